@@ -1,0 +1,85 @@
+package protocol
+
+import "time"
+
+// PowerState is what a BMC says of a system's power, in the words of Redfish
+// Resource.PowerState, plus two for what a BMC did not say. Only Off, exactly,
+// counts as stopped: PoweringOff, Unknown and Unreachable never do (P3).
+type PowerState string
+
+// The power states.
+const (
+	PowerOn          PowerState = "On"
+	PowerOff         PowerState = "Off"
+	PowerPoweringOn  PowerState = "PoweringOn"
+	PowerPoweringOff PowerState = "PoweringOff"
+	PowerPaused      PowerState = "Paused"
+	PowerUnknown     PowerState = "Unknown"     // the BMC answered, without a usable value
+	PowerUnreachable PowerState = "Unreachable" // the BMC did not answer
+)
+
+// PowerStates lists all power states.
+func PowerStates() []PowerState {
+	return []PowerState{PowerOn, PowerOff, PowerPoweringOn, PowerPoweringOff, PowerPaused, PowerUnknown, PowerUnreachable}
+}
+
+// Source says which kind of read produced an observation. Cached values are
+// never observations.
+type Source string
+
+// The sources.
+const (
+	SourcePoll     Source = "poll"     // the regular poll
+	SourceReadBack Source = "readback" // the read after a write or reset
+	SourceEvent    Source = "event"    // a read that an event of the BMC caused
+)
+
+// BootTarget is a Redfish BootSourceOverrideTarget.
+type BootTarget string
+
+// The targets that Rackboot writes.
+const (
+	TargetNone     BootTarget = "None"
+	TargetPxe      BootTarget = "Pxe"
+	TargetHdd      BootTarget = "Hdd"
+	TargetUefiHTTP BootTarget = "UefiHttp"
+)
+
+// OverrideEnabled is a Redfish BootSourceOverrideEnabled.
+type OverrideEnabled string
+
+// The values of OverrideEnabled.
+const (
+	OverrideDisabled   OverrideEnabled = "Disabled"
+	OverrideOnce       OverrideEnabled = "Once"
+	OverrideContinuous OverrideEnabled = "Continuous"
+)
+
+// Override is the boot override that a BMC holds.
+type Override struct {
+	Target  BootTarget      `json:"target,omitempty"`
+	Enabled OverrideEnabled `json:"enabled,omitempty"`
+	Mode    string          `json:"mode,omitempty"` // BootSourceOverrideMode; empty if the BMC has none
+}
+
+// Armed says whether the override would change the next boot.
+func (o Override) Armed() bool {
+	return o.Target != "" && o.Target != TargetNone && (o.Enabled == OverrideOnce || o.Enabled == OverrideContinuous)
+}
+
+// Observation is one dated raw read of one system from its BMC.
+type Observation struct {
+	Server string     `json:"server"`
+	ReadAt time.Time  `json:"readAt"` // agent clock, when the BMC's answer was complete
+	Source Source     `json:"source"`
+	Power  PowerState `json:"power"`
+	// Override is what the BMC holds; the zero value if it was not read.
+	Override Override `json:"override"`
+	// BootProgress is Redfish BootProgress.LastState: a hint, never a proof.
+	BootProgress string `json:"bootProgress,omitempty"`
+	// LastResetTime is compared for change only; vendors report odd values.
+	LastResetTime string `json:"lastResetTime,omitempty"`
+	// Code and Error say why Power is Unknown or Unreachable.
+	Code  Code   `json:"code,omitempty"`
+	Error string `json:"error,omitempty"`
+}

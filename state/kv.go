@@ -1,0 +1,48 @@
+package state
+
+import "context"
+
+// Entry is one key at one revision.
+type Entry struct {
+	Key      string
+	Value    []byte
+	Revision uint64
+	Deleted  bool // in a Watch: the key was deleted at Revision
+}
+
+// KV is the hub's store: compare-and-set per key, no multi-key invariants.
+// A write is on disk when the call returns. Keys are levels of
+// [A-Za-z0-9_=-] joined by dots. All methods are safe for concurrent use.
+type KV interface {
+	// Get returns ErrNotFound if the key does not exist.
+	Get(ctx context.Context, key string) (Entry, error)
+	// Create returns ErrConflict if the key exists.
+	Create(ctx context.Context, key string, value []byte) (revision uint64, err error)
+	// Update returns ErrConflict if the key's revision is not the given one.
+	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
+	// Delete returns ErrConflict if the key's revision is not the given one.
+	Delete(ctx context.Context, key string, revision uint64) error
+	// List returns the live entries below prefix ("claims." or "" for all) in key
+	// order, and the store's revision at which the list was complete.
+	List(ctx context.Context, prefix string) ([]Entry, uint64, error)
+	// Watch delivers every change below prefix with a revision greater than
+	// after, in revision order, until ctx ends; then the channel is closed. A slow
+	// reader slows its own watch only.
+	Watch(ctx context.Context, prefix string, after uint64) (<-chan Entry, error)
+}
+
+// Record is one record of a Log.
+type Record struct {
+	Seq     uint64
+	Subject string
+	Data    []byte
+}
+
+// Log is append-only: provisioned records, receipts, audit.
+type Log interface {
+	// Append is durable when it returns. A non-empty id makes the append
+	// idempotent for two minutes at least.
+	Append(ctx context.Context, subject string, data []byte, id string) (seq uint64, err error)
+	// Read returns up to limit records of subject ("" for all) with Seq >= from.
+	Read(ctx context.Context, subject string, from uint64, limit int) ([]Record, error)
+}
