@@ -59,8 +59,8 @@ type Evidence interface {
 type File struct {
 	io.ReadSeekCloser
 	Size        int64
-	ContentType string    // sent as it is, without parameters
-	ETag        string    // quoted
+	ContentType string // sent as it is, without parameters
+	ETag        string // quoted
 	ModTime     time.Time
 }
 
