@@ -2,12 +2,44 @@ package protocol
 
 import (
 	"net/netip"
+	"net/url"
 	"time"
 )
 
-// SegmentIntent is what an agent needs to serve one boot segment: the spec of a
-// Segment resource as it travels in a RackDoc. The interface and the listen
-// addresses are not in it: only the agent's local file may name those.
+// Segment is a network segment that an agent serves boots on.
+type Segment struct {
+	Header
+	Spec SegmentSpec `json:"spec"`
+}
+
+// SegmentSpec is the policy of a segment. Interface and listen addresses are
+// not in it: only the agent's local file may name those.
+type SegmentSpec struct {
+	RackRef Ref `json:"rackRef"`
+	// Prefix is the subnet, such as 10.7.0.0/24.
+	Prefix string `json:"prefix"`
+	// Pool is the range of dynamic addresses.
+	Pool Pool `json:"pool"`
+	// Address is the agent's own address on the segment.
+	Address string `json:"address"`
+	// Routers and DNS are DHCP options 3 and 6.
+	Routers []string `json:"routers,omitempty"`
+	DNS     []string `json:"dns,omitempty"`
+	// BaseURL is scheme and authority of boot URLs; default http://<address>.
+	// Its host must be an IP literal: firmware may have no resolver.
+	BaseURL string `json:"baseURL,omitempty"`
+	// LeaseTime is DHCP option 51. Default 1 h.
+	LeaseTime Duration `json:"leaseTime,omitempty"`
+}
+
+// Pool is an inclusive range of addresses.
+type Pool struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// SegmentIntent is what an agent needs to serve one boot segment: the parsed
+// spec of a Segment as it travels in a RackDoc.
 type SegmentIntent struct {
 	Name   string       `json:"name"`
 	Prefix netip.Prefix `json:"prefix"`
@@ -25,4 +57,80 @@ type SegmentIntent struct {
 	BaseURL string `json:"baseURL"`
 	// LeaseTime is option 51.
 	LeaseTime time.Duration `json:"leaseTime"`
+}
+
+// Default fills the base URL and the lease time.
+func (s *Segment) Default() {
+	s.APIVersion, s.Kind = APIVersion, KindSegment
+	if s.Spec.BaseURL == "" && s.Spec.Address != "" {
+		s.Spec.BaseURL = "http://" + s.Spec.Address
+	}
+	setDuration(&s.Spec.LeaseTime, time.Hour)
+}
+
+// References names the rack.
+func (s *Segment) References() []Reference {
+	return []Reference{{"spec.rackRef.name", KindRack, s.Spec.RackRef.Name}}
+}
+
+// Validate reports wrong fields.
+func (s *Segment) Validate() FieldErrors {
+	_, f := s.Intent()
+	return f
+}
+
+// Intent parses the spec; the FieldErrors say what is wrong with it.
+func (s *Segment) Intent() (SegmentIntent, FieldErrors) {
+	var f FieldErrors
+	s.check(&f)
+	f.name("spec.rackRef.name", s.Spec.RackRef.Name)
+	in := SegmentIntent{Name: s.Metadata.Name, BaseURL: s.Spec.BaseURL, LeaseTime: s.Spec.LeaseTime.D()}
+	p, err := netip.ParsePrefix(s.Spec.Prefix)
+	if err != nil || !p.Addr().Is4() || p != p.Masked() {
+		f.add("spec.prefix", "%q is not an IPv4 subnet such as 10.7.0.0/24", s.Spec.Prefix)
+	}
+	in.Prefix = p
+	inside := func(path, text string) netip.Addr {
+		a, err := netip.ParseAddr(text)
+		if err != nil || !a.Is4() {
+			f.add(path, "%q is not an IPv4 address", text)
+			return netip.Addr{}
+		}
+		if in.Prefix.IsValid() && !in.Prefix.Contains(a) {
+			f.add(path, "%s is not inside %s", a, in.Prefix)
+		}
+		return a
+	}
+	in.Address = inside("spec.address", s.Spec.Address)
+	in.PoolFrom = inside("spec.pool.from", s.Spec.Pool.From)
+	in.PoolTo = inside("spec.pool.to", s.Spec.Pool.To)
+	if in.PoolFrom.IsValid() && in.PoolTo.IsValid() {
+		if in.PoolTo.Less(in.PoolFrom) {
+			f.add("spec.pool.to", "%s is before %s", in.PoolTo, in.PoolFrom)
+		}
+		if in.Address.IsValid() && !in.Address.Less(in.PoolFrom) && !in.PoolTo.Less(in.Address) {
+			f.add("spec.address", "%s is inside the pool", in.Address)
+		}
+	}
+	list := func(path string, texts []string) (out []netip.Addr) {
+		for _, t := range texts {
+			a, err := netip.ParseAddr(t)
+			if err != nil || !a.Is4() {
+				f.add(path, "%q is not an IPv4 address", t)
+				continue
+			}
+			out = append(out, a)
+		}
+		return out
+	}
+	in.Routers = list("spec.routers", s.Spec.Routers)
+	in.DNS = list("spec.dns", s.Spec.DNS)
+	u, err := url.Parse(s.Spec.BaseURL)
+	if err != nil || u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
+		f.add("spec.baseURL", "%q is not scheme and authority such as http://10.7.0.1:8080", s.Spec.BaseURL)
+	} else if _, err := netip.ParseAddr(u.Hostname()); err != nil {
+		f.add("spec.baseURL", "host %q is not an IP literal; firmware may have no resolver", u.Hostname())
+	}
+	f.between("spec.leaseTime", s.Spec.LeaseTime, time.Minute, 30*24*time.Hour)
+	return in, f
 }

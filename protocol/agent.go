@@ -1,0 +1,44 @@
+package protocol
+
+import "time"
+
+// Agent is one agent that has joined. The hub makes it.
+type Agent struct {
+	Header
+	Spec   AgentSpec   `json:"spec"`
+	Status AgentStatus `json:"status,omitzero"`
+}
+
+// AgentSpec is what joining fixed.
+type AgentSpec struct {
+	RackRef Ref `json:"rackRef"`
+	// Key is the agent's Ed25519 public key; reports are signed with it.
+	Key []byte `json:"key"`
+	// Term is the fence term; a document with a lower one is refused.
+	Term uint64 `json:"term"`
+}
+
+// AgentStatus is filled from the mirror of reports when it is printed.
+type AgentStatus struct {
+	LastReport  *time.Time `json:"lastReport,omitempty"`
+	Incarnation string     `json:"incarnation,omitempty"`
+	Version     string     `json:"version,omitempty"`
+	// Applied are the documents that the agent has on disk.
+	Applied map[string]Head `json:"applied,omitempty"`
+	// Sent are the documents that the hub wants it to have.
+	Sent       map[string]Head  `json:"sent,omitempty"`
+	Conditions []ConditionState `json:"conditions,omitempty"`
+}
+
+// Default sets kind and version.
+func (a *Agent) Default() { a.APIVersion, a.Kind = APIVersion, KindAgent }
+
+// Validate reports wrong fields.
+func (a *Agent) Validate() FieldErrors {
+	var f FieldErrors
+	a.check(&f)
+	if len(a.Spec.Key) != 32 {
+		f.add("spec.key", "is not an Ed25519 public key")
+	}
+	return f
+}

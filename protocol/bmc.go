@@ -1,0 +1,80 @@
+package protocol
+
+import (
+	"encoding/hex"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// BMC is one board management controller, reached with Redfish.
+type BMC struct {
+	Header
+	Spec BMCSpec `json:"spec"`
+}
+
+// BMCSpec says how the agent reaches the BMC.
+type BMCSpec struct {
+	RackRef Ref `json:"rackRef"`
+	// Address is https://host[:port].
+	Address string `json:"address"`
+	// CredentialsRef is local:NAME: the agent reads file NAME in its own
+	// credentials folder, so the password never leaves the rack.
+	CredentialsRef string `json:"credentialsRef"`
+	TLS            BMCTLS `json:"tls"`
+}
+
+// BMCTLS pins the BMC's certificate: one of the two is required.
+type BMCTLS struct {
+	// Fingerprint is sha256:<hex> of the certificate's DER form.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// CA is one or more PEM certificates.
+	CA string `json:"ca,omitempty"`
+}
+
+// Default sets kind and version.
+func (b *BMC) Default() { b.APIVersion, b.Kind = APIVersion, KindBMC }
+
+// References names the rack.
+func (b *BMC) References() []Reference {
+	return []Reference{{"spec.rackRef.name", KindRack, b.Spec.RackRef.Name}}
+}
+
+// Validate reports wrong fields.
+func (b *BMC) Validate() FieldErrors {
+	var f FieldErrors
+	b.check(&f)
+	f.name("spec.rackRef.name", b.Spec.RackRef.Name)
+	u, err := url.Parse(b.Spec.Address)
+	switch {
+	case err != nil || u.Host == "":
+		f.add("spec.address", "%q is not https://host[:port]", b.Spec.Address)
+	case u.Scheme == "ipmi" || u.Scheme == "lanplus":
+		f.add("spec.address", "IPMI is not supported; use the BMC's Redfish address, https://%s", u.Hostname())
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		f.add("spec.address", "http is allowed on loopback only; use https://%s", u.Host)
+	case u.Scheme != "https" && u.Scheme != "http":
+		f.add("spec.address", "scheme %q is not https", u.Scheme)
+	case u.User != nil || u.RawQuery != "" || strings.Trim(u.Path, "/") != "":
+		f.add("spec.address", "give only https://host[:port]; the system's path goes into the Server's systemURI")
+	}
+	name, local := strings.CutPrefix(b.Spec.CredentialsRef, "local:")
+	if !local || !validName(name) {
+		f.add("spec.credentialsRef", "%q is not local:NAME, a file in the agent's credentials folder", b.Spec.CredentialsRef)
+	}
+	if b.Spec.TLS == (BMCTLS{}) && (u == nil || u.Scheme == "https") {
+		f.add("spec.tls", "give a fingerprint (sha256:<hex>) or a ca")
+	}
+	if fp := b.Spec.TLS.Fingerprint; fp != "" {
+		hexa, ok := strings.CutPrefix(fp, "sha256:")
+		if raw, err := hex.DecodeString(hexa); !ok || err != nil || len(raw) != 32 {
+			f.add("spec.tls.fingerprint", "%q is not sha256:<64 hex digits>", fp)
+		}
+	}
+	return f
+}
+
+func loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && a.IsLoopback())
+}

@@ -1,0 +1,93 @@
+package protocol
+
+import "time"
+
+// Report is what an agent says of its servers. It is whole, never a patch.
+type Report struct {
+	Agent       string          `json:"agent"`
+	Rack        string          `json:"rack"`
+	Incarnation string          `json:"incarnation"`
+	Session     string          `json:"session"`
+	Seq         uint64          `json:"seq"` // within the session
+	At          time.Time       `json:"at"`
+	Version     string          `json:"version"` // of the agent's binary
+	Applied     map[string]Head `json:"applied"`
+	Shard       int             `json:"shard"`
+	Shards      int             `json:"shards"`
+	Servers     []ServerReport  `json:"servers"`
+	// Conditions concern the agent as a whole.
+	Conditions []ConditionState `json:"conditions,omitempty"`
+}
+
+// ServerReport is what happened to one server.
+type ServerReport struct {
+	Server      string      `json:"server"`
+	Observation Observation `json:"observation"`
+	PowerEpoch  uint64      `json:"powerEpoch"`
+	// StoppedSince is the first Off of the present run of Off reads.
+	StoppedSince *time.Time `json:"stoppedSince,omitempty"`
+	// LastPoweredOn is after the last power-on for the present claim and image.
+	LastPoweredOn *time.Time `json:"lastPoweredOn,omitempty"`
+	// PendingRebootSince is before the last acceptance of a hold or reboot.
+	PendingRebootSince *time.Time `json:"pendingRebootSince,omitempty"`
+	// ClaimUID is the claim that the agent acts for.
+	ClaimUID       string           `json:"claimUID,omitempty"`
+	ArtefactsLocal bool             `json:"artefactsLocal,omitempty"`
+	Attempt        *AttemptReport   `json:"attempt,omitempty"`
+	Holds          []HoldReport     `json:"holds,omitempty"`
+	Requests       []RequestReport  `json:"requests,omitempty"`
+	Provisioned    []byte           `json:"provisioned,omitempty"` // signed
+	Released       bool             `json:"released,omitempty"`    // Off proved for a releasing claim
+	Conditions     []ConditionState `json:"conditions,omitempty"`
+}
+
+// HoldReport says how far a hold has come at the agent.
+type HoldReport struct {
+	ID         string    `json:"id"`
+	Word       HoldWord  `json:"word"`
+	EnforcedAt time.Time `json:"enforcedAt"`
+	Receipt    []byte    `json:"receipt,omitempty"` // signed
+}
+
+// RequestReport says how a one-shot request ended.
+type RequestReport struct {
+	ID      string    `json:"id"`
+	Outcome Outcome   `json:"outcome"`
+	At      time.Time `json:"at"`
+	Reason  string    `json:"reason,omitempty"`
+}
+
+// AttemptState is how far one power-on has come.
+type AttemptState string
+
+// The states, in order. A boot from disk has no Fetched.
+const (
+	AttemptPreparing      AttemptState = "Preparing"      // grant used on disk, nothing sent
+	AttemptArmed          AttemptState = "Armed"          // override written and read back
+	AttemptPowerRequested AttemptState = "PowerRequested" // On is about to be sent, or was
+	AttemptConsumed       AttemptState = "Consumed"       // firmware took the override
+	AttemptFetched        AttemptState = "Fetched"        // the boot file's last byte was sent
+	AttemptSucceeded      AttemptState = "Succeeded"
+	AttemptFailed         AttemptState = "Failed"
+)
+
+// AttemptStates lists all attempt states in order.
+func AttemptStates() []AttemptState {
+	return []AttemptState{AttemptPreparing, AttemptArmed, AttemptPowerRequested, AttemptConsumed, AttemptFetched, AttemptSucceeded, AttemptFailed}
+}
+
+// AttemptReport is one power-on with what it intended and what was seen.
+type AttemptReport struct {
+	ID       string       `json:"id"`
+	State    AttemptState `json:"state"`
+	Since    time.Time    `json:"since"`
+	Number   int          `json:"number"` // of this kind of boot, from 1
+	Intended BootTarget   `json:"intended"`
+	// Observed is the method that firmware really used; empty until it is known.
+	Observed BootTarget   `json:"observed,omitempty"`
+	Stored   Override     `json:"stored"` // the override as it was read back
+	Evidence EvidenceKind `json:"evidence,omitempty"`
+	Reason   string       `json:"reason,omitempty"`
+	// URI is the boot file's URL with the token removed.
+	URI string `json:"uri,omitempty"`
+}

@@ -1,0 +1,201 @@
+package protocol
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// APIVersion is the apiVersion of every resource.
+const APIVersion = "rackboot/v1"
+
+// Kind is the kind of a resource.
+type Kind string
+
+// The kinds. BootConfiguration, Agent and Hold are made by the hub: the first
+// from claims, the second by joining, the third by rackctl hold.
+const (
+	KindRack              Kind = "Rack"
+	KindAgent             Kind = "Agent"
+	KindSegment           Kind = "Segment"
+	KindBMC               Kind = "BMC"
+	KindServer            Kind = "Server"
+	KindClaim             Kind = "Claim"
+	KindBootConfiguration Kind = "BootConfiguration"
+	KindHold              Kind = "Hold"
+)
+
+type kindRow struct {
+	kind    Kind
+	plural  string
+	applied bool // may be written with rackctl apply
+	make    func() Object
+}
+
+func kindTable() []kindRow {
+	return []kindRow{
+		{KindRack, "racks", true, func() Object { return &Rack{} }},
+		{KindSegment, "segments", true, func() Object { return &Segment{} }},
+		{KindBMC, "bmcs", true, func() Object { return &BMC{} }},
+		{KindServer, "servers", true, func() Object { return &Server{} }},
+		{KindClaim, "claims", true, func() Object { return &Claim{} }},
+		{KindAgent, "agents", false, func() Object { return &Agent{} }},
+		{KindBootConfiguration, "bootconfigurations", false, func() Object { return &BootConfiguration{} }},
+		{KindHold, "holds", false, func() Object { return &Hold{} }},
+	}
+}
+
+// Kinds lists the kinds in the order in which a manifest should be applied.
+func Kinds() []Kind {
+	var out []Kind
+	for _, r := range kindTable() {
+		out = append(out, r.kind)
+	}
+	return out
+}
+
+// Plural is the kind's name in URLs and on the command line, such as "claims".
+func (k Kind) Plural() string {
+	for _, r := range kindTable() {
+		if r.kind == k {
+			return r.plural
+		}
+	}
+	return ""
+}
+
+// Appliable says whether people write resources of the kind with rackctl apply.
+func (k Kind) Appliable() bool {
+	for _, r := range kindTable() {
+		if r.kind == k {
+			return r.applied
+		}
+	}
+	return false
+}
+
+// ParseKind finds a kind by its name, plural or lower-case singular.
+func ParseKind(s string) (Kind, bool) {
+	for _, r := range kindTable() {
+		if strings.EqualFold(s, string(r.kind)) || strings.EqualFold(s, r.plural) {
+			return r.kind, true
+		}
+	}
+	return "", false
+}
+
+// NewObject makes an empty resource of the kind; nil for an unknown one.
+func NewObject(k Kind) Object {
+	for _, r := range kindTable() {
+		if r.kind == k {
+			return r.make()
+		}
+	}
+	return nil
+}
+
+// Metadata is what every resource has. UID, Generation and CreatedAt are set by
+// the hub: UID once, Generation at each change of spec.
+type Metadata struct {
+	Name        string            `json:"name"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	UID         string            `json:"uid,omitempty"`
+	Generation  uint64            `json:"generation,omitempty"`
+	CreatedAt   *time.Time        `json:"createdAt,omitempty"`
+	// DeletedAt is set when deletion was asked for and something must end first:
+	// a Claim is Releasing until its server was proved Off.
+	DeletedAt *time.Time `json:"deletedAt,omitempty"`
+	// Revision is the hub store's revision of the resource, for compare-and-set.
+	Revision uint64 `json:"revision,omitempty"`
+}
+
+// Header is apiVersion, kind and metadata of a resource.
+type Header struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       Kind     `json:"kind"`
+	Metadata   Metadata `json:"metadata"`
+}
+
+// Head returns the header.
+func (h *Header) Head() *Header { return h }
+
+// Object is any resource. Default fills what the spec leaves out; Validate
+// reports everything that is wrong with the resource by itself.
+type Object interface {
+	Head() *Header
+	Default()
+	Validate() FieldErrors
+}
+
+// Referrer is an Object whose spec names other resources, which must exist.
+type Referrer interface {
+	References() []Reference
+}
+
+// Reference is one name in a spec.
+type Reference struct {
+	Path string // spec.bmcRef.name
+	Kind Kind
+	Name string
+}
+
+// Ref names a resource in a spec.
+type Ref struct {
+	Name string `json:"name"`
+}
+
+// FieldError is one wrong field: its path as in YAML ("spec.bootPolicy.boot"),
+// and what is wrong with what to do.
+type FieldError struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+// FieldErrors are all wrong fields of a resource.
+type FieldErrors []FieldError
+
+// Error joins the errors.
+func (f FieldErrors) Error() string {
+	parts := make([]string, len(f))
+	for i, e := range f {
+		parts[i] = e.Path + ": " + e.Message
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (f *FieldErrors) add(path, format string, args ...any) {
+	*f = append(*f, FieldError{path, fmt.Sprintf(format, args...)})
+}
+
+// Names are one level of an MQTT topic and of a store key, and DNS labels.
+func validName(s string) bool {
+	return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`).MatchString(s)
+}
+
+func (f *FieldErrors) name(path, s string) {
+	if !validName(s) {
+		f.add(path, "%q is not a name: use 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit", s)
+	}
+}
+
+func oneOf[T ~string](f *FieldErrors, path string, v T, allowed ...T) {
+	var words []string
+	for _, a := range allowed {
+		if v == a {
+			return
+		}
+		words = append(words, string(a))
+	}
+	f.add(path, "%q is not one of %s", string(v), strings.Join(words, ", "))
+}
+
+func (h *Header) check(f *FieldErrors) {
+	f.name("metadata.name", h.Metadata.Name)
+	for k := range h.Metadata.Labels {
+		if k == "" || strings.ContainsAny(k, " \t\n=,") {
+			f.add("metadata.labels", "%q is not a label key", k)
+		}
+	}
+}

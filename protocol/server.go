@@ -1,0 +1,102 @@
+package protocol
+
+import (
+	"net"
+	"regexp"
+	"strings"
+)
+
+// Server is one machine: a system of a BMC and how it boots.
+type Server struct {
+	Header
+	Spec   ServerSpec   `json:"spec"`
+	Status ServerStatus `json:"status,omitzero"`
+}
+
+// ServerSpec says which system it is and how firmware sees it.
+type ServerSpec struct {
+	BMCRef Ref `json:"bmcRef"`
+	// SystemURI is the Redfish path of the system; empty selects the only system
+	// that has a Reset action.
+	SystemURI string `json:"systemURI,omitempty"`
+	// SegmentRef is the segment that the server boots on.
+	SegmentRef Ref `json:"segmentRef"`
+	// BootMAC is the MAC address that the server boots from.
+	BootMAC string `json:"bootMAC"`
+	// MACs are the other MAC addresses of the server.
+	MACs []string `json:"macs,omitempty"`
+	// UUID is the SMBIOS UUID, used where the MAC address is not known.
+	UUID         string `json:"uuid,omitempty"`
+	Architecture string `json:"architecture,omitempty"` // amd64 (default) or arm64
+	BootMode     string `json:"bootMode,omitempty"`     // UEFI
+}
+
+// ServerStatus is what the hub adds when it prints a server; it is never stored.
+type ServerStatus struct {
+	Phase  Phase         `json:"phase,omitempty"`
+	Claim  string        `json:"claim,omitempty"`
+	Report *ServerReport `json:"report,omitempty"`
+	// Conditions are the agent's and the hub's together.
+	Conditions []ConditionState `json:"conditions,omitempty"`
+}
+
+// Default fills architecture and boot mode, and writes MACs in one form.
+func (s *Server) Default() {
+	s.APIVersion, s.Kind = APIVersion, KindServer
+	if s.Spec.Architecture == "" {
+		s.Spec.Architecture = "amd64"
+	}
+	if s.Spec.BootMode == "" {
+		s.Spec.BootMode = "UEFI"
+	}
+	s.Spec.BootMAC = canonicalMAC(s.Spec.BootMAC)
+	for i, m := range s.Spec.MACs {
+		s.Spec.MACs[i] = canonicalMAC(m)
+	}
+	s.Spec.UUID = strings.ToLower(s.Spec.UUID)
+}
+
+func canonicalMAC(s string) string {
+	if hw, err := net.ParseMAC(s); err == nil && len(hw) == 6 {
+		return hw.String()
+	}
+	return s
+}
+
+// References names the BMC and the segment.
+func (s *Server) References() []Reference {
+	return []Reference{
+		{"spec.bmcRef.name", KindBMC, s.Spec.BMCRef.Name},
+		{"spec.segmentRef.name", KindSegment, s.Spec.SegmentRef.Name},
+	}
+}
+
+// Validate reports wrong fields.
+func (s *Server) Validate() FieldErrors {
+	var f FieldErrors
+	s.check(&f)
+	f.name("spec.bmcRef.name", s.Spec.BMCRef.Name)
+	f.name("spec.segmentRef.name", s.Spec.SegmentRef.Name)
+	mac := func(path, m string) {
+		hw, err := net.ParseMAC(m)
+		switch {
+		case err != nil || len(hw) != 6:
+			f.add(path, "%q is not a MAC address such as 52:54:00:12:34:56", m)
+		case hw[0]&1 == 1:
+			f.add(path, "%s is a group address, not that of an interface", m)
+		}
+	}
+	mac("spec.bootMAC", s.Spec.BootMAC)
+	for _, m := range s.Spec.MACs {
+		mac("spec.macs", m)
+	}
+	if s.Spec.SystemURI != "" && !strings.HasPrefix(s.Spec.SystemURI, "/redfish/") {
+		f.add("spec.systemURI", "%q is not a path such as /redfish/v1/Systems/1", s.Spec.SystemURI)
+	}
+	if u := s.Spec.UUID; u != "" && !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(u) {
+		f.add("spec.uuid", "%q is not a UUID", u)
+	}
+	oneOf(&f, "spec.architecture", s.Spec.Architecture, "amd64", "arm64")
+	oneOf(&f, "spec.bootMode", s.Spec.BootMode, "UEFI")
+	return f
+}
