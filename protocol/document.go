@@ -59,6 +59,9 @@ type ServerIntent struct {
 	MACs         []string  `json:"macs,omitempty"`
 	UUID         string    `json:"uuid,omitempty"`
 	Architecture string    `json:"architecture"`
+	// Claim and ClaimUID are the claim's that the server is bound to.
+	Claim    string `json:"claim,omitempty"`
+	ClaimUID string `json:"claimUID,omitempty"`
 	// Power is the claim's; empty without a claim.
 	Power Power `json:"power,omitempty"`
 	// Releasing asks for a proven Off before the claim may go.

@@ -69,10 +69,13 @@ func (o Override) Armed() bool {
 
 // Observation is one dated raw read of one system from its BMC.
 type Observation struct {
-	Server string     `json:"server"`
-	ReadAt time.Time  `json:"readAt"` // agent clock, when the BMC's answer was complete
-	Source Source     `json:"source"`
-	Power  PowerState `json:"power"`
+	Server string    `json:"server"`
+	ReadAt time.Time `json:"readAt"` // agent clock, when the BMC's answer was complete
+	// StartedAt is when the agent sent the read; a proof counts reads by it, because
+	// an answer may be older than its arrival.
+	StartedAt time.Time  `json:"startedAt"`
+	Source    Source     `json:"source"`
+	Power     PowerState `json:"power"`
 	// Override is what the BMC holds; the zero value if it was not read.
 	Override Override `json:"override"`
 	// BootProgress is Redfish BootProgress.LastState: a hint, never a proof.

@@ -53,15 +53,6 @@ type Announce struct {
 	At    time.Time `json:"at"`
 }
 
-// Event is one thing that happened at an agent, in order.
-type Event struct {
-	Seq     uint64        `json:"seq"`
-	At      time.Time     `json:"at"`
-	Server  string        `json:"server,omitempty"`
-	Code    ConditionCode `json:"code"`
-	Message string        `json:"message"`
-}
-
 // EventBatch is a run of events. The agent keeps events until they are
 // acknowledged in a Sync.
 type EventBatch struct {

@@ -1,0 +1,263 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// running is what matters of a power state to an attempt.
+type running string
+
+const (
+	isOff   running = "off"
+	isOn    running = "on"
+	isOther running = "other" // going somewhere, or not known
+)
+
+func runningOf(p protocol.PowerState) running {
+	switch p {
+	case protocol.PowerOff:
+		return isOff
+	case protocol.PowerOn:
+		return isOn
+	}
+	return isOther
+}
+
+// timer is how the time of an attempt's state stands.
+type timer string
+
+const (
+	timerRun     timer = "run"
+	timerResend  timer = "resend"
+	timerExpired timer = "expired"
+)
+
+// How long an attempt may stay in a state. On is sent again every 10 s for
+// 300 s, because BMCs accept and drop it shortly after an off (facts: K21).
+const (
+	armTimeout      = 5 * time.Minute
+	onResend        = 10 * time.Second
+	onTimeout       = 300 * time.Second
+	consumeTimeout  = 10 * time.Minute // POST of a large server
+	fetchTimeout    = 5 * time.Minute  // firmware tries for 60 s per interface
+	installTimeout  = 2 * time.Hour
+	activeInterval  = time.Second
+	attemptBackoff  = 5 * time.Second
+	attemptMaxPause = 5 * time.Minute
+)
+
+// attemptStep moves one power-on along. armed is whether the BMC holds an
+// override. The first row that fits decides; a state that no row names stays.
+//
+//	state          | net | power | armed | timer   | next           | action
+//	Preparing      | *   | off   | *     | run     | Preparing      | arm
+//	Preparing      | *   | off   | *     | expired | Failed         | disarm
+//	Preparing      | *   | on    | *     | *       | Failed         | none
+//	Armed          | *   | off   | yes   | *       | PowerRequested | on
+//	Armed          | *   | off   | no    | *       | Failed         | none
+//	Armed          | *   | on    | *     | *       | Failed         | none
+//	PowerRequested | *   | off   | no    | *       | Failed         | none
+//	PowerRequested | *   | off   | yes   | resend  | PowerRequested | on
+//	PowerRequested | *   | off   | yes   | expired | Failed         | disarm
+//	PowerRequested | *   | on    | no    | *       | Consumed       | none
+//	PowerRequested | *   | on    | yes   | expired | Failed         | none
+//	Consumed       | no  | *     | *     | *       | Succeeded      | none
+//	Consumed       | yes | off   | *     | *       | Failed         | none
+//	Consumed       | yes | on    | *     | expired | Failed         | force-off
+//	Fetched        | *   | off   | *     | *       | Failed         | none
+//	Fetched        | *   | on    | *     | expired | Failed         | none
+//
+// The override is never written or cleared between the power action and the
+// evidence that firmware consumed it (metal-operator 1059). PowerRequested, Off
+// and nothing armed is a boot that came and went unseen: it is reported as
+// unknown and not sent again.
+func attemptStep(state protocol.AttemptState, net bool, power running, armed bool, t timer) (protocol.AttemptState, ActionKind, string) {
+	const (
+		failed = protocol.AttemptFailed
+	)
+	switch state {
+	case protocol.AttemptPreparing:
+		switch {
+		case power == isOff && t == timerRun:
+			return state, ActArm, ""
+		case power == isOff && t == timerExpired:
+			return failed, ActDisarm, "the BMC did not take the boot override in time"
+		case power == isOn:
+			return failed, ActNone, "the server was powered on before the override was written"
+		}
+	case protocol.AttemptArmed:
+		switch {
+		case power == isOff && armed:
+			return protocol.AttemptPowerRequested, ActOn, ""
+		case power == isOff:
+			return failed, ActNone, "the override vanished before the server was powered on"
+		case power == isOn:
+			return failed, ActNone, "something else powered the server on while the override was armed"
+		}
+	case protocol.AttemptPowerRequested:
+		switch {
+		case power == isOff && !armed:
+			return failed, ActNone, "outcome unknown: the override is gone and the server is Off"
+		case power == isOff && t == timerResend:
+			return state, ActOn, ""
+		case power == isOff && t == timerExpired:
+			return failed, ActDisarm, "the BMC did not power the server on in time"
+		case power == isOn && !armed:
+			return protocol.AttemptConsumed, ActNone, ""
+		case power == isOn && t == timerExpired:
+			return failed, ActNone, "firmware did not consume the override in time"
+		}
+	case protocol.AttemptConsumed:
+		switch {
+		case !net:
+			return protocol.AttemptSucceeded, ActNone, ""
+		case power == isOff:
+			return failed, ActNone, "the server went Off before it fetched its boot file"
+		case power == isOn && t == timerExpired:
+			return failed, ActForceOff, "firmware did not fetch the boot file in time"
+		}
+	case protocol.AttemptFetched:
+		switch {
+		case power == isOff:
+			return failed, ActNone, "the server went Off without an installed report"
+		case power == isOn && t == timerExpired:
+			return failed, ActNone, "no installed report in time"
+		}
+	}
+	return state, ActNone, ""
+}
+
+func timerOf(now time.Time, a *Attempt, power running) timer {
+	age := now.Sub(a.Since)
+	limit := map[protocol.AttemptState]time.Duration{
+		protocol.AttemptPreparing: armTimeout,
+		protocol.AttemptConsumed:  fetchTimeout,
+		protocol.AttemptFetched:   installTimeout,
+	}[a.State]
+	if a.State == protocol.AttemptPowerRequested {
+		limit = consumeTimeout
+		if power == isOff {
+			limit = onTimeout
+		}
+	}
+	switch {
+	case limit > 0 && age >= limit:
+		return timerExpired
+	case a.State == protocol.AttemptPowerRequested && now.Sub(a.OnAgain) >= onResend:
+		return timerResend
+	default:
+		return timerRun
+	}
+}
+
+// advance moves the open attempt of the step's record by what was read.
+func (p *step) advance() {
+	a := p.rec.Attempt
+	power := runningOf(p.watch.Last.Power)
+	armed := p.watch.Last.Override.Armed()
+	next, act, reason := attemptStep(a.State, a.Network(), power, armed, timerOf(p.now, a, power))
+	p.recheck(activeInterval)
+	switch {
+	case next == protocol.AttemptFailed:
+		p.fail(reason)
+		a.Cleanup = act == ActForceOff
+		a.Disarm = act == ActDisarm
+		return
+	case next == protocol.AttemptSucceeded:
+		p.enter(next)
+		a.Observed = protocol.TargetHdd
+		p.watch.Backoff = 0
+		p.happened(protocol.EventDiskBoot, "booted from disk; override consumed")
+		return
+	case next == protocol.AttemptConsumed:
+		p.enter(next)
+		p.happened(protocol.EventConsumed, "firmware consumed the override %s", a.Intended)
+		if !a.Network() {
+			p.advance()
+		}
+		return
+	case next != a.State:
+		p.enter(next)
+	}
+	switch act {
+	case ActArm:
+		if p.now.Before(p.watch.NextTry) {
+			p.recheckAt(p.watch.NextTry)
+			return
+		}
+		p.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}})
+	case ActOn:
+		if a.OnSent.IsZero() {
+			a.OnSent = p.now
+			p.happened(protocol.EventPowerOn, "with override %s", a.Intended)
+		}
+		a.OnAgain = p.now
+		a.Epoch = p.rec.Epoch
+		p.dirty = true
+		p.act(Action{Kind: ActOn, Attempt: a.ID})
+	}
+}
+
+func (p *step) enter(s protocol.AttemptState) {
+	p.rec.Attempt.State = s
+	p.rec.Attempt.Since = p.now
+	p.dirty = true
+}
+
+// fail ends the open attempt. A network boot whose file was fetched has spent
+// its grant: the installer may have run.
+func (p *step) fail(reason string) {
+	a := p.rec.Attempt
+	fetched := a.State == protocol.AttemptFetched
+	a.Reason = reason
+	p.enter(protocol.AttemptFailed)
+	p.happened(protocol.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
+	if a.Network() && fetched {
+		p.spend(reason)
+	}
+	p.watch.Backoff++
+	pause := min(attemptBackoff<<min(p.watch.Backoff-1, 10), attemptMaxPause)
+	p.watch.NextTry = p.now.Add(pause)
+}
+
+// armResult folds the answer to an arm or disarm.
+func (p *step) armResult(r Result) {
+	a := p.rec.Attempt
+	if a == nil || a.ID != r.Attempt {
+		return
+	}
+	if r.Action == ActDisarm {
+		if r.Code == "" && !r.Stored.Armed() {
+			a.Disarm = false
+			p.dirty = true
+		}
+		return
+	}
+	if a.State != protocol.AttemptPreparing {
+		return
+	}
+	a.Stored = r.Stored
+	p.dirty = true
+	switch {
+	case r.Code == "" && r.Stored.Target == a.Intended && r.Stored.Enabled == protocol.OverrideOnce:
+		p.enter(protocol.AttemptArmed)
+		p.watch.Last.Override = r.Stored
+		p.happened(protocol.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
+	case r.Code == "":
+		p.fail("the BMC stored " + string(r.Stored.Target) + " " + string(r.Stored.Enabled) + " instead of " + string(a.Intended) + " Once")
+		a.Disarm = true
+	default:
+		p.raise(protocol.CondPowerFailed, "arm: %s", r.Message)
+		p.watch.NextTry = p.now.Add(attemptBackoff)
+	}
+}
+
+// onResult folds the answer to On. A refusal is not the end: the next read
+// tells, and On is sent again while its time lasts.
+func (p *step) onResult(r Result) {
+	if r.Code != "" {
+		p.raise(protocol.CondPowerFailed, "on: %s", r.Message)
+	}
+}

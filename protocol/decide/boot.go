@@ -1,0 +1,223 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// BootFile is the name below an attempt's token under which the UKI is served.
+// Firmware tells by the extension what it is.
+const BootFile = "boot.efi"
+
+// grantKey is the key of a grant's use.
+func grantKey(b *protocol.BootIntent) string {
+	return fmt.Sprintf("%s/%d", b.ClaimUID, b.Generation)
+}
+
+// provisioned says whether the configuration's first boot has ended well: by
+// the agent's own record, or the hub's verified echo of one.
+func provisioned(b *protocol.BootIntent, own, echo *protocol.Provisioned) bool {
+	for _, p := range []*protocol.Provisioned{own, echo} {
+		if p != nil && p.ClaimUID == b.ClaimUID && p.Generation == b.Generation {
+			return true
+		}
+	}
+	return false
+}
+
+// run brings the server to On with the boot that its claim prescribes.
+func (p *step) run() {
+	in := p.snap.Intent
+	a := p.rec.Attempt
+	if a != nil && a.ClaimUID != in.ClaimUID {
+		if a.Open() {
+			p.abandon("the server has another claim now")
+			return
+		}
+		p.rec.Attempt, a = nil, nil
+		p.dirty = true
+	}
+	if a.Open() {
+		p.advance()
+		return
+	}
+	if p.clean() {
+		return
+	}
+	p.endStop()
+	if in.Boot == nil {
+		return // the hub has not validated the image yet; it says so itself
+	}
+	done := provisioned(in.Boot, p.rec.Provisioned, p.snap.Echo)
+	if !done {
+		p.plan.Fetch = true
+	}
+	switch runningOf(p.watch.Last.Power) {
+	case isOn:
+		if !done && (a == nil || a.State != protocol.AttemptFailed) {
+			p.raise(protocol.CondServerOn, "")
+		}
+		return
+	case isOther:
+		p.recheck(activeInterval)
+		return
+	}
+	if p.now.Before(p.watch.NextTry) {
+		p.recheckAt(p.watch.NextTry)
+		return
+	}
+	if done {
+		p.begin(protocol.TargetHdd, "", "")
+		return
+	}
+	p.firstBoot()
+}
+
+// firstBoot begins a network boot if everything that it needs is there (P4, P7).
+func (p *step) firstBoot() {
+	b := p.snap.Intent.Boot
+	if b.Policy.FirstBoot != protocol.FirstBootUefiHTTP {
+		p.raise(protocol.CondUnsupportedBoot, "first boot %s", b.Policy.FirstBoot)
+		return
+	}
+	uki, ok := b.Image.Artefact(protocol.ArtefactUKI)
+	if !ok {
+		p.raise(protocol.CondUnsupportedBoot, "image %s has no UKI", b.Image.Digest)
+		return
+	}
+	g := p.snap.Grant
+	if g == nil {
+		if p.snap.GrantError != "" {
+			p.raise(protocol.CondGrantInvalid, "%s", p.snap.GrantError)
+		} else {
+			p.raise(protocol.CondGrantMissing, "")
+		}
+		return
+	}
+	if why := grantFits(g, p.snap.Intent); why != "" {
+		p.raise(protocol.CondGrantInvalid, "%s", why)
+		return
+	}
+	use := p.rec.Used[grantKey(b)]
+	if use.Spent || use.Attempts >= g.MaxAttempts {
+		return // deriveBoot says so
+	}
+	if !p.snap.Artefacts.Local {
+		return // conditions of the artefacts say why
+	}
+	use.Attempts++
+	if p.rec.Used == nil {
+		p.rec.Used = map[string]GrantUse{}
+	}
+	p.rec.Used[grantKey(b)] = use
+	p.happened(protocol.EventGrantUsed, "attempt %d of %d", use.Attempts, g.MaxAttempts)
+	p.begin(b.Policy.FirstBoot.Target(), BootFile, uki.Digest)
+	p.rec.Attempt.Number = use.Attempts
+}
+
+// grantFits says why a grant does not permit the intent's first boot; empty if
+// it does.
+func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
+	b := in.Boot
+	switch {
+	case g.ServerUID != in.UID || g.Server != in.Server:
+		return "the grant is for server " + g.Server
+	case g.ClaimUID != b.ClaimUID || g.Generation != b.Generation:
+		return "the grant is for another claim or generation"
+	case g.ImageDigest != b.Image.Digest:
+		return "the grant is for image " + g.ImageDigest
+	case g.FirstBoot != b.Policy.FirstBoot:
+		return "the grant is for first boot " + string(g.FirstBoot)
+	}
+	return ""
+}
+
+// begin starts an attempt. It is on disk before anything is sent.
+func (p *step) begin(target protocol.BootTarget, file, blob string) {
+	b := p.snap.Intent.Boot
+	number := 1
+	if a := p.rec.Attempt; a != nil && a.State == protocol.AttemptFailed && a.Intended == target {
+		number = a.Number + 1
+	}
+	p.rec.Attempt = &Attempt{
+		ID: p.snap.NewID, Token: p.snap.NewToken, State: protocol.AttemptPreparing,
+		Since: p.now, At: p.now, Number: number, Intended: target,
+		ClaimUID: b.ClaimUID, Generation: b.Generation, Digest: b.Image.Digest,
+		File: file, Blob: blob, Epoch: p.rec.Epoch,
+	}
+	p.dirty = true
+	p.advance()
+}
+
+// abandon ends an open attempt because the server shall not run. An override
+// that nothing consumed is cleared (P6).
+func (p *step) abandon(why string) {
+	a := p.rec.Attempt
+	before := a.State
+	p.fail(why)
+	a.Disarm = before == protocol.AttemptPreparing || before == protocol.AttemptArmed || before == protocol.AttemptPowerRequested
+	p.watch.NextTry, p.watch.Backoff = p.now, 0
+}
+
+// clean clears what a failed attempt left: an override that nothing consumed,
+// and a server that runs what the attempt could not complete. It reports
+// whether there was something to do.
+func (p *step) clean() bool {
+	a := p.rec.Attempt
+	if a == nil || a.State != protocol.AttemptFailed {
+		return false
+	}
+	switch {
+	case a.Cleanup && p.watch.Last.Power == protocol.PowerOff:
+		a.Cleanup = false
+		p.dirty = true
+	case a.Cleanup:
+		p.stop(protocol.StopHard, 0)
+		return true
+	}
+	return p.disarm()
+}
+
+// disarm clears an override that nothing consumed. It never writes while the
+// server may be about to consume it.
+func (p *step) disarm() bool {
+	a := p.rec.Attempt
+	if a == nil || !a.Disarm || p.watch.Last.Power != protocol.PowerOff {
+		return false
+	}
+	if !p.watch.Last.Override.Armed() {
+		a.Disarm = false
+		p.dirty = true
+		return false
+	}
+	p.act(Action{Kind: ActDisarm, Attempt: a.ID, Override: protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled}})
+	p.recheck(activeInterval)
+	return true
+}
+
+// spend marks the grant of the record's attempt as used up.
+func (p *step) spend(why string) {
+	a := p.rec.Attempt
+	key := fmt.Sprintf("%s/%d", a.ClaimUID, a.Generation)
+	use := p.rec.Used[key]
+	use.Spent, use.Reason = true, why
+	if p.rec.Used == nil {
+		p.rec.Used = map[string]GrantUse{}
+	}
+	p.rec.Used[key] = use
+	p.dirty = true
+}
+
+// accepting says whether an attempt may take evidence with a token.
+func accepting(a *Attempt, token string) bool {
+	return a != nil && token != "" && a.Token == token && slices.Contains([]protocol.AttemptState{
+		protocol.AttemptPowerRequested, protocol.AttemptConsumed, protocol.AttemptFetched,
+	}, a.State)
+}
+
+// MayFetch says whether the attempt's boot file may be sent now.
+func MayFetch(held bool, a *Attempt, token, file string) bool {
+	return !held && accepting(a, token) && a.Network() && file == a.File
+}

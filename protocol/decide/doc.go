@@ -1,0 +1,19 @@
+// Package decide holds every decision about a server as pure functions: what to
+// persist, what to send to its BMC, what to answer its boot client, and where it
+// stands. Time is an argument, randomness is handed in, and nothing is read or
+// written; a test over the syntax tree keeps clocks, files and the network out.
+//
+// Each rule is a table in a comment above its function. A test reads the tables
+// and compares them with the functions for every combination of inputs, so the
+// comment is the documentation and cannot drift.
+//
+//	goal.go     who wins: hold, release, reboot, claim
+//	stop.go     soft and hard stops until Off was read
+//	attempt.go  one power-on: arm, read back, power, consumed, fetched, ended
+//	boot.go     first boot by grant, later boots from disk
+//	fence.go    receipts from dated reads
+//	request.go  one-shot reboots
+//	serve.go    the answer to a boot client
+//	phase.go    Initial, Available, Reserved, Releasing, Error
+//	observe.go  what a read of the BMC changes; evidence.go what a boot client changes
+package decide

@@ -1,0 +1,118 @@
+package decide
+
+import (
+	"maps"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// releaseProof is the key of the proof that ends a claim.
+const releaseProof = ""
+
+// minReads is how many reads of Off a proof needs at least.
+const minReads = 2
+
+// prove counts a read of exactly Off toward every open proof. A read counts only
+// if it was begun after the hold was on disk: an answer to an earlier question
+// says nothing about the time since.
+func (p *step) prove(o protocol.Observation) {
+	proofs := map[string]Proof{}
+	count := func(key string, after time.Time) {
+		pr := p.watch.Proofs[key]
+		if o.StartedAt.After(after) {
+			if pr.Reads == 0 {
+				pr.First = o.StartedAt
+			}
+			pr.Last = o.ReadAt
+			pr.Reads++
+		}
+		proofs[key] = pr
+	}
+	for _, h := range p.snap.Holds {
+		count(h.ID, h.EnforcedAt)
+	}
+	if in := p.snap.Intent; in != nil && in.Releasing {
+		count(releaseProof, time.Time{})
+	}
+	p.watch.Proofs = proofs
+}
+
+// proven says whether a proof spans the settle window.
+func (pr Proof) proven(settle time.Duration) bool {
+	return pr.Reads >= minReads && pr.Last.Sub(pr.First) >= settle
+}
+
+// fence issues a receipt for each hold whose proof is complete (P3). It is the
+// only place where a receipt is made.
+func (p *step) fence() {
+	settle := p.snap.Settings.SettleWindow
+	for _, h := range p.snap.Holds {
+		if _, have := p.rec.Receipts[h.ID]; have {
+			continue
+		}
+		pr := p.watch.Proofs[h.ID]
+		if !pr.proven(settle) {
+			if pr.Reads > 0 {
+				p.recheckSettle(pr, settle)
+			}
+			continue
+		}
+		if p.rec.Receipts == nil {
+			p.rec.Receipts = map[string]protocol.Receipt{}
+		}
+		p.rec.Receipts[h.ID] = protocol.Receipt{
+			HoldID: h.ID, Server: p.snap.Server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
+			PowerEpoch: p.rec.Epoch, StoppedSince: p.watch.OffSince, ConfirmedAt: pr.Last,
+			Reads: pr.Reads, Settle: settle,
+		}
+		p.dirty = true
+		p.happened(protocol.EventFenced, "hold %s: Off since %s", h.ID, p.watch.OffSince.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+// released notes that a releasing claim's server was proved Off.
+func (p *step) released() {
+	in := p.snap.Intent
+	pr := p.watch.Proofs[releaseProof]
+	if p.rec.Released == in.ClaimUID || p.rec.Attempt != nil && p.rec.Attempt.Disarm {
+		return // an override that nothing consumed must not outlive the claim
+	}
+	if !pr.proven(p.snap.Settings.SettleWindow) {
+		if pr.Reads > 0 {
+			p.recheckSettle(pr, p.snap.Settings.SettleWindow)
+		}
+		return
+	}
+	p.rec.Released = in.ClaimUID
+	p.rec.Attempt, p.rec.Unexpected = nil, nil // tokens die with the claim
+	p.dirty = true
+	p.happened(protocol.EventReleased, "Off since %s", p.watch.OffSince.UTC().Format(time.RFC3339Nano))
+}
+
+// recheckSettle reads again when the window ends, and in its middle, so that a
+// short On in between is seen.
+func (p *step) recheckSettle(pr Proof, settle time.Duration) {
+	end := pr.First.Add(settle)
+	half := p.now.Add(max(settle/2, time.Millisecond))
+	if half.Before(end) {
+		p.recheckAt(half)
+		return
+	}
+	p.recheckAt(end)
+}
+
+// forgetHolds drops what belongs to holds that no longer lie.
+func (p *step) forgetHolds() {
+	live := map[string]bool{}
+	for _, h := range p.snap.Holds {
+		live[h.ID] = true
+	}
+	gone := func(id string) bool { return !live[id] }
+	n := len(p.rec.Receipts) + len(p.rec.Violated)
+	maps.DeleteFunc(p.rec.Receipts, func(id string, _ protocol.Receipt) bool { return gone(id) })
+	maps.DeleteFunc(p.rec.Violated, func(id string, _ time.Time) bool { return gone(id) })
+	if n != len(p.rec.Receipts)+len(p.rec.Violated) {
+		p.dirty = true
+	}
+}

@@ -1,0 +1,93 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// observe folds one read of the BMC into record and watch.
+func (p *step) observe(o protocol.Observation) {
+	last := p.watch.Last
+	switch o.Power {
+	case protocol.PowerOff:
+		p.sawOff()
+	case protocol.PowerUnknown, protocol.PowerUnreachable:
+		// Nothing is known, so nothing is concluded; a run of Off reads ends.
+	default:
+		p.sawRunning(last)
+	}
+	if o.Power == protocol.PowerOff {
+		if p.watch.OffSince.IsZero() {
+			p.watch.OffSince = o.ReadAt
+		}
+		p.prove(o)
+	} else {
+		p.watch.OffSince = time.Time{}
+		p.watch.Proofs = nil
+	}
+	p.watch.Last = o
+}
+
+func (p *step) sawOff() {
+	if p.rec.Power == protocol.PowerOff {
+		return
+	}
+	first := p.rec.Power == ""
+	p.rec.Power = protocol.PowerOff
+	p.dirty = true
+	a := p.rec.Attempt
+	switch {
+	case first:
+	case p.rec.Stop != nil:
+		p.happened(protocol.EventStopped, "")
+	case a != nil && a.Network() && a.State == protocol.AttemptSucceeded:
+		p.happened(protocol.EventStopped, "the installer ended")
+	case a.Open():
+		// The attempt says what this means.
+	default:
+		p.unexpected(protocol.PowerOff)
+	}
+}
+
+func (p *step) sawRunning(last protocol.Observation) {
+	if p.rec.Power == protocol.PowerOn {
+		return
+	}
+	first := p.rec.Power == ""
+	a := p.rec.Attempt
+	ours := a != nil && !a.OnSent.IsZero() && a.Epoch == p.rec.Epoch
+	p.rec.Power = protocol.PowerOn
+	p.rec.Epoch++
+	p.dirty = true
+	if first {
+		return
+	}
+	switch {
+	case ours:
+		p.rec.LastPoweredOn = a.OnSent
+		p.rec.Unexpected = nil
+	case !last.StartedAt.IsZero() && last.Power == protocol.PowerOff:
+		p.rec.LastPoweredOn = last.StartedAt
+	default:
+		p.rec.LastPoweredOn = p.now
+	}
+	if ours {
+		return
+	}
+	p.unexpected(protocol.PowerOn)
+	for _, h := range p.snap.Holds {
+		if p.rec.Violated == nil {
+			p.rec.Violated = map[string]time.Time{}
+		}
+		p.rec.Violated[h.ID] = p.now
+		delete(p.rec.Receipts, h.ID)
+		p.happened(protocol.EventHoldViolated, "hold %s: powered on by something else; its receipt is void", h.ID)
+	}
+}
+
+func (p *step) unexpected(to protocol.PowerState) {
+	p.rec.Unexpected = &Unexpected{At: p.now, To: to}
+	p.dirty = true
+	p.happened(protocol.EventUnexpected, "the server went %s without an order", to)
+}

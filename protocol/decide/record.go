@@ -1,0 +1,152 @@
+package decide
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Record is what an agent keeps on disk for one server. It holds facts and
+// intents that must survive a crash; what can be read again is in Watch.
+type Record struct {
+	Server string `json:"server"`
+	// Power is the last On or Off that was read; other values do not change it.
+	Power protocol.PowerState `json:"power,omitempty"`
+	// Epoch counts power-ons, caused or merely observed.
+	Epoch uint64 `json:"epoch"`
+	// LastPoweredOn is before the last power-on: everything that ran before it
+	// was stopped (seed 002, lastPoweredOn).
+	LastPoweredOn time.Time `json:"lastPoweredOn,omitzero"`
+	// PendingRebootSince is when the last hold or reboot was taken up while the
+	// server was on (seed 002, pendingRebootSince).
+	PendingRebootSince time.Time   `json:"pendingRebootSince,omitzero"`
+	Unexpected         *Unexpected `json:"unexpected,omitempty"`
+	Stop               *Stop       `json:"stop,omitempty"`
+	Attempt            *Attempt    `json:"attempt,omitempty"`
+	// Used are the grants that were used, by claim UID and generation.
+	Used        map[string]GrantUse   `json:"used,omitempty"`
+	Provisioned *protocol.Provisioned `json:"provisioned,omitempty"`
+	// Receipts are by hold id. A receipt leaves with its hold, or when revoked.
+	Receipts map[string]protocol.Receipt `json:"receipts,omitempty"`
+	// Violated says when a held server was last seen on, by hold id.
+	Violated map[string]time.Time `json:"violated,omitempty"`
+	Requests []RequestState       `json:"requests,omitempty"`
+	// Released is the UID of the claim whose server was proved Off at its end.
+	Released   string                    `json:"released,omitempty"`
+	Conditions []protocol.ConditionState `json:"conditions,omitempty"`
+}
+
+// Unexpected is a power transition that no order of ours explains.
+type Unexpected struct {
+	At time.Time           `json:"at"`
+	To protocol.PowerState `json:"to"`
+}
+
+// Stop is a stop under way.
+type Stop struct {
+	Mode       protocol.StopMode `json:"mode"`
+	Since      time.Time         `json:"since"`
+	Graceful   time.Time         `json:"graceful,omitzero"` // when GracefulShutdown was sent
+	Forced     time.Time         `json:"forced,omitzero"`   // when ForceOff was last sent
+	ForceCount int               `json:"forceCount,omitempty"`
+}
+
+// Attempt is one power-on.
+type Attempt struct {
+	ID    string                `json:"id"`
+	Token string                `json:"token"` // in boot URLs; never printed
+	State protocol.AttemptState `json:"state"`
+	// Since is when State was entered; At when the attempt began.
+	Since      time.Time           `json:"since"`
+	At         time.Time           `json:"at"`
+	Number     int                 `json:"number"`
+	Intended   protocol.BootTarget `json:"intended"`
+	Observed   protocol.BootTarget `json:"observed,omitempty"`
+	ClaimUID   string              `json:"claimUID"`
+	Generation uint64              `json:"generation"`
+	Digest     string              `json:"digest"`         // of the image
+	File       string              `json:"file,omitempty"` // name below the token
+	Blob       string              `json:"blob,omitempty"` // digest of the boot file
+	Stored     protocol.Override   `json:"stored,omitzero"`
+	// OnSent is when On was first sent; OnAgain when it was last sent again.
+	OnSent  time.Time `json:"onSent,omitzero"`
+	OnAgain time.Time `json:"onAgain,omitzero"`
+	Epoch   uint64    `json:"epoch"` // before the power-on
+	// Served is on disk before the first byte of the boot file is sent.
+	Served   bool                  `json:"served,omitempty"`
+	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
+	Reason   string                `json:"reason,omitempty"`
+	// Cleanup asks for a forced stop of what a failed network boot left running.
+	Cleanup bool `json:"cleanup,omitempty"`
+	// Disarm asks for the override to be cleared, because nothing consumed it.
+	Disarm bool `json:"disarm,omitempty"`
+}
+
+// Network says whether the attempt boots from the network.
+func (a *Attempt) Network() bool { return a.Intended != protocol.TargetHdd }
+
+// Open says whether the attempt has not ended.
+func (a *Attempt) Open() bool {
+	return a != nil && a.State != protocol.AttemptSucceeded && a.State != protocol.AttemptFailed
+}
+
+// GrantUse is how far a grant was used.
+type GrantUse struct {
+	Attempts int    `json:"attempts"`
+	Spent    bool   `json:"spent,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// RequestState is an accepted one-shot request, kept after its end until the
+// hub no longer sends it.
+type RequestState struct {
+	protocol.Request
+	AcceptedAt time.Time        `json:"acceptedAt"`
+	StoppedAt  time.Time        `json:"stoppedAt,omitzero"` // first Off read after acceptance
+	Epoch      uint64           `json:"epoch,omitempty"`    // when it was read Off
+	Outcome    protocol.Outcome `json:"outcome"`
+	EndedAt    time.Time        `json:"endedAt,omitzero"`
+	Reason     string           `json:"reason,omitempty"`
+}
+
+// clone copies everything that a step may change.
+func (r Record) clone() Record {
+	c := r
+	if r.Unexpected != nil {
+		v := *r.Unexpected
+		c.Unexpected = &v
+	}
+	if r.Stop != nil {
+		v := *r.Stop
+		c.Stop = &v
+	}
+	if r.Attempt != nil {
+		v := *r.Attempt
+		c.Attempt = &v
+	}
+	if r.Provisioned != nil {
+		v := *r.Provisioned
+		c.Provisioned = &v
+	}
+	c.Used = maps.Clone(r.Used)
+	c.Receipts = maps.Clone(r.Receipts)
+	c.Violated = maps.Clone(r.Violated)
+	c.Requests = slices.Clone(r.Requests)
+	c.Conditions = slices.Clone(r.Conditions)
+	return c
+}
+
+// Recover is applied to every record when an agent starts. A boot file that was
+// being served when the agent died may have been read to its end, so the boot
+// counts as fetched: it is never repeated by guess (P9).
+func Recover(r Record) Record {
+	c := r.clone()
+	if a := c.Attempt; a.Open() && a.Served && a.State != protocol.AttemptFetched {
+		a.State = protocol.AttemptFetched
+		a.Evidence = protocol.EvidenceFetched
+		a.Reason = "assumed: the agent restarted while the boot file was being served"
+	}
+	return c
+}

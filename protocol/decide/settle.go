@@ -1,0 +1,129 @@
+package decide
+
+import (
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// settle completes the conditions of the step: those that follow from the
+// state, and the time since when each is so.
+func (p *step) settle() {
+	p.derive()
+	p.quiet()
+	for i, c := range p.conds {
+		p.conds[i].Since = p.now
+		for _, old := range p.rec.Conditions {
+			if old.Code == c.Code {
+				p.conds[i].Since = old.Since
+			}
+		}
+	}
+	slices.SortFunc(p.conds, func(a, b protocol.ConditionState) int { return strings.Compare(string(a.Code), string(b.Code)) })
+	if !slices.EqualFunc(p.conds, p.rec.Conditions, func(a, b protocol.ConditionState) bool { return a.Code == b.Code }) {
+		p.dirty = true // since when is worth a write; a changed message is not
+	}
+	p.rec.Conditions = p.conds
+}
+
+func (p *step) derive() {
+	s := p.snap
+	if !s.Synced {
+		p.raise(protocol.CondNotSynced, "")
+	}
+	if s.Synced && s.Intent == nil {
+		p.raise(protocol.CondServerMissing, "")
+	}
+	if len(s.Holds) > 0 {
+		var keys []string
+		for _, h := range s.Holds {
+			keys = append(keys, h.Key)
+			if h.Missing {
+				p.raise(protocol.CondHoldMissing, "hold %s", h.ID)
+			}
+		}
+		p.raise(protocol.CondHeld, "by %s", strings.Join(keys, ", "))
+	}
+	if len(p.rec.Violated) > 0 {
+		p.raise(protocol.CondHoldViolated, "")
+	}
+	p.deriveBMC()
+	if u := p.rec.Unexpected; u != nil {
+		p.raise(protocol.CondUnexpectedPower, "went %s", u.To)
+	}
+	p.deriveBoot()
+}
+
+func (p *step) deriveBMC() {
+	if c := p.snap.BMCError; c != nil {
+		p.raise(c.Code, "%s", c.Message)
+		return
+	}
+	o := p.watch.Last
+	switch {
+	case o.Power == protocol.PowerUnreachable && o.Code == protocol.CodeDenied:
+		p.raise(protocol.CondBMCDenied, "%s", o.Error)
+	case o.Power == protocol.PowerUnreachable:
+		p.raise(protocol.CondBMCUnreachable, "%s", o.Error)
+	case o.Power == protocol.PowerUnknown:
+		p.raise(protocol.CondPowerUnknown, "%s", o.Error)
+	}
+}
+
+func (p *step) deriveBoot() {
+	a := p.rec.Attempt
+	if a != nil {
+		if a.Observed != "" && a.Observed != a.Intended {
+			p.raise(protocol.CondMethodMismatch, "%s was ordered, firmware used %s", a.Intended, a.Observed)
+		}
+		if a.State == protocol.AttemptFailed && a.Network() {
+			p.raise(protocol.CondFirstBootFailed, "attempt %d: %s", a.Number, a.Reason)
+		}
+		if a.State == protocol.AttemptFailed && a.Stored.Target != "" && a.Stored.Target != a.Intended {
+			p.raise(protocol.CondOverrideNotStored, "%s", a.Reason)
+		}
+	}
+	p.deriveGrant()
+	if p.plan.Fetch && !p.snap.Artefacts.Local {
+		if f := p.snap.Artefacts.Failed; f != nil {
+			p.raise(f.Code, "%s", f.Message)
+		} else {
+			p.raise(protocol.CondArtefactsPending, "")
+		}
+	}
+}
+
+func (p *step) deriveGrant() {
+	in := p.snap.Intent
+	if in == nil || in.Releasing || in.Power != protocol.WantOn || in.Boot == nil || p.rec.Attempt.Open() ||
+		provisioned(in.Boot, p.rec.Provisioned, p.snap.Echo) {
+		return
+	}
+	use := p.rec.Used[grantKey(in.Boot)]
+	limit := 0
+	if p.snap.Grant != nil {
+		limit = p.snap.Grant.MaxAttempts
+	}
+	if use.Spent || limit > 0 && use.Attempts >= limit {
+		p.raise(protocol.CondGrantSpent, "%d of %d attempts; %s", use.Attempts, limit, use.Reason)
+	}
+}
+
+// quiet drops conditions that another one explains.
+func (p *step) quiet() {
+	has := func(code protocol.ConditionCode) bool {
+		return slices.ContainsFunc(p.conds, func(c protocol.ConditionState) bool { return c.Code == code })
+	}
+	explained := func(c protocol.ConditionState) bool {
+		def, _ := protocol.LookupCondition(c.Code)
+		return slices.ContainsFunc(def.DependsOn, has)
+	}
+	keep := p.conds[:0:0]
+	for _, c := range p.conds {
+		if !explained(c) {
+			keep = append(keep, c)
+		}
+	}
+	p.conds = keep
+}

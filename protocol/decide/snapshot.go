@@ -1,0 +1,136 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Snapshot is everything that a decision about one server may depend on.
+type Snapshot struct {
+	Server string
+	// Synced is false until the agent has applied a document of its hub (P4).
+	Synced bool
+	// Intent is nil where no document names the server.
+	Intent   *protocol.ServerIntent
+	Holds    []Hold // in order of id
+	Requests []protocol.Request
+	Settings Settings
+	// Grant is the intent's grant, opened and verified by the caller; GrantError
+	// says why there is none.
+	Grant      *protocol.Grant
+	GrantError string
+	// Echo is the hub's echo of a provisioned record whose signature was verified.
+	Echo *protocol.Provisioned
+	// Artefacts says whether everything that the boot needs is local and verified.
+	Artefacts Artefacts
+	// BMCError is set where the BMC cannot even be asked (no credentials).
+	BMCError *protocol.ConditionState
+
+	Record Record
+	Watch  Watch
+
+	// What happened since the last step. Observation is nil if nothing was read.
+	Observation *protocol.Observation
+	Result      *Result
+	Events      []Event
+
+	// NewID and NewToken are fresh random strings for an attempt.
+	NewID, NewToken string
+}
+
+// Hold is a hold that the agent has enforced.
+type Hold struct {
+	protocol.ActiveHold
+	EnforcedAt time.Time `json:"enforcedAt"`
+	// Missing is set when a newer document no longer names the hold; it is
+	// enforced all the same (P1).
+	Missing bool `json:"missing,omitempty"`
+}
+
+// Settings are the rack's times.
+type Settings struct {
+	SoftTimeout  time.Duration
+	SettleWindow time.Duration
+	PollInterval time.Duration
+}
+
+// Artefacts is the state of an image's boot files at the agent.
+type Artefacts struct {
+	Local  bool
+	Failed *protocol.ConditionState
+}
+
+// Watch is what was read since the agent started. It is not on disk: a run of
+// reads that a restart interrupts starts again.
+type Watch struct {
+	Last     protocol.Observation
+	OffSince time.Time
+	Proofs   map[string]Proof // by hold id, and "" for the end of a claim
+	// NextTry is when a failed attempt may be followed by another.
+	NextTry time.Time
+	Backoff int
+}
+
+// Proof is an unbroken run of reads of exactly Off that were begun after a
+// moment.
+type Proof struct {
+	First, Last time.Time
+	Reads       int
+}
+
+// Result is how the action of the last step ended.
+type Result struct {
+	Action  ActionKind
+	Attempt string
+	At      time.Time
+	Code    protocol.Code // empty: it was accepted
+	Busy    bool          // the BMC asked for a pause
+	Message string
+	Stored  protocol.Override // for an arm: what was read back
+}
+
+// Event is a piece of evidence about one server.
+type Event struct {
+	Kind  protocol.EvidenceKind
+	Class protocol.ClientClass
+	Token string
+	At    time.Time
+	// Begun marks that the first byte of the boot file is about to be sent.
+	Begun bool
+}
+
+// Plan is what to do: effects strictly in the order Persist, Act, Report.
+type Plan struct {
+	// Record is to be on disk before Action, if Persist.
+	Record  Record
+	Persist bool
+	Watch   Watch
+	Action  Action
+	// Fetch asks for the artefacts to be fetched in the background.
+	Fetch bool
+	// Happened are events for the hub, in order.
+	Happened []protocol.Event
+	// RecheckAt is when to read the BMC and decide again, at the latest.
+	RecheckAt time.Time
+}
+
+// ActionKind is one thing to do to a server.
+type ActionKind string
+
+// The actions.
+const (
+	ActNone     ActionKind = "none"
+	ActArm      ActionKind = "arm"
+	ActDisarm   ActionKind = "disarm"
+	ActOn       ActionKind = "on"
+	ActGraceful ActionKind = "graceful-shutdown"
+	ActForceOff ActionKind = "force-off"
+)
+
+// Action is the one action of a plan.
+type Action struct {
+	Kind     ActionKind
+	Attempt  string
+	Override protocol.Override
+}

@@ -1,0 +1,161 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// step is one decision being made. It is made new for each call of Step.
+type step struct {
+	now   time.Time
+	snap  Snapshot
+	rec   Record
+	watch Watch
+	plan  Plan
+	dirty bool
+	conds []protocol.ConditionState
+}
+
+// Step decides what to do with one server now. It is a pure function: the same
+// arguments give the same plan, and nothing is changed in place. The caller puts
+// Plan.Record on disk, then acts, then reports.
+func Step(now time.Time, s Snapshot) Plan {
+	p := &step{now: now, snap: s, rec: s.Record.clone(), watch: s.Watch}
+	p.plan.RecheckAt = now.Add(s.Settings.PollInterval)
+	p.plan.Action.Kind = ActNone
+	p.rec.Server = s.Server
+
+	p.forgetHolds()
+	if s.Observation != nil {
+		p.observe(*s.Observation)
+	}
+	if s.Result != nil {
+		p.result(*s.Result)
+	}
+	for _, e := range s.Events {
+		p.evidence(e)
+	}
+	p.requests()
+	p.follow()
+	p.pursue()
+	p.settle()
+
+	p.plan.Record, p.plan.Persist, p.plan.Watch = p.rec, p.dirty, p.watch
+	return p.plan
+}
+
+func (p *step) result(r Result) {
+	switch r.Action {
+	case ActArm, ActDisarm:
+		p.armResult(r)
+	case ActOn:
+		p.onResult(r)
+	case ActGraceful, ActForceOff:
+		p.stopResult(r)
+	}
+}
+
+// pursue acts toward the goal. Nothing is sent while the server's power was not
+// read since the agent started.
+func (p *step) pursue() {
+	in := p.snap.Intent
+	releasing, want := false, protocol.Power("")
+	if in != nil {
+		releasing, want = in.Releasing, in.Power
+	}
+	reboot, rebootMode := p.rebooting()
+	g := goal(p.snap.Synced, len(p.snap.Holds) > 0, releasing, reboot, want)
+	if p.watch.Last.Power == "" {
+		p.recheck(0)
+		return
+	}
+	if g != GoalRun && p.rec.Attempt.Open() {
+		p.abandon(p.why(g, releasing, reboot))
+	}
+	switch g {
+	case GoalKeepOff:
+		mode, timeout := p.holdMode()
+		p.stop(mode, timeout)
+		p.fence()
+	case GoalStop:
+		mode := protocol.StopSoft
+		if reboot {
+			mode = rebootMode
+		}
+		p.stop(mode, p.snap.Settings.SoftTimeout)
+		if releasing {
+			p.released()
+		}
+	case GoalRun:
+		p.run()
+	case GoalLeave:
+		p.endStop()
+	}
+	if g != GoalRun && p.plan.Action.Kind == ActNone {
+		p.disarm()
+	}
+}
+
+func (p *step) why(g Goal, releasing, reboot bool) string {
+	switch {
+	case g == GoalKeepOff:
+		return "held"
+	case g == GoalLeave:
+		return "nothing wants the server to run"
+	case releasing:
+		return "the claim ends"
+	case reboot:
+		return "a reboot was asked for"
+	default:
+		return "the claim wants the server Off"
+	}
+}
+
+// holdMode is hard if any hold is, or if the server was powered on under one;
+// else soft with the shortest time that a hold asks for.
+func (p *step) holdMode() (protocol.StopMode, time.Duration) {
+	mode, timeout := protocol.StopSoft, time.Duration(0)
+	for _, h := range p.snap.Holds {
+		_, violated := p.rec.Violated[h.ID]
+		if h.Mode == protocol.StopHard || violated {
+			mode = protocol.StopHard
+		}
+		t := h.SoftTimeout
+		if t == 0 {
+			t = p.snap.Settings.SoftTimeout
+		}
+		if timeout == 0 || t < timeout {
+			timeout = t
+		}
+	}
+	return mode, timeout
+}
+
+func (p *step) act(a Action) { p.plan.Action = a }
+
+func (p *step) recheck(d time.Duration) { p.recheckAt(p.now.Add(d)) }
+
+func (p *step) recheckAt(t time.Time) {
+	if t.Before(p.now) {
+		t = p.now
+	}
+	if t.Before(p.plan.RecheckAt) {
+		p.plan.RecheckAt = t
+	}
+}
+
+func (p *step) happened(code protocol.EventCode, format string, args ...any) {
+	p.plan.Happened = append(p.plan.Happened, protocol.Event{
+		At: p.now, Server: p.snap.Server, Code: code, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+func (p *step) raise(code protocol.ConditionCode, format string, args ...any) {
+	if slices.ContainsFunc(p.conds, func(c protocol.ConditionState) bool { return c.Code == code }) {
+		return
+	}
+	p.conds = append(p.conds, protocol.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
+}

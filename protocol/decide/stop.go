@@ -1,0 +1,153 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// stage is how far a stop has come.
+type stage string
+
+const (
+	stageNew      stage = "new"      // nothing sent
+	stageSoft     stage = "soft"     // GracefulShutdown sent, time left
+	stageExpired  stage = "expired"  // GracefulShutdown sent or refused, no time left
+	stageForced   stage = "forced"   // ForceOff sent a moment ago
+	stageForceDue stage = "forcedue" // ForceOff sent, and time to send it again
+)
+
+func stages() []stage {
+	return []stage{stageNew, stageSoft, stageExpired, stageForced, stageForceDue}
+}
+
+// resendForce is how long a ForceOff may take before it is sent again.
+const resendForce = 10 * time.Second
+
+// stopStep says what to send next to bring a server to Off. Only Off itself ends
+// it: PoweringOff is a server that still runs (facts: F1 and F2 of Ironic), and
+// an unknown state is read again, with nothing sent. The first row that fits
+// decides.
+//
+//	power       | mode | stage    | action
+//	Off         | *    | *        | none
+//	Unknown     | *    | *        | none
+//	Unreachable | *    | *        | none
+//	*           | hard | new      | force-off
+//	*           | hard | soft     | force-off
+//	*           | hard | expired  | force-off
+//	*           | *    | forced   | none
+//	*           | *    | forcedue | force-off
+//	PoweringOff | soft | new      | none
+//	*           | soft | new      | graceful-shutdown
+//	*           | soft | soft     | none
+//	*           | soft | expired  | force-off
+func stopStep(power protocol.PowerState, mode protocol.StopMode, st stage) ActionKind {
+	switch power {
+	case protocol.PowerOff, protocol.PowerUnknown, protocol.PowerUnreachable:
+		return ActNone
+	}
+	switch {
+	case st == stageForced:
+		return ActNone
+	case st == stageForceDue, st == stageExpired, mode == protocol.StopHard:
+		return ActForceOff
+	case st == stageNew && power != protocol.PowerPoweringOff:
+		return ActGraceful
+	}
+	return ActNone
+}
+
+// stageOf reads the stage of a stop. A stop that began while the server was
+// already going down has sent nothing and still runs out.
+func stageOf(now time.Time, s *Stop, softTimeout time.Duration) stage {
+	switch {
+	case !s.Forced.IsZero() && now.Sub(s.Forced) >= resendForce:
+		return stageForceDue
+	case !s.Forced.IsZero():
+		return stageForced
+	case now.Sub(s.Since) >= softTimeout:
+		return stageExpired
+	case !s.Graceful.IsZero():
+		return stageSoft
+	default:
+		return stageNew
+	}
+}
+
+// stop advances the stop of the step's record and sets the action.
+func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
+	power := p.watch.Last.Power
+	switch power {
+	case protocol.PowerOff:
+		p.endStop()
+		return
+	case protocol.PowerUnknown, protocol.PowerUnreachable:
+		p.recheck(activeInterval) // the time of a soft stop begins when it can begin
+		if p.rec.Stop == nil {
+			return
+		}
+	}
+	if p.rec.Stop == nil {
+		p.rec.Stop = &Stop{Mode: mode, Since: p.now}
+		if p.rec.Power == protocol.PowerOn {
+			p.rec.PendingRebootSince = p.now
+		}
+		p.dirty = true
+		p.happened(protocol.EventStopping, "%s", mode)
+	}
+	st := p.rec.Stop
+	if mode == protocol.StopHard && st.Mode != mode {
+		st.Mode = mode // a hard stop pre-empts a soft one under way
+		p.dirty = true
+	}
+	stg := stageOf(p.now, st, softTimeout)
+	act := stopStep(power, st.Mode, stg)
+	switch act {
+	case ActGraceful:
+		st.Graceful = p.now
+		p.dirty = true
+	case ActForceOff:
+		st.Forced = p.now
+		st.ForceCount++
+		p.dirty = true
+	}
+	p.act(Action{Kind: act})
+	p.recheck(activeInterval)
+	if stg == stageSoft || stg == stageNew {
+		p.recheckAt(st.Since.Add(softTimeout))
+	}
+}
+
+// stopResult folds the answer to what stop sent.
+func (p *step) stopResult(r Result) {
+	st := p.rec.Stop
+	if st == nil || r.Code == "" {
+		return
+	}
+	p.raise(protocol.CondPowerFailed, "%s: %s", r.Action, r.Message)
+	switch {
+	case r.Action == ActGraceful && !r.Busy && (r.Code == protocol.CodeUnsupported || r.Code == protocol.CodeInvalid || r.Code == protocol.CodeConflict):
+		// No graceful shutdown here: hard at once, without waiting (facts: P14).
+		st.Mode = protocol.StopHard
+		p.dirty = true
+	case r.Action == ActGraceful:
+		st.Graceful = time.Time{} // not sent; try again while time is left
+		p.dirty = true
+	case r.Action == ActForceOff:
+		// Refused or lost: the next read tells; send again soon, not at once.
+		st.Forced = p.now.Add(-resendForce + retryForce)
+		p.dirty = true
+	}
+}
+
+// retryForce is the pause after a ForceOff that the BMC refused.
+const retryForce = 3 * time.Second
+
+// endStop forgets a stop: the server is Off, or nobody wants it stopped.
+func (p *step) endStop() {
+	if p.rec.Stop != nil {
+		p.rec.Stop = nil
+		p.dirty = true
+	}
+}

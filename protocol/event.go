@@ -1,0 +1,55 @@
+package protocol
+
+import "time"
+
+// EventCode names something that happened.
+type EventCode string
+
+// The event codes, roughly in the order of a server's first boot.
+const (
+	EventGrantUsed      EventCode = "GrantUsed"
+	EventArtefactsLocal EventCode = "ArtefactsLocal"
+	EventArmed          EventCode = "OverrideArmed"
+	EventPowerOn        EventCode = "PowerOnRequested"
+	EventConsumed       EventCode = "OverrideConsumed"
+	EventDHCPSeen       EventCode = "DHCPSeen"
+	EventFetched        EventCode = "BootFileFetched"
+	EventInstalled      EventCode = "InstalledReported"
+	EventProvisioned    EventCode = "Provisioned"
+	EventDiskBoot       EventCode = "DiskBoot"
+	EventAttemptFailed  EventCode = "AttemptFailed"
+	EventStopping       EventCode = "Stopping"
+	EventStopped        EventCode = "Stopped"
+	EventHoldEnforced   EventCode = "HoldEnforced"
+	EventFenced         EventCode = "Fenced"
+	EventHoldViolated   EventCode = "HoldViolated"
+	EventHoldReleased   EventCode = "HoldReleased"
+	EventUnexpected     EventCode = "UnexpectedPower"
+	EventMismatch       EventCode = "MethodMismatch"
+	EventRequestEnded   EventCode = "RequestEnded"
+	EventReleased       EventCode = "ServerReleased"
+	EventLost           EventCode = "EventsLost"
+	EventJoined         EventCode = "AgentJoined"
+	EventBound          EventCode = "ClaimBound"
+	EventResolved       EventCode = "ImageResolved"
+)
+
+// EventCodes lists all event codes.
+func EventCodes() []EventCode {
+	return []EventCode{
+		EventGrantUsed, EventArtefactsLocal, EventArmed, EventPowerOn, EventConsumed, EventDHCPSeen,
+		EventFetched, EventInstalled, EventProvisioned, EventDiskBoot, EventAttemptFailed, EventStopping,
+		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventHoldReleased, EventUnexpected,
+		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved,
+	}
+}
+
+// Event is one thing that happened at an agent, in order. The hub's own events
+// have Seq 0.
+type Event struct {
+	Seq     uint64    `json:"seq"`
+	At      time.Time `json:"at"`
+	Server  string    `json:"server,omitempty"`
+	Code    EventCode `json:"code"`
+	Message string    `json:"message,omitempty"`
+}
