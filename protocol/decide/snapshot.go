@@ -35,6 +35,10 @@ type Snapshot struct {
 	Result      *Result
 	Events      []Event
 
+	// Passive folds what happened and orders nothing: evidence that must be on
+	// disk before an answer goes out, while an action may be under way.
+	Passive bool
+
 	// NewID and NewToken are fresh random strings for an attempt.
 	NewID, NewToken string
 }

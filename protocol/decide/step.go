@@ -38,10 +38,12 @@ func Step(now time.Time, s Snapshot) Plan {
 	for _, e := range s.Events {
 		p.evidence(e)
 	}
-	p.requests()
-	p.follow()
-	p.pursue()
-	p.settle()
+	if !s.Passive {
+		p.requests()
+		p.follow()
+		p.pursue()
+		p.settle()
+	}
 
 	p.plan.Record, p.plan.Persist, p.plan.Watch = p.rec, p.dirty, p.watch
 	return p.plan

@@ -1,0 +1,17 @@
+// Package store keeps what an agent must not forget, over a transactional
+// state.Store. Everything that belongs together is written in one transaction,
+// which is on disk before anything is sent or acknowledged.
+//
+//	key                        value
+//	meta/incarnation           random id made with the database
+//	meta/term                  highest fence term seen
+//	doc/hold, doc/rack/<n>     head and digest of the document in force
+//	rack                       the rack's settings and segments
+//	intent/<server>            the server's intent, its shard, and whether a newer
+//	                           document left it out
+//	hold/<server>/<id>         an enforced hold
+//	request/<server>/<id>      a one-shot that the hub still sends
+//	record/<server>            decide.Record
+//	lease/<segment>/<address>  a DHCP binding
+//	event/<seq>                an event that the hub has not acknowledged
+package store

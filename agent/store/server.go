@@ -1,0 +1,127 @@
+package store
+
+import (
+	"errors"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/state"
+)
+
+// View is everything durable that a decision about one server depends on.
+type View struct {
+	Synced   bool
+	Rack     protocol.RackIntent
+	Intent   *Intent
+	Holds    []decide.Hold
+	Requests []protocol.Request
+	Record   decide.Record
+}
+
+func view(t state.Txn, server string) (v View, err error) {
+	if v.Rack, v.Synced, err = get[protocol.RackIntent](t, "rack"); err != nil {
+		return v, err
+	}
+	in, found, err := get[Intent](t, "intent/"+server)
+	if err != nil {
+		return v, err
+	}
+	if found {
+		v.Intent = &in
+	}
+	if v.Holds, err = scan[decide.Hold](t, "hold/"+server+"/"); err != nil {
+		return v, err
+	}
+	if v.Requests, err = scan[protocol.Request](t, "request/"+server+"/"); err != nil {
+		return v, err
+	}
+	v.Record, _, err = get[decide.Record](t, "record/"+server)
+	v.Record.Server = server
+	return v, err
+}
+
+// Server reads the view of one server.
+func (s *Store) Server(name string) (v View, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		v, err = view(t, name)
+		return err
+	})
+	return v, err
+}
+
+// Step reads a server's view, decides, and puts the plan's record and events on
+// disk, all in one transaction: a hold that another goroutine enforces meanwhile
+// makes the decision be taken again. choose must be pure.
+func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.Plan, after View, err error) {
+	s.crash.At("agent.step.decide")
+	err = s.db.Update(func(t state.Txn) error {
+		v, err := view(t, server)
+		if err != nil {
+			return err
+		}
+		plan = choose(v)
+		v.Record = plan.Record
+		after = v
+		if !plan.Persist && len(plan.Happened) == 0 {
+			return errNothing
+		}
+		if err := put(t, "record/"+server, plan.Record); err != nil {
+			return err
+		}
+		for _, e := range plan.Happened {
+			if err := s.append(t, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errNothing) {
+		return plan, after, nil
+	}
+	if err != nil {
+		return decide.Plan{}, View{}, failing("record what happens to "+server, err)
+	}
+	s.crash.At("agent.step.persisted")
+	return plan, after, nil
+}
+
+// errNothing ends a transaction that has nothing to write.
+var errNothing = errors.New("nothing to write")
+
+// Overview is what the agent's index is made of.
+type Overview struct {
+	Synced  bool
+	Rack    protocol.RackIntent
+	Intents []Intent
+	Holds   []decide.Hold
+	Records []decide.Record
+}
+
+// Overview reads everything that the boot servers' index needs, at one moment.
+func (s *Store) Overview() (o Overview, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		if o.Rack, o.Synced, err = get[protocol.RackIntent](t, "rack"); err != nil {
+			return err
+		}
+		if o.Intents, err = scan[Intent](t, "intent/"); err != nil {
+			return err
+		}
+		if o.Holds, err = scan[decide.Hold](t, "hold/"); err != nil {
+			return err
+		}
+		o.Records, err = scan[decide.Record](t, "record/")
+		return err
+	})
+	return o, err
+}
+
+// Held says whether any hold lies on the server now.
+func (s *Store) Held(server string) (held bool, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		return t.Scan("hold/"+server+"/", func(string, []byte) error {
+			held = true
+			return nil
+		})
+	})
+	return held, err
+}
