@@ -1,0 +1,152 @@
+package agent
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// Agent serves one rack. Make it with New, then call Run once.
+type Agent struct {
+	cfg    Config
+	log    *slog.Logger
+	store  *store.Store
+	hub    *wire.Verifier
+	own    *wire.Verifier
+	index  *index
+	fetch  *fetcher
+	report *reporter
+	met    *metrics
+
+	mu      sync.Mutex
+	servers map[string]*server
+	group   *errgroup.Group
+	ctx     context.Context
+
+	sessionMu sync.Mutex
+	transport Transport
+	session   string
+	synced    chan struct{} // closed when the present session was answered
+	refused   protocol.ConditionCode
+}
+
+// New checks the configuration and reads the store; nothing is sent yet.
+func New(cfg Config) (*Agent, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	if cfg.ReportEvery == 0 {
+		cfg.ReportEvery = 15 * time.Second
+	}
+	a := &Agent{
+		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
+		own: wire.NewVerifier(cfg.Signer.Public()), index: newIndex(), servers: map[string]*server{},
+	}
+	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash})
+	if err != nil {
+		return nil, err
+	}
+	a.store = st
+	a.report = newReporter(a)
+	a.fetch = newFetcher(a)
+	a.met = newMetrics(cfg.Registerer, a.report)
+	if err := a.reindex(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Run serves until ctx ends. Listeners are open when ready is called.
+func (a *Agent) Run(ctx context.Context, ready func()) error {
+	open, err := a.listen(ctx)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	a.mu.Lock()
+	a.group, a.ctx = group, ctx
+	a.mu.Unlock()
+	if err := a.serve(ctx, group, open); err != nil {
+		return err
+	}
+	group.Go(func() error { return a.fetch.run(ctx) })
+	group.Go(func() error { return a.report.run(ctx) })
+	group.Go(func() error { return a.sessions(ctx) })
+	o, err := a.store.Overview()
+	if err != nil {
+		return err
+	}
+	for _, in := range o.Intents {
+		a.wake(in.Server)
+	}
+	ready()
+	err = group.Wait()
+	if ctx.Err() != nil && (err == nil || err == context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// wake looks at a server soon; its loop is started if it has none.
+func (a *Agent) wake(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.group == nil || a.ctx.Err() != nil {
+		return
+	}
+	s, ok := a.servers[name]
+	if !ok {
+		s = newServer(a, name)
+		a.servers[name] = s
+		a.group.Go(func() error {
+			s.run(a.ctx)
+			return nil
+		})
+	}
+	s.poke()
+}
+
+// server returns the loop of a server, if it has one.
+func (a *Agent) server(name string) (*server, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, ok := a.servers[name]
+	return s, ok
+}
+
+func (a *Agent) all() map[string]*server {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.servers)
+}
+
+// reindex reads the boot servers' index from the store.
+func (a *Agent) reindex() error {
+	o, err := a.store.Overview()
+	if err != nil {
+		return err
+	}
+	a.index.rebuild(o)
+	a.fetch.pin(o)
+	return nil
+}
+
+// random is 128 random bits in hex.
+func (a *Agent) random() string {
+	b := make([]byte, 16)
+	if _, err := io.ReadFull(a.cfg.Random, b); err != nil {
+		panic(fmt.Sprintf("no randomness: %v", err)) // nothing safe can be done without
+	}
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"crypto/ed25519"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/bmc"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+	"rackboot/state"
+)
+
+// Config is everything that an agent is made of.
+type Config struct {
+	Agent   string // id, given by the hub at join
+	Rack    string
+	Version string
+
+	DB     state.Store
+	Blobs  Blobs
+	Signer *wire.Signer
+	// HubKeys sign documents and grants.
+	HubKeys []ed25519.PublicKey
+	// Credentials reads local BMC credentials by name.
+	Credentials Credentials
+	OpenBMC     bmc.Opener
+	Puller      Puller
+	Segments    []LocalSegment
+
+	Clock      state.Clock
+	Random     io.Reader // for ids and tokens
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+	Crash      state.Crasher // nil in production
+	// ReportEvery is the longest time between two reports of a shard.
+	ReportEvery time.Duration
+}
+
+// LocalSegment is what the agent's own file says of a segment: where to listen.
+// The hub can never name an interface.
+type LocalSegment struct {
+	Name      string
+	Interface string         // bind DHCP to this interface; empty on loopback
+	DHCP      netip.AddrPort // 0.0.0.0:67, or a loopback address for tests
+	HTTP      netip.AddrPort
+}
+
+// Blobs is the content-addressed store of boot files.
+type Blobs interface {
+	Has(digest string) bool
+	Verify(digest string) error
+	Open(digest string) (Blob, error)
+	Pin(digest string)
+	Unpin(digest string)
+}
+
+// Blob is an open boot file.
+type Blob interface {
+	io.ReadSeekCloser
+	Size() int64
+	ModTime() time.Time
+}
+
+// Credentials reads BMC credentials that live at the agent.
+type Credentials interface {
+	// Read returns the credentials and a stamp that changes when they do.
+	Read(name string) (c bmc.Credentials, stamp string, err error)
+}
+
+// Transport publishes to the hub.
+type Transport interface {
+	Publish(topic string, payload []byte) error
+}
+
+// listeners are opened before Run reports ready, so that a busy port is a
+// start-up error.
+type listeners struct {
+	dhcp net.PacketConn
+	http net.Listener
+}
+
+func (c *Config) check() error {
+	bad := func(format string, args ...any) error {
+		return protocol.Errorf(protocol.CodeInvalid, "configure the agent", format, args...)
+	}
+	switch {
+	case c.Agent == "" || c.Rack == "":
+		return bad("agent and rack are empty; join the hub first")
+	case c.DB == nil || c.Blobs == nil || c.Signer == nil || c.OpenBMC == nil || c.Credentials == nil || c.Puller == nil:
+		return bad("a store, a signer, a BMC opener, credentials and a puller are needed")
+	case len(c.HubKeys) == 0:
+		return bad("no hub key: every document would be refused")
+	case c.Clock == nil || c.Random == nil || c.Logger == nil || c.Registerer == nil:
+		return bad("clock, random, logger and registerer are needed")
+	}
+	seen := map[string]bool{}
+	for _, s := range c.Segments {
+		if seen[s.Name] {
+			return bad("segment %q is named twice", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}

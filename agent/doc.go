@@ -1,0 +1,13 @@
+// Package agent is the shell around package decide: one loop per server that
+// observes, decides, persists, acts and reports, strictly in that order, and the
+// boot servers that answer from the same state. It has no branch on policy.
+//
+// Goroutines, all ended by the context given to Run:
+//
+//	server loop      one per server; owns the server's BMC driver
+//	link             one MQTT connection; hands messages to Receive
+//	session          hello, sync and acknowledgements
+//	reporter         reports, debounced, and event batches
+//	puller           fetches and verifies boot files, one image at a time
+//	dhcp, http       one server of each per local segment
+package agent

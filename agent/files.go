@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+// boots implements netboot.Files and netboot.Evidence on the agent's state.
+type boots struct{ agent *Agent }
+
+// Open opens the boot file of an attempt. That it is about to be sent is on disk
+// before the first byte is: after a crash nobody must guess whether the server
+// has it.
+func (b boots) Open(token, name string) (*netboot.File, error) {
+	const op = "open boot file"
+	server, e, ok := b.agent.index.token(token)
+	if !ok {
+		return nil, protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
+	}
+	if e.missing || !decide.MayFetch(e.held, e.attempt, token, name) {
+		return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
+	}
+	if !e.attempt.Served {
+		s, ok := b.agent.server(server)
+		if !ok {
+			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
+		}
+		if err := s.fold(decide.Event{Begun: true, Token: token, At: b.agent.cfg.Clock()}); err != nil {
+			return nil, err
+		}
+		if _, e, _ = b.agent.index.token(token); !decide.MayFetch(e.held, e.attempt, token, name) {
+			return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
+		}
+	}
+	blob, err := b.agent.cfg.Blobs.Open(e.attempt.Blob)
+	if err != nil {
+		return nil, err
+	}
+	return &netboot.File{
+		ReadSeekCloser: blob, Size: blob.Size(), ModTime: blob.ModTime(),
+		ContentType: "application/efi", ETag: fmt.Sprintf("%q", e.attempt.Blob),
+	}, nil
+}
+
+// Report takes the report of a booted image. It is on disk when it returns.
+func (b boots) Report(_ context.Context, token, what string) error {
+	const op = "take report"
+	server, e, ok := b.agent.index.token(token)
+	if !ok || !decide.TakesReport(e.attempt, token) {
+		return protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
+	}
+	if what != string(protocol.EvidenceInstalled) {
+		return nil // booted is a hint; nothing rests on it
+	}
+	s, ok := b.agent.server(server)
+	if !ok {
+		return protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
+	}
+	return s.fold(decide.Event{Kind: protocol.EvidenceInstalled, Token: token, At: b.agent.cfg.Clock()})
+}
+
+// Record takes what a boot client was seen to do.
+func (b boots) Record(e netboot.Event) {
+	ev := decide.Event{Kind: e.Kind, Class: e.Client.Class, Token: e.Token, At: e.At}
+	var server string
+	var ok bool
+	if e.Token != "" {
+		server, _, ok = b.agent.index.token(e.Token)
+	} else if e.Client.Class != protocol.ClassNone {
+		server, ok = b.agent.index.server(e.Client)
+	}
+	if !ok {
+		return
+	}
+	if s, ok := b.agent.server(server); ok {
+		s.saw(ev)
+	}
+}
+
+var (
+	_ netboot.Files    = boots{}
+	_ netboot.Evidence = boots{}
+	_ netboot.Resolver = (*index)(nil)
+)

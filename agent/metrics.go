@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
+)
+
+// metrics are computed from the last reports when they are scraped.
+type metrics struct {
+	report                  *reporter
+	info, phase, held, cond *prometheus.Desc
+	age, epoch              *prometheus.Desc
+}
+
+func newMetrics(reg prometheus.Registerer, r *reporter) *metrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("rackboot_agent_"+name, help, labels, nil)
+	}
+	m := &metrics{
+		report: r,
+		info:   desc("server_state", "Always 1: the present state of each server.", "server", "power", "attempt", "intended", "observed"),
+		phase:  desc("servers", "Servers by power state.", "power"),
+		held:   desc("holds", "Holds by word.", "word"),
+		cond:   desc("conditions", "Conditions that are so, by code.", "code"),
+		age:    desc("observation_timestamp_seconds", "When each server was last read.", "server"),
+		epoch:  desc("power_ons", "Power-ons of each server since it is known.", "server"),
+	}
+	reg.MustRegister(m)
+	return m
+}
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	servers, conds := m.report.snapshot()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	power, words, codes := map[protocol.PowerState]int{}, map[protocol.HoldWord]int{}, map[protocol.ConditionCode]int{}
+	for _, c := range conds {
+		codes[c.Code]++
+	}
+	for _, s := range servers {
+		power[s.Observation.Power]++
+		var attempt protocol.AttemptReport
+		if s.Attempt != nil {
+			attempt = *s.Attempt
+		}
+		gauge(m.info, 1, s.Server, string(s.Observation.Power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
+		gauge(m.age, float64(s.Observation.ReadAt.UnixMilli())/1000, s.Server)
+		gauge(m.epoch, float64(s.PowerEpoch), s.Server)
+		for _, h := range s.Holds {
+			words[h.Word]++
+		}
+		for _, c := range s.Conditions {
+			codes[c.Code]++
+		}
+	}
+	for _, p := range protocol.PowerStates() {
+		gauge(m.phase, float64(power[p]), string(p))
+	}
+	for _, w := range []protocol.HoldWord{protocol.HoldEnforced, protocol.HoldFenced} {
+		gauge(m.held, float64(words[w]), string(w))
+	}
+	for _, c := range protocol.Conditions() {
+		gauge(m.cond, float64(codes[c.Code]), string(c.Code))
+	}
+}

@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// Receive takes one message. It returns after what the message says is on disk.
+// It is called from one goroutine.
+func (a *Agent) Receive(topic string, payload []byte) {
+	if topic == protocol.TopicAnnounce {
+		var m protocol.Announce
+		if err := wire.Open(a.hub, topic, payload, &m); err != nil {
+			a.log.Warn("announcement refused", "err", err)
+			return
+		}
+		a.sessionMu.Lock()
+		t := a.transport
+		a.sessionMu.Unlock()
+		if t != nil {
+			a.Connected(t)
+		}
+		return
+	}
+	agent, direction, leaf, ok := protocol.SplitTopic(topic)
+	if !ok || agent != a.cfg.Agent || direction != "d" {
+		a.log.Warn("message on a foreign topic", "topic", topic)
+		return
+	}
+	var err error
+	switch {
+	case leaf == protocol.LeafSync:
+		var m protocol.Sync
+		if err = wire.Open(a.hub, topic, payload, &m); err == nil {
+			a.sync(m)
+		}
+	case leaf == protocol.LeafHold:
+		var m protocol.HoldDoc
+		if err = wire.Open(a.hub, topic, payload, &m); err == nil {
+			err = a.applyHolds(m, leaf, wire.Digest(payload))
+		}
+	case strings.HasPrefix(leaf, protocol.LeafRack+"/"):
+		var m protocol.RackDoc
+		if err = wire.Open(a.hub, topic, payload, &m); err == nil {
+			err = a.applyRack(m, leaf, wire.Digest(payload))
+		}
+	default:
+		a.log.Debug("unknown message", "topic", topic)
+	}
+	if err != nil {
+		a.report.raise(protocol.CondDocumentRefused, fmt.Sprintf("%s: %v", leaf, err))
+		a.log.Error("document refused", "doc", leaf, "err", err)
+		a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Refused: err.Error()})
+	}
+}
+
+func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
+	if d.Agent != a.cfg.Agent {
+		return protocol.Errorf(protocol.CodeDenied, "apply holds", "the document is for agent %s", d.Agent)
+	}
+	changed, released, err := a.store.ApplyHolds(a.cfg.Clock(), d, digest)
+	if err != nil {
+		return a.storeTrouble(err)
+	}
+	if err := a.reindex(); err != nil {
+		return a.storeTrouble(err)
+	}
+	a.report.clear(protocol.CondDocumentRefused)
+	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
+	a.lookAt(changed)
+	return nil
+}
+
+func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
+	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard) {
+		return protocol.Errorf(protocol.CodeDenied, "apply rack", "the document is for agent %s, shard %d", d.Agent, d.Shard)
+	}
+	changed, rejected, err := a.store.ApplyRack(d, digest, checkEntry)
+	if err != nil {
+		return a.storeTrouble(err)
+	}
+	if err := a.reindex(); err != nil {
+		return a.storeTrouble(err)
+	}
+	a.report.clear(protocol.CondDocumentRefused)
+	for _, r := range rejected {
+		a.report.raise(protocol.CondEntryRejected, r.Server+": "+r.Reason)
+	}
+	if len(rejected) == 0 {
+		a.report.clear(protocol.CondEntryRejected)
+	}
+	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
+	a.lookAt(changed)
+	return nil
+}
+
+// lookAt pokes the loops of servers, and starts those that are new.
+func (a *Agent) lookAt(servers []string) {
+	for _, name := range servers {
+		a.wake(name)
+	}
+	a.report.poke()
+}
+
+func (a *Agent) storeTrouble(err error) error {
+	if protocol.CodeOf(err) == protocol.CodeUnavailable {
+		a.report.raise(protocol.CondStoreFailing, err.Error())
+	}
+	return err
+}
+
+// checkEntry refuses a server entry that this agent cannot act on.
+func checkEntry(in protocol.ServerIntent) error {
+	switch {
+	case in.Server == "" || in.UID == "" || in.BootMAC == "":
+		return fmt.Errorf("server, uid and bootMAC are needed")
+	case in.BMC.Address == "" || !strings.HasPrefix(in.BMC.CredentialsRef, "local:"):
+		return fmt.Errorf("a BMC address and local credentials are needed")
+	case in.Power != "" && in.Power != protocol.WantOn && in.Power != protocol.WantOff:
+		return fmt.Errorf("power %q is unknown to this agent", in.Power)
+	case in.Boot != nil && in.Boot.Policy.Boot != protocol.BootHdd:
+		return fmt.Errorf("boot %q is unknown to this agent", in.Boot.Policy.Boot)
+	case in.Boot != nil && in.Boot.ClaimUID != in.ClaimUID:
+		return fmt.Errorf("the boot configuration is for another claim")
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"rackboot/agent/store"
+	"rackboot/bmc"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+// callTimeout bounds one call to a BMC.
+const callTimeout = 15 * time.Second
+
+// server is the loop of one server. Its BMC driver is used by the loop only;
+// decisions are serialised by mu, so that evidence can be folded from the boot
+// servers' goroutines while the loop waits for the BMC.
+type server struct {
+	agent *Agent
+	name  string
+	log   *slog.Logger
+	poked chan struct{}
+	bmc   connection
+
+	mu     sync.Mutex
+	watch  decide.Watch
+	events []decide.Event // folded by the next step
+}
+
+func newServer(a *Agent, name string) *server {
+	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1)}
+}
+
+// poke makes the loop look now.
+func (s *server) poke() {
+	select {
+	case s.poked <- struct{}{}:
+	default:
+	}
+}
+
+// maxEvents bounds the evidence that waits for a step.
+const maxEvents = 256
+
+// saw hands evidence to the next step. It does not block.
+func (s *server) saw(e decide.Event) {
+	s.mu.Lock()
+	if len(s.events) < maxEvents {
+		s.events = append(s.events, e)
+	}
+	s.mu.Unlock()
+	s.poke()
+}
+
+func (s *server) run(ctx context.Context) {
+	defer s.bmc.close()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-s.poked:
+		}
+		next := s.turn(ctx)
+		timer.Reset(max(0, next.Sub(s.agent.cfg.Clock())))
+	}
+}
+
+// storePause is how long a server waits when nothing can be recorded: without a
+// record nothing may be done.
+const storePause = 2 * time.Second
+
+// turn observes, decides and acts until there is nothing more to do at once. It
+// returns when to look again.
+func (s *server) turn(ctx context.Context) time.Time {
+	var result *decide.Result
+	for {
+		v, err := s.agent.store.Server(s.name)
+		if err != nil {
+			return s.stuck(err)
+		}
+		if v.Intent == nil {
+			return s.agent.cfg.Clock().Add(time.Hour) // a document will poke
+		}
+		obs, cond := s.bmc.observe(ctx, s, v.Intent.ServerIntent)
+		if ctx.Err() != nil {
+			return s.agent.cfg.Clock()
+		}
+		plan, err := s.step(func(snap *decide.Snapshot) {
+			snap.Observation, snap.BMCError, snap.Result = obs, cond, result
+		})
+		if err != nil {
+			return s.stuck(err)
+		}
+		if plan.Action.Kind == decide.ActNone {
+			return plan.RecheckAt
+		}
+		r := s.act(ctx, plan)
+		result = &r
+	}
+}
+
+func (s *server) stuck(err error) time.Time {
+	s.agent.report.raise(protocol.CondStoreFailing, err.Error())
+	s.log.Error("cannot record; nothing is done", "err", err)
+	return s.agent.cfg.Clock().Add(storePause)
+}
+
+// step takes one decision and makes it durable.
+func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var snap decide.Snapshot
+	events := s.events
+	plan, after, err := s.agent.store.Step(s.name, func(v store.View) decide.Plan {
+		snap = s.snapshot(v)
+		snap.Events = events
+		fill(&snap)
+		return decide.Step(s.agent.cfg.Clock(), snap)
+	})
+	if err != nil {
+		return plan, err
+	}
+	s.agent.report.clear(protocol.CondStoreFailing)
+	s.events = s.events[:0:0]
+	s.watch = plan.Watch
+	s.agent.index.follow(s.name, len(after.Holds) > 0, plan.Record.Attempt)
+	if plan.Fetch {
+		s.agent.fetch.want(after.Intent.Boot.Image)
+	}
+	s.agent.report.put(s.name, s.describe(after, plan))
+	for _, e := range plan.Happened {
+		s.log.Info("event", "code", e.Code, "detail", e.Message)
+	}
+	return plan, nil
+}
+
+// fold puts one piece of evidence on disk now, before it is answered.
+func (s *server) fold(e decide.Event) error {
+	s.mu.Lock()
+	s.events = append(s.events, e)
+	s.mu.Unlock()
+	_, err := s.step(func(snap *decide.Snapshot) { snap.Passive = true })
+	s.poke()
+	return err
+}
+
+// act does the plan's one action. It is sent at most once; the next read of the
+// BMC tells what came of it.
+func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
+	r := decide.Result{Action: p.Action.Kind, Attempt: p.Action.Attempt}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	s.agent.cfg.Crash.At("agent.act." + string(p.Action.Kind))
+	var err error
+	switch p.Action.Kind {
+	case decide.ActArm, decide.ActDisarm:
+		r.Stored, err = s.bmc.driver.SetBoot(ctx, p.Action.Override)
+	case decide.ActOn:
+		// A hold that was enforced since the decision stops the power-on here.
+		held, herr := s.agent.store.Held(s.name)
+		if held || herr != nil {
+			err = protocol.Errorf(protocol.CodeConflict, "power on", "held")
+			break
+		}
+		err = s.bmc.driver.Reset(ctx, bmc.ResetOn)
+	case decide.ActGraceful:
+		err = s.bmc.driver.Reset(ctx, bmc.ResetGracefulShutdown)
+	case decide.ActForceOff:
+		err = s.bmc.driver.Reset(ctx, bmc.ResetForceOff)
+	}
+	s.agent.cfg.Crash.At("agent.acted." + string(p.Action.Kind))
+	r.At = s.agent.cfg.Clock()
+	r.Code, r.Message, r.Busy = outcome(err)
+	s.log.Info("acted", "action", p.Action.Kind, "err", err)
+	return r
+}

@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"time"
+
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/wire"
+)
+
+// snapshot turns what is durable into what a decision takes: signatures are
+// verified here, because decide does not know keys.
+func (s *server) snapshot(v store.View) decide.Snapshot {
+	snap := decide.Snapshot{
+		Server: s.name, Synced: v.Synced, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
+		Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(),
+	}
+	if v.Intent == nil || v.Intent.Missing {
+		return snap
+	}
+	in := v.Intent.ServerIntent
+	snap.Intent = &in
+	if in.Boot == nil {
+		return snap
+	}
+	if len(in.Boot.Grant) > 0 {
+		var g protocol.Grant
+		if err := wire.Open(s.agent.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil {
+			snap.GrantError = err.Error()
+		} else {
+			snap.Grant = &g
+		}
+	}
+	if len(in.Boot.Provisioned) > 0 {
+		// An echo is believed if this agent's own key signed it.
+		var p protocol.Provisioned
+		if wire.Open(s.agent.own, wire.FactProvisioned, in.Boot.Provisioned, &p) == nil {
+			snap.Echo = &p
+		}
+	}
+	snap.Artefacts = s.agent.fetch.state(in.Boot.Image)
+	return snap
+}
+
+// settings of a rack that has not said any yet are the defaults of the kind.
+func settings(r protocol.RackIntent) decide.Settings {
+	d := decide.Settings{SoftTimeout: r.SoftTimeout, SettleWindow: r.SettleWindow, PollInterval: r.PollInterval}
+	if d.PollInterval == 0 {
+		var k protocol.Rack
+		k.Default()
+		d = decide.Settings{SoftTimeout: k.Spec.SoftTimeout.D(), SettleWindow: k.Spec.SettleWindow.D(), PollInterval: k.Spec.PollInterval.D()}
+	}
+	return d
+}
+
+// describe is the server's report.
+func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
+	rec := p.Record
+	r := protocol.ServerReport{
+		Server: s.name, Observation: p.Watch.Last, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
+		StoppedSince: when(p.Watch.OffSince), LastPoweredOn: when(rec.LastPoweredOn), PendingRebootSince: when(rec.PendingRebootSince),
+	}
+	if v.Intent != nil && !v.Intent.Missing {
+		r.ClaimUID = v.Intent.ClaimUID
+		r.Released = v.Intent.Releasing && rec.Released == v.Intent.ClaimUID
+		if b := v.Intent.Boot; b != nil {
+			r.ArtefactsLocal = s.agent.fetch.state(b.Image).Local
+		}
+	}
+	if a := rec.Attempt; a != nil {
+		r.Attempt = &protocol.AttemptReport{
+			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
+			Stored: a.Stored, Evidence: a.Evidence, Reason: a.Reason,
+		}
+		if seg, ok := s.agent.index.Segment(segmentOf(v)); ok && a.Network() {
+			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File
+		}
+	}
+	for _, h := range v.Holds {
+		hr := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt}
+		if rc, ok := rec.Receipts[h.ID]; ok {
+			rc.Agent = s.agent.cfg.Agent
+			hr.Word, hr.Receipt = protocol.HoldFenced, s.seal(wire.FactReceipt, rc)
+		}
+		r.Holds = append(r.Holds, hr)
+	}
+	for _, q := range rec.Requests {
+		r.Requests = append(r.Requests, protocol.RequestReport{ID: q.ID, Outcome: q.Outcome, At: q.EndedAt, Reason: q.Reason})
+	}
+	if rec.Provisioned != nil {
+		r.Provisioned = s.seal(wire.FactProvisioned, rec.Provisioned)
+	}
+	return r
+}
+
+// seal signs a fact. The same fact gives the same bytes, so it need not be kept.
+func (s *server) seal(fact string, v any) []byte {
+	b, err := wire.Seal(s.agent.cfg.Signer, fact, v)
+	if err != nil {
+		s.log.Error("cannot sign", "fact", fact, "err", err)
+	}
+	return b
+}
+
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func segmentOf(v store.View) string {
+	if v.Intent == nil {
+		return ""
+	}
+	return v.Intent.Segment
+}
