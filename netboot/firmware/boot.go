@@ -44,11 +44,11 @@ func (c *Client) HTTPBoot(ctx context.Context) (Result, error) {
 // quick refusal, ErrNoOffer (timeout) the absence of any boot data, and
 // unsupported an offer with a boot file, since this client has no TFTP.
 func (c *Client) PXEBoot(ctx context.Context) error {
-	won, _, err := c.exchange(ctx, prefixPXE, ArchX64)
+	won, ack, err := c.exchange(ctx, prefixPXE, ArchX64)
 	if err != nil {
 		return err
 	}
-	if offersLocalBoot(won.offer) {
+	if offersLocalBoot(ack) { // PXE reads the ACK, not the OFFER
 		return protocol.Errorf(protocol.CodeDenied, "firmware", "%w", ErrLocalBoot)
 	}
 	return protocol.Errorf(protocol.CodeUnsupported, "firmware", "offer has boot file %q, and this client has no TFTP", won.uri)
@@ -64,8 +64,7 @@ func (c *Client) Plain(ctx context.Context) (Lease, error) {
 	return leaseOf(ack), nil
 }
 
-// exchange is DISCOVER to ACK. A PXE client does not send the REQUEST for an offer
-// whose menu says local boot.
+// exchange is DISCOVER to ACK.
 func (c *Client) exchange(ctx context.Context, class string, arch uint16) (choice, *dhcpv4.DHCPv4, error) {
 	if err := c.check(); err != nil {
 		return choice{}, nil, err
@@ -94,9 +93,6 @@ func (c *Client) exchange(ctx context.Context, class string, arch uint16) (choic
 	}
 	if err := s.discover(ctx, c, discover, class == "", pick); err != nil {
 		return choice{}, nil, err
-	}
-	if class == prefixPXE && offersLocalBoot(won.offer) {
-		return won, nil, nil
 	}
 	ack, err := s.request(ctx, c, discover, won.offer)
 	return won, ack, err

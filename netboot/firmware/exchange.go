@@ -57,6 +57,7 @@ func (s *socket) discover(ctx context.Context, c *Client, discover *dhcpv4.DHCPv
 		if err := s.send(discover); err != nil {
 			return err
 		}
+		discover.NumSeconds += uint16(wait / time.Second) // for the next try
 		var offers []*dhcpv4.DHCPv4
 		chosen := false
 		err := s.receive(ctx, discover, c.scaled(wait), func(p *dhcpv4.DHCPv4) bool {

@@ -18,6 +18,8 @@ const (
 	// maxMessage is option 57 of EDK2, HTTP_BOOT_DHCP4_PACKET_MAX_SIZE. A longer
 	// offer is dropped.
 	maxMessage = 1472
+	// pxeRequestMax is option 57 in the REQUEST of EDK2's PXE client.
+	pxeRequestMax = 0xff00
 
 	subRelayPort = 19 // RFC 8357
 
@@ -28,10 +30,18 @@ const (
 // undi is option 94: type 1, UNDI 3.0, as EDK2 sends it.
 func undi() []byte { return []byte{1, 3, 0} }
 
-// bootPRL is option 55 of EDK2's boot clients: 27 bytes, of which the HTTP client
-// never sets the one at index 24 (it sends what the memory held).
-func bootPRL(garbage byte) []byte {
-	return []byte{1, 2, 3, 4, 5, 6, 12, 13, 15, 17, 18, 22, 23, 28, 40, 41, 42, 43, 50, 51, 54, 58, 59, 60, garbage, 67, 97}
+// commonPRL begins option 55 of both of EDK2's boot clients.
+func commonPRL() []byte {
+	return []byte{1, 2, 3, 4, 5, 6, 12, 13, 15, 17, 18, 22, 23, 28, 40, 41, 42, 43, 50, 51, 54, 58, 59, 60}
+}
+
+// httpPRL is 27 bytes, of which EDK2 never sets the one at index 24: it sends
+// what the memory held.
+func httpPRL(garbage byte) []byte { return append(commonPRL(), garbage, 67, 97) }
+
+// pxePRL also asks for the vendor options 128 to 135.
+func pxePRL() []byte {
+	return append(commonPRL(), 66, 67, 97, 128, 129, 130, 131, 132, 133, 134, 135)
 }
 
 // osPRL is option 55 of an operating system that looks for a report URL.
@@ -59,7 +69,10 @@ func (c *Client) packet(kind dhcpv4.MessageType, xid dhcpv4.TransactionID, class
 		set(dhcpv4.OptionParameterRequestList, osPRL())
 		return p
 	}
-	set(dhcpv4.OptionParameterRequestList, bootPRL(garbage))
+	set(dhcpv4.OptionParameterRequestList, pxePRL())
+	if class == prefixHTTP {
+		set(dhcpv4.OptionParameterRequestList, httpPRL(garbage))
+	}
 	set(dhcpv4.OptionClassIdentifier, fmt.Appendf(nil, "%s:Arch:%05d:UNDI:003000", class, arch))
 	set(dhcpv4.OptionClientSystemArchitectureType, binary.BigEndian.AppendUint16(nil, arch))
 	set(dhcpv4.OptionClientNetworkInterfaceIdentifier, undi())
@@ -77,6 +90,7 @@ func newXID() (xid dhcpv4.TransactionID, garbage byte) {
 // request turns a DISCOVER into the REQUEST for an offer (SELECTING).
 func request(discover, offer *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
 	p := *discover
+	p.NumSeconds = 0
 	p.Options = make(dhcpv4.Options)
 	for code, v := range discover.Options {
 		p.Options[code] = v
@@ -84,6 +98,9 @@ func request(discover, offer *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
 	p.Options[dhcpv4.OptionDHCPMessageType.Code()] = []byte{byte(dhcpv4.MessageTypeRequest)}
 	p.Options[dhcpv4.OptionRequestedIPAddress.Code()] = offer.YourIPAddr.To4()
 	p.Options[dhcpv4.OptionServerIdentifier.Code()] = offer.Options.Get(dhcpv4.OptionServerIdentifier)
+	if strings.HasPrefix(string(p.Options.Get(dhcpv4.OptionClassIdentifier)), prefixPXE) {
+		p.Options[dhcpv4.OptionMaximumDHCPMessageSize.Code()] = binary.BigEndian.AppendUint16(nil, pxeRequestMax)
+	}
 	return &p
 }
 
