@@ -32,8 +32,10 @@ type Lease struct {
 	Declined bool `json:"declined,omitempty"`
 }
 
-// LeaseStore keeps leases. Put and Delete are on disk when they return
-// (RFC 2131 section 3.1 step 4: commit before DHCPACK).
+// LeaseStore keeps leases, one per segment and address: a Put replaces what the
+// store has for that address. Put and Delete are on disk when they return
+// (RFC 2131 section 3.1 step 4: commit before DHCPACK). It is safe for concurrent
+// use; concurrent Puts should share one fsync.
 type LeaseStore interface {
 	Load(segment string) ([]Lease, error)
 	Put(ctx context.Context, lease Lease) error

@@ -20,11 +20,14 @@ func ClientClasses() []ClientClass {
 
 // BootClient is who asks, as seen on the wire.
 type BootClient struct {
-	Segment string      `json:"segment"`
-	MAC     string      `json:"mac"`            // lower case, colons
-	UUID    string      `json:"uuid,omitempty"` // DHCPv4 option 97, empty if absent or all zero
-	XID     uint32      `json:"xid"`
-	Class   ClientClass `json:"class"`
+	Segment string `json:"segment"`
+	MAC     string `json:"mac"` // lower case, colons
+	// UUID is DHCPv4 option 97 in the byte order of the wire, 8-4-4-4-12 lower
+	// case; empty if absent, all zero or all ones. Firmware differs in the byte
+	// order of the first three groups: compare both.
+	UUID  string      `json:"uuid,omitempty"`
+	XID   uint32      `json:"xid"`
+	Class ClientClass `json:"class"`
 	// Archs are the processor architecture types (DHCPv4 option 93, RFC 4578).
 	Archs []uint16 `json:"archs,omitempty"`
 	// Address is the address that the client holds or is being offered.

@@ -1,0 +1,251 @@
+package dhcp
+
+import (
+	"hash/fnv"
+	"net/netip"
+	"sync"
+	"time"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+)
+
+const (
+	// offerHold keeps an offered address for the 60 s that EDK2 tries, and then some.
+	offerHold = 2 * time.Minute
+	// declineHold is how long an address that a client found in use rests. A day,
+	// the habit of others, empties small pools.
+	declineHold = 15 * time.Minute
+)
+
+type bindingState int
+
+const (
+	stateOffered bindingState = iota // held in memory only
+	stateLeased
+	stateReleased // free, but remembered for its MAC
+	stateDeclined // belongs to nobody until it expires
+)
+
+// binding is one address and the MAC that has it or had it last.
+type binding struct {
+	mac     string
+	server  string
+	addr    netip.Addr
+	state   bindingState
+	expires time.Time
+}
+
+// taken says that nobody but its MAC may have the address now.
+func (b *binding) taken(now time.Time) bool {
+	return b.state != stateReleased && now.Before(b.expires)
+}
+
+// pool is the bindings of the segment. Expired and released ones are remembered,
+// so that a machine gets its old address while nobody else needed it.
+type pool struct {
+	mu     sync.Mutex
+	byMAC  map[string]*binding // never declined ones
+	byAddr map[netip.Addr]*binding
+}
+
+func newPool(leases []netboot.Lease) *pool {
+	p := &pool{byMAC: make(map[string]*binding), byAddr: make(map[netip.Addr]*binding)}
+	for _, l := range leases {
+		b := &binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires}
+		if l.Declined {
+			b.state = stateDeclined
+			p.byAddr[b.addr] = b
+			continue
+		}
+		if old := p.byMAC[b.mac]; old != nil && old.expires.After(b.expires) {
+			continue // the MAC moved, and the store kept the older lease
+		}
+		p.bind(b)
+	}
+	return p
+}
+
+// bind makes b the binding of its MAC and of its address.
+func (p *pool) bind(b *binding) {
+	if old := p.byMAC[b.mac]; old != nil && p.byAddr[old.addr] == old {
+		delete(p.byAddr, old.addr)
+	}
+	if old := p.byAddr[b.addr]; old != nil && p.byMAC[old.mac] == old {
+		delete(p.byMAC, old.mac)
+	}
+	p.byMAC[b.mac], p.byAddr[b.addr] = b, b
+}
+
+// offer returns the address to offer to the MAC and holds it: what it holds
+// already, else what it had last, else a new one. fresh says that the address was
+// not held before this call. ok is false if the pool is exhausted.
+func (p *pool) offer(seg protocol.SegmentIntent, mac string, now time.Time) (addr netip.Addr, fresh, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.byMAC[mac]; b != nil && usable(seg, b.addr) {
+		if b.taken(now) {
+			if b.state == stateOffered {
+				b.expires = now.Add(offerHold)
+			}
+			return b.addr, false, true
+		}
+		b.state, b.expires = stateOffered, now.Add(offerHold)
+		return b.addr, true, true
+	}
+	addr, ok = p.free(seg, mac, now)
+	if ok {
+		p.bind(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold)})
+	}
+	return addr, true, ok
+}
+
+// free finds an address for the MAC: the first one that nobody remembers from
+// the MAC's own place in the pool on; if all are remembered, the one that has
+// been free for longest.
+func (p *pool) free(seg protocol.SegmentIntent, mac string, now time.Time) (netip.Addr, bool) {
+	from, size := poolRange(seg)
+	if size == 0 {
+		return netip.Addr{}, false
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(mac)) // fnv never fails
+	var oldest *binding
+	for i, start := uint32(0), h.Sum32()%size; i < size; i++ {
+		addr := nth(from, (start+i)%size)
+		if !usable(seg, addr) {
+			continue
+		}
+		b := p.byAddr[addr]
+		if b == nil {
+			return addr, true
+		}
+		if !b.taken(now) && (oldest == nil || b.expires.Before(oldest.expires)) {
+			oldest = b
+		}
+	}
+	if oldest == nil {
+		return netip.Addr{}, false
+	}
+	return oldest.addr, true
+}
+
+// withdraw takes back an offer that the MAC did not accept or that is not to be
+// made. A lease stays.
+func (p *pool) withdraw(mac string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.byMAC[mac]; b != nil && b.state == stateOffered {
+		delete(p.byMAC, mac)
+		delete(p.byAddr, b.addr)
+	}
+}
+
+// holding is what the pool knows of an address from the view of one MAC.
+type holding int
+
+const (
+	holdNothing holding = iota // neither the MAC nor the address has a binding
+	holdSame                   // the address is, or was last, the MAC's
+	holdOther                  // the MAC's address is another one
+	holdForeign                // somebody else has the address now, or it rests
+)
+
+// look compares a MAC's claim to an address with the bindings.
+func (p *pool) look(mac string, addr netip.Addr, now time.Time) holding {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.byMAC[mac]; b != nil {
+		if b.addr == addr {
+			return holdSame
+		}
+		if b.taken(now) {
+			return holdOther
+		}
+	}
+	if b := p.byAddr[addr]; b != nil && b.taken(now) {
+		return holdForeign
+	}
+	return holdNothing
+}
+
+// address is the address that the MAC holds now; the zero Addr if none.
+func (p *pool) address(mac string, now time.Time) netip.Addr {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.byMAC[mac]; b != nil && b.taken(now) {
+		return b.addr
+	}
+	return netip.Addr{}
+}
+
+// claim holds the address for the MAC until the lease is on disk, unless
+// somebody else has it. It returns the lease of the MAC that this one replaces,
+// if that is of another address.
+func (p *pool) claim(mac string, addr netip.Addr, now time.Time) (old netip.Addr, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.byAddr[addr]; b != nil && b.taken(now) && (b.mac != mac || b.state == stateDeclined) {
+		return netip.Addr{}, false
+	}
+	b := p.byMAC[mac]
+	if b != nil && b.addr == addr {
+		if !b.taken(now) || b.state == stateOffered {
+			b.state, b.expires = stateOffered, now.Add(offerHold)
+		}
+		return netip.Addr{}, true
+	}
+	if b != nil && b.state != stateOffered {
+		old = b.addr
+	}
+	p.bind(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold)})
+	return old, true
+}
+
+// commit marks a lease that is on disk.
+func (p *pool) commit(l netboot.Lease) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bind(&binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires})
+}
+
+// decline puts the MAC's address to rest. ok is false if the address is not the
+// MAC's: a stranger must not be able to empty the pool.
+func (p *pool) decline(mac string, addr netip.Addr, now time.Time) (until time.Time, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.byMAC[mac]
+	if b == nil || b.addr != addr {
+		return time.Time{}, false
+	}
+	delete(p.byMAC, mac)
+	until = now.Add(declineHold)
+	p.byAddr[addr] = &binding{mac: mac, addr: addr, state: stateDeclined, expires: until}
+	return until, true
+}
+
+// release frees the MAC's address and remembers it. ok is false if the address
+// is not leased to the MAC.
+func (p *pool) release(mac string, addr netip.Addr, now time.Time) (server string, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.byMAC[mac]
+	if b == nil || b.addr != addr || b.state != stateLeased || !now.Before(b.expires) {
+		return "", false
+	}
+	b.state, b.expires = stateReleased, now
+	return b.server, true
+}
+
+// leased counts the leases that run.
+func (p *pool) leased(now time.Time) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, b := range p.byMAC {
+		if b.state == stateLeased && now.Before(b.expires) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,101 @@
+package dhcp
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+)
+
+// Config is what a Server needs.
+type Config struct {
+	// Segment is the name that the Resolver, the leases and the metrics use.
+	Segment string
+	// Conn is where packets come from, for tests and embedding. The server closes
+	// it. If nil, Listen and Interface say where to listen.
+	Conn net.PacketConn
+	// Listen is the UDP address; 0.0.0.0:67 if zero.
+	Listen netip.AddrPort
+	// Interface is the interface of the segment. It may be empty only if Listen is
+	// a loopback address: unbound, the server would answer on every network of the host.
+	Interface string
+
+	Resolver netboot.Resolver
+	Leases   netboot.LeaseStore
+	Evidence netboot.Evidence
+
+	Logger     *slog.Logger          // none if nil
+	Registerer prometheus.Registerer // none if nil
+	Clock      func() time.Time      // time.Now if nil
+}
+
+// Server is the DHCPv4 server of one segment.
+type Server struct {
+	cfg     Config
+	conn    net.PacketConn
+	pool    *pool
+	frozen  *frozen
+	metrics *metrics
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// New checks the configuration, loads the leases and opens the socket, so that
+// nothing is lost between New and Run. Errors: invalid for the configuration,
+// conflict if another process listens on the same interface, denied without the
+// right to port 67, and those of LeaseStore.Load.
+func New(cfg Config) (*Server, error) {
+	const op = "DHCP server"
+	if cfg.Segment == "" || cfg.Resolver == nil || cfg.Leases == nil || cfg.Evidence == nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "segment, resolver, leases and evidence are required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	leases, err := cfg.Leases.Load(cfg.Segment)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeOf(err), op, "loading leases of segment %s: %w", cfg.Segment, err)
+	}
+	s := &Server{
+		cfg:    cfg,
+		pool:   newPool(leases),
+		frozen: newFrozen(),
+		log:    cfg.Logger.With("segment", cfg.Segment),
+		now:    cfg.Clock,
+	}
+	s.metrics = newMetrics(cfg.Segment, func() float64 { return float64(s.pool.leased(s.now())) })
+	if err := s.metrics.register(cfg.Registerer); err != nil {
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
+	}
+	s.conn = cfg.Conn
+	if s.conn == nil {
+		if s.conn, err = listen(cfg.Listen, cfg.Interface); err != nil {
+			s.metrics.unregister(cfg.Registerer)
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Addr is the address that the server listens on.
+func (s *Server) Addr() net.Addr { return s.conn.LocalAddr() }
+
+// Run answers packets until ctx ends, and then returns nil when no packet is in
+// work any more. It closes the socket and takes back the metrics. It may be
+// called once. An unavailable error says that the socket broke.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.metrics.unregister(s.cfg.Registerer)
+	s.log.Info("dhcp server started", "address", s.conn.LocalAddr().String())
+	err := s.loop(ctx)
+	s.log.Info("dhcp server stopped")
+	return err
+}

@@ -1,0 +1,19 @@
+// Package image finds and fetches boot images in OCI registries. [Resolve] turns
+// a reference into the digests of its artefacts once; from then on everything goes
+// by digest, and [Pull] brings the artefacts into a local store, so that a boot
+// needs no registry.
+//
+// # Layout
+//
+// The reference leads to a manifest, or to an OCI index, a Docker manifest list or
+// a nested index with one manifest per platform. The layers of the manifest are
+// told apart by media type; layers of other types are not looked at. The accepted
+// types are those of [Resolve]'s table: the current ones of ironcore-image, those
+// of Garden Linux, and the v1alpha1 ones.
+//
+// # Credentials
+//
+// There are none: no docker configuration, no credential helper and no environment
+// is read, except the proxy variables of net/http. A registry that wants a login
+// answers denied.
+package image

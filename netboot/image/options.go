@@ -1,0 +1,126 @@
+package image
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"rackboot/protocol"
+)
+
+const (
+	defaultDialTimeout   = 5 * time.Second
+	defaultHeaderTimeout = 15 * time.Second
+	defaultIdleTimeout   = 30 * time.Second
+	userAgent            = "rackboot"
+)
+
+// Options say how registries are reached. The zero value is HTTPS with the
+// system's CAs and the default timeouts.
+type Options struct {
+	// Mirrors maps a registry's host[:port], as references name it, to the
+	// host[:port] that is asked in its place. Digests make that safe.
+	Mirrors map[string]string
+	// PlainHTTP are the hosts (host[:port] as asked, after Mirrors) that may be
+	// spoken to without TLS. Loopback addresses may always.
+	PlainHTTP []string
+	// CA is PEM of certificates that are trusted besides the system's.
+	CA []byte
+
+	DialTimeout   time.Duration // to connect, and again for TLS; 5 s if zero
+	HeaderTimeout time.Duration // from request to answer; 15 s if zero
+	IdleTimeout   time.Duration // without a byte of a body; 30 s if zero
+}
+
+// registry is a client of one repository.
+type registry struct {
+	host      string // as asked
+	repo      name.Repository
+	puller    *remote.Puller
+	transport *http.Transport
+}
+
+func (r *registry) close() { r.transport.CloseIdleConnections() }
+
+// open makes the client for the reference's repository, or its mirror's.
+func (o Options) open(op string, ref name.Reference) (*registry, error) {
+	host := ref.Context().RegistryStr()
+	if mirror, ok := o.Mirrors[host]; ok {
+		host = mirror
+	}
+	var nameOpts []name.Option
+	if o.plainAllowed(host) {
+		nameOpts = append(nameOpts, name.Insecure)
+	}
+	repo, err := name.NewRepository(host+"/"+ref.Context().RepositoryStr(), nameOpts...)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "mirror %q of %s: %w", host, ref.Context().RegistryStr(), err).
+			WithHint("write the mirror as host or host:port")
+	}
+	roots, err := o.roots(op)
+	if err != nil {
+		return nil, err
+	}
+	dial := orDefault(o.DialTimeout, defaultDialTimeout)
+	t := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: dial}).DialContext,
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+		TLSHandshakeTimeout:   dial,
+		ResponseHeaderTimeout: orDefault(o.HeaderTimeout, defaultHeaderTimeout),
+		ForceAttemptHTTP2:     true,
+		DisableCompression:    true, // digests are of the bytes as stored
+	}
+	puller, err := remote.NewPuller(
+		remote.WithAuth(authn.Anonymous),
+		remote.WithUserAgent(userAgent),
+		remote.WithTransport(&guard{next: t, plainAllowed: o.plainAllowed, idle: orDefault(o.IdleTimeout, defaultIdleTimeout)}),
+		remote.WithRetryBackoff(remote.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 3}),
+	)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInternal, op, "registry client: %w", err)
+	}
+	return &registry{host: repo.RegistryStr(), repo: repo, puller: puller, transport: t}, nil
+}
+
+func (o Options) roots(op string) (*x509.CertPool, error) {
+	if len(o.CA) == 0 {
+		return nil, nil
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(o.CA) {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the registry CA holds no certificate").
+			WithHint("give it as PEM, beginning with -----BEGIN CERTIFICATE-----")
+	}
+	return roots, nil
+}
+
+// plainAllowed says whether the host may be spoken to without TLS.
+func (o Options) plainAllowed(host string) bool {
+	if slices.Contains(o.PlainHTTP, host) {
+		return true
+	}
+	h, _, err := net.SplitHostPort(host)
+	if err != nil {
+		h = host
+	}
+	ip := net.ParseIP(h)
+	return ip != nil && ip.IsLoopback()
+}
+
+func orDefault(d, otherwise time.Duration) time.Duration {
+	if d <= 0 {
+		return otherwise
+	}
+	return d
+}

@@ -1,0 +1,112 @@
+package image
+
+import (
+	"context"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"rackboot/protocol"
+)
+
+const (
+	// maxDepth bounds nested indexes, the first one included.
+	maxDepth = 4
+	// maxDocuments bounds the manifests that one resolution reads.
+	maxDocuments = 16
+)
+
+// Resolve finds out what the reference means for the architecture now. The
+// reference is registry/repository:tag or registry/repository@sha256:...; nothing
+// is filled in. arch is amd64, arm64 and so on. Of a reference to a single manifest
+// the architecture is not checked: it has none.
+//
+// Errors: invalid (reference, manifest, digest), not_found (reference, or nothing
+// for the architecture), denied, unavailable, timeout.
+func Resolve(ctx context.Context, ref, arch string, opts Options) (protocol.Image, error) {
+	const op = "resolve image"
+	parsed, err := parseReference(op, ref)
+	if err != nil {
+		return protocol.Image{}, err
+	}
+	if arch == "" {
+		return protocol.Image{}, protocol.Errorf(protocol.CodeInvalid, op, "no architecture for %s", ref)
+	}
+	reg, err := opts.open(op, parsed)
+	if err != nil {
+		return protocol.Image{}, err
+	}
+	defer reg.close()
+	w := walk{ctx: ctx, op: op, reg: reg, arch: arch}
+	digest, artefacts, err := w.visit(parsed.Identifier(), 1)
+	if err != nil {
+		return protocol.Image{}, err
+	}
+	return protocol.Image{Reference: ref, Digest: digest, Architecture: arch, Artefacts: artefacts}, nil
+}
+
+// parseReference insists on registry and tag or digest: what a default would fill
+// in differs between tools, and "latest" is nobody's intent for a server.
+func parseReference(op, ref string) (name.Reference, error) {
+	parsed, err := name.ParseReference(ref, name.StrictValidation)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "image reference %q: %w", ref, err).
+			WithHint("write registry/repository:tag or registry/repository@sha256:digest")
+	}
+	return parsed, nil
+}
+
+// walk is one way through nested indexes.
+type walk struct {
+	ctx  context.Context
+	op   string
+	reg  *registry
+	arch string
+	seen int
+}
+
+// visit reads a document by tag or digest, and goes on into an index.
+func (w *walk) visit(identifier string, depth int) (string, []protocol.Artefact, error) {
+	if w.seen++; depth > maxDepth || w.seen > maxDocuments {
+		return "", nil, protocol.Errorf(protocol.CodeInvalid, w.op, "indexes are nested deeper than %d, or more than %d", maxDepth, maxDocuments)
+	}
+	got, err := w.reg.manifest(w.ctx, w.op, identifier)
+	if err != nil {
+		return "", nil, err
+	}
+	doc, err := parseDocument(w.op, got.Manifest, got.MediaType, w.arch)
+	if err != nil {
+		return "", nil, err
+	}
+	if doc.artefacts != nil {
+		return got.Digest.String(), doc.artefacts, nil
+	}
+	var first error
+	for _, child := range doc.children {
+		digest, artefacts, err := w.visit(child.Digest.String(), depth+1)
+		if err == nil {
+			return digest, artefacts, nil
+		}
+		if protocol.CodeOf(err) != protocol.CodeNotFound {
+			return "", nil, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", nil, first
+}
+
+// manifest fetches a manifest or index. By digest, its bytes have that digest.
+func (r *registry) manifest(ctx context.Context, op, identifier string) (*remote.Descriptor, error) {
+	var ref name.Reference = r.repo.Tag(identifier)
+	if _, err := v1.NewHash(identifier); err == nil {
+		ref = r.repo.Digest(identifier)
+	}
+	got, err := r.puller.Get(ctx, ref)
+	if err != nil {
+		return nil, failed(op, r.host, ref.String(), err)
+	}
+	return got, nil
+}
