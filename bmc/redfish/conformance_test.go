@@ -20,6 +20,7 @@ func TestConformance(t *testing.T) {
 		case sim.Down().Name, sim.DropsOverride().Name, sim.DropsOn().Name:
 			continue // have tests of their own
 		}
+		p.AnswerDelay /= 10
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, p)
