@@ -1,0 +1,33 @@
+package redfish
+
+import (
+	"errors"
+	"fmt"
+
+	"rackboot/protocol"
+)
+
+// answer is in the chain of every error that the BMC itself caused by an
+// answer, as against one that came of no answer. It wraps a *bmc.Busy or nil.
+type answer struct {
+	status int // 0: an answer that could not be used
+	cause  error
+}
+
+func (a *answer) Error() string {
+	if a.cause != nil {
+		return a.cause.Error()
+	}
+	return fmt.Sprintf("BMC answered with status %d", a.status)
+}
+
+func (a *answer) Unwrap() error { return a.cause }
+
+// powerFor is the power state to report with an error.
+func powerFor(err error) protocol.PowerState {
+	var a *answer
+	if errors.As(err, &a) {
+		return protocol.PowerUnknown
+	}
+	return protocol.PowerUnreachable
+}

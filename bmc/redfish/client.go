@@ -1,0 +1,68 @@
+package redfish
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/stmcginnis/gofish/schemas"
+
+	"rackboot/protocol"
+)
+
+// call is one operation on a link as gofish's schemas see it. schemas.Client
+// has no context, so a call carries it, and lives as long as the operation.
+type call struct {
+	ctx  context.Context
+	op   string
+	link *link
+}
+
+var _ schemas.Client = (*call)(nil)
+
+func (c *call) GetSettings() schemas.ClientSettings { return schemas.ClientSettings{} }
+
+func (c *call) Get(uri string) (*http.Response, error) { return c.GetWithHeaders(uri, nil) }
+
+func (c *call) GetWithHeaders(uri string, h map[string]string) (*http.Response, error) {
+	return c.link.do(c.ctx, c.op, http.MethodGet, uri, nil, h)
+}
+
+func (c *call) Post(uri string, payload any) (*http.Response, error) {
+	return c.PostWithHeaders(uri, payload, nil)
+}
+
+func (c *call) PostWithHeaders(uri string, payload any, h map[string]string) (*http.Response, error) {
+	return c.link.do(c.ctx, c.op, http.MethodPost, uri, payload, h)
+}
+
+func (c *call) PostMultipart(uri string, payload map[string]io.Reader) (*http.Response, error) {
+	return c.PostMultipartWithHeaders(uri, payload, nil)
+}
+
+// PostMultipartWithHeaders is for firmware uploads, which nothing here does.
+func (c *call) PostMultipartWithHeaders(string, map[string]io.Reader, map[string]string) (*http.Response, error) {
+	return nil, protocol.Errorf(protocol.CodeUnsupported, c.op, "uploads are not supported")
+}
+
+func (c *call) Patch(uri string, payload any) (*http.Response, error) {
+	return c.PatchWithHeaders(uri, payload, nil)
+}
+
+func (c *call) PatchWithHeaders(uri string, payload any, h map[string]string) (*http.Response, error) {
+	return c.link.do(c.ctx, c.op, http.MethodPatch, uri, payload, h)
+}
+
+func (c *call) Put(uri string, payload any) (*http.Response, error) {
+	return c.PutWithHeaders(uri, payload, nil)
+}
+
+func (c *call) PutWithHeaders(uri string, payload any, h map[string]string) (*http.Response, error) {
+	return c.link.do(c.ctx, c.op, http.MethodPut, uri, payload, h)
+}
+
+func (c *call) Delete(uri string) (*http.Response, error) { return c.DeleteWithHeaders(uri, nil) }
+
+func (c *call) DeleteWithHeaders(uri string, h map[string]string) (*http.Response, error) {
+	return c.link.do(c.ctx, c.op, http.MethodDelete, uri, nil, h)
+}

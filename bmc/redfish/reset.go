@@ -1,0 +1,65 @@
+package redfish
+
+import (
+	"context"
+	"slices"
+
+	"github.com/stmcginnis/gofish/schemas"
+
+	"rackboot/bmc"
+	"rackboot/protocol"
+)
+
+// resetBody is the body of a ComputerSystem.Reset.
+type resetBody struct {
+	ResetType bmc.ResetType
+}
+
+// Reset reads the system for the action's address and types, and sends one
+// reset. Being already in the wanted state is a conflict, which the caller
+// settles by reading.
+func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
+	c := d.call(ctx, opReset)
+	s, err := d.read(c)
+	if err != nil {
+		return err
+	}
+	if s.reset.target == "" {
+		return protocol.Errorf(protocol.CodeUnsupported, c.op, "the system %s has no reset action", s.ODataID).
+			WithHint("check the system URI of this server")
+	}
+	if types := d.resetTypes(c, s); len(types) > 0 && !slices.Contains(types, reset) {
+		return protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s does not offer the reset %s; it offers %v", d.link.base, reset, types).
+			WithHint("use one of those that it offers")
+	}
+	// Without If-Match: the ETag changes with the power state, and a reset that
+	// was refused for it could not be told from one refused for the state.
+	resp, err := c.Post(s.reset.target, resetBody{ResetType: reset})
+	if err != nil {
+		return err
+	}
+	return schemas.CleanupHTTPResponse(resp)
+}
+
+// resetTypes are the types that the system states, inline or in its
+// ActionInfo; empty if neither can be read, which never blocks a reset.
+func (d *driver) resetTypes(c *call, s *system) []bmc.ResetType {
+	if len(s.reset.types) > 0 || s.reset.info == "" {
+		return s.reset.types
+	}
+	d.mu.Lock()
+	types := d.infoTypes
+	d.mu.Unlock()
+	if len(types) > 0 {
+		return types
+	}
+	info, err := get[actionInfo](c, s.reset.info)
+	if err != nil {
+		d.logger.Warn("reset types cannot be read", "uri", s.reset.info, "err", err)
+		return nil
+	}
+	d.mu.Lock()
+	d.infoTypes = info.types
+	d.mu.Unlock()
+	return info.types
+}

@@ -1,0 +1,151 @@
+package redfish_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rackboot/bmc"
+	"rackboot/bmc/redfish"
+	"rackboot/bmc/sim"
+	"rackboot/protocol"
+)
+
+const (
+	username = "operator-account"
+	password = "correct horse"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a driver, the simulated BMC that it talks to, and the machine.
+type rig struct {
+	driver  bmc.Driver
+	bmc     *sim.BMC
+	machine *sim.Simulated
+}
+
+func newRig(t *testing.T, p sim.Personality) *rig {
+	t.Helper()
+	machine := sim.NewSimulated(sim.SimulatedConfig{Post: 60 * time.Millisecond, Shutdown: 20 * time.Millisecond})
+	machine.Disk().Install("sha256:installed")
+	b, err := sim.New(sim.Config{Machine: machine, Personality: p, Username: username, Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return &rig{driver: open(t, redfish.Config{}, target(b)), bmc: b, machine: machine}
+}
+
+func target(b *sim.BMC) bmc.Target {
+	return bmc.Target{
+		Server: "s1", Address: b.Address(), Fingerprint: b.Fingerprint(),
+		Credentials: bmc.Credentials{Username: username, Password: password},
+	}
+}
+
+func open(t *testing.T, config redfish.Config, target bmc.Target) bmc.Driver {
+	t.Helper()
+	dialer, err := redfish.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := dialer.Open(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// serve starts a BMC that is only a handler, over TLS.
+func serve(t *testing.T, h http.HandlerFunc) bmc.Target {
+	t.Helper()
+	s := httptest.NewTLSServer(h)
+	t.Cleanup(s.Close)
+	sum := sha256.Sum256(s.Certificate().Raw)
+	return bmc.Target{
+		Server: "s1", Address: s.URL, SystemURI: "/redfish/v1/Systems/1",
+		Fingerprint: "sha256:" + hex.EncodeToString(sum[:]),
+		Credentials: bmc.Credentials{Username: username, Password: password},
+	}
+}
+
+func deadline(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// await reads until the BMC reports the power state, and returns all states
+// that were seen on the way.
+func (r *rig) await(t *testing.T, want protocol.PowerState) []protocol.PowerState {
+	t.Helper()
+	ctx := deadline(t)
+	var seen []protocol.PowerState
+	for {
+		o, err := r.driver.Observe(ctx)
+		if err != nil {
+			t.Fatalf("waiting for %s: %v", want, err)
+		}
+		if len(seen) == 0 || seen[len(seen)-1] != o.Power {
+			seen = append(seen, o.Power)
+		}
+		if o.Power == want {
+			return seen
+		}
+	}
+}
+
+// awaitMachine waits for the machine's own state.
+func (r *rig) awaitMachine(t *testing.T, want sim.MachineState) {
+	t.Helper()
+	for ctx := deadline(t); r.machine.State() != want; time.Sleep(time.Millisecond) {
+		if ctx.Err() != nil {
+			t.Fatalf("machine is %s, want %s", r.machine.State(), want)
+		}
+	}
+}
+
+func (r *rig) reset(t *testing.T, reset bmc.ResetType) {
+	t.Helper()
+	if err := r.driver.Reset(deadline(t), reset); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) arm(t *testing.T, target protocol.BootTarget) protocol.Override {
+	t.Helper()
+	stored, err := r.driver.SetBoot(deadline(t), protocol.Override{Target: target, Enabled: protocol.OverrideOnce})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored
+}
+
+func wantCode(t *testing.T, err error, want protocol.Code) {
+	t.Helper()
+	if got := protocol.CodeOf(err); got != want {
+		t.Fatalf("error code is %q, want %q: %v", got, want, err)
+	}
+}
+
+// certificateOf is the certificate that a server shows, in DER.
+func certificateOf(t *testing.T, address string) []byte {
+	t.Helper()
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(address, "https://"), &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	return conn.ConnectionState().PeerCertificates[0].Raw
+}

@@ -1,0 +1,111 @@
+package redfish
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/stmcginnis/gofish/schemas"
+
+	"rackboot/bmc"
+	"rackboot/protocol"
+)
+
+// system is what boot and power control read of a ComputerSystem. It has
+// gofish's Entity for addresses and ETags, and its own decoding: gofish fails
+// the whole object on one field of another type than the schema's.
+type system struct {
+	schemas.Entity
+
+	power         protocol.PowerState // Unknown for anything but the words of the schema
+	powerWord     string              // as sent
+	override      protocol.Override
+	hasBoot       bool
+	targets       []protocol.BootTarget
+	progress      string
+	lastResetTime string
+	manufacturer  string
+	model         string
+	reset         resetAction
+}
+
+// resetAction is the #ComputerSystem.Reset action.
+type resetAction struct {
+	target string
+	types  []bmc.ResetType
+	info   string // @Redfish.ActionInfo, where the types are if not inline
+}
+
+var errNoObject = errors.New("not a JSON object")
+
+// UnmarshalJSON decodes leniently: only what is not an object at all fails.
+func (s *system) UnmarshalJSON(b []byte) error {
+	f := fields(b)
+	if f == nil {
+		return errNoObject
+	}
+	*s = system{
+		powerWord:     textOf(f["PowerState"]),
+		progress:      textOf(fields(f["BootProgress"])["LastState"]),
+		lastResetTime: textOf(f["LastResetTime"]),
+		manufacturer:  printable(textOf(f["Manufacturer"])),
+		model:         printable(textOf(f["Model"])),
+	}
+	s.ODataID = textOf(f["@odata.id"])
+	s.ODataEtag = textOf(f["@odata.etag"])
+	s.power = powerOf(s.powerWord)
+
+	boot := fields(f["Boot"])
+	s.override = protocol.Override{
+		Target:  protocol.BootTarget(textOf(boot["BootSourceOverrideTarget"])),
+		Enabled: protocol.OverrideEnabled(textOf(boot["BootSourceOverrideEnabled"])),
+		Mode:    textOf(boot["BootSourceOverrideMode"]),
+	}
+	s.targets = textsOf[protocol.BootTarget](boot["BootSourceOverrideTarget@Redfish.AllowableValues"])
+	s.hasBoot = len(boot) > 0
+
+	reset := fields(fields(f["Actions"])["#ComputerSystem.Reset"])
+	s.reset = resetAction{
+		target: textOf(reset["target"]),
+		types:  textsOf[bmc.ResetType](reset["ResetType@Redfish.AllowableValues"]),
+		info:   textOf(reset["@Redfish.ActionInfo"]),
+	}
+	return nil
+}
+
+// powerOf accepts the words of Resource.PowerState, spelled exactly; null,
+// empty and any other word are Unknown, which never counts as stopped.
+func powerOf(word string) protocol.PowerState {
+	words := []protocol.PowerState{
+		protocol.PowerOn, protocol.PowerOff, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused,
+	}
+	if p := protocol.PowerState(word); slices.Contains(words, p) {
+		return p
+	}
+	return protocol.PowerUnknown
+}
+
+// bootable says whether the system is a host: baseboards that the same BMC
+// lists have no reset and an empty Boot (DGX, GH200, GB200).
+func (s *system) bootable() bool { return s.reset.target != "" && s.hasBoot }
+
+// actionInfo is the ActionInfo of a reset, decoded as leniently.
+type actionInfo struct {
+	schemas.Entity
+
+	types []bmc.ResetType
+}
+
+// UnmarshalJSON finds the values of the parameter ResetType.
+func (a *actionInfo) UnmarshalJSON(b []byte) error {
+	f := fields(b)
+	if f == nil {
+		return errNoObject
+	}
+	a.types = nil
+	for _, raw := range rawsOf(f["Parameters"]) {
+		if p := fields(raw); textOf(p["Name"]) == "ResetType" {
+			a.types = textsOf[bmc.ResetType](p["AllowableValues"])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// front is the network side of a BMC: it can refuse connections and hang.
+type front struct {
+	handler http.Handler
+	tls     *tls.Config
+	address string
+	listen  func() (net.Listener, error)
+
+	mu     sync.Mutex
+	server *http.Server // nil while connections are refused
+	serve  sync.WaitGroup
+	hang   chan struct{} // closed when hanging ends; nil while it does not hang
+	closed bool
+}
+
+// newFront opens the listener once, to have its address.
+func newFront(handler http.Handler, cert tls.Certificate, listen func() (net.Listener, error)) (*front, error) {
+	f := &front{handler: handler, tls: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}}
+	if listen == nil {
+		listen = func() (net.Listener, error) {
+			address := f.address
+			if address == "" {
+				address = "127.0.0.1:0"
+			}
+			return net.Listen("tcp", address)
+		}
+	}
+	f.listen = listen
+	l, err := listen()
+	if err != nil {
+		return nil, err
+	}
+	f.address = l.Addr().String()
+	f.start(l)
+	return f, nil
+}
+
+// start serves a listener. f.mu is held, or f is not yet shared.
+func (f *front) start(l net.Listener) {
+	server := &http.Server{
+		Handler:           http.HandlerFunc(f.serveHTTP),
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+	f.server = server
+	f.serve.Go(func() { _ = server.Serve(tls.NewListener(l, f.tls)) })
+}
+
+func (f *front) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	hang := f.hang
+	f.mu.Unlock()
+	if hang != nil {
+		// The body is read so that the server notices when the client goes.
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxBody))
+		select {
+		case <-hang:
+		case <-r.Context().Done():
+		}
+		panic(http.ErrAbortHandler)
+	}
+	f.handler.ServeHTTP(w, r)
+}
+
+func (f *front) set(r Reach) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return net.ErrClosed
+	}
+	if f.hang != nil && r != ReachHangs {
+		close(f.hang)
+		f.hang = nil
+	}
+	if f.hang == nil && r == ReachHangs {
+		f.hang = make(chan struct{})
+	}
+	if r == ReachRefused {
+		f.stop()
+		return nil
+	}
+	if f.server == nil {
+		l, err := f.listen()
+		if err != nil {
+			return err
+		}
+		f.start(l)
+	}
+	return nil
+}
+
+// stop closes the listener and all connections. f.mu is held.
+func (f *front) stop() {
+	if f.server != nil {
+		_ = f.server.Close()
+		f.server = nil
+	}
+}
+
+func (f *front) close() {
+	f.mu.Lock()
+	f.closed = true
+	if f.hang != nil {
+		close(f.hang)
+		f.hang = nil
+	}
+	f.stop()
+	f.mu.Unlock()
+	f.serve.Wait()
+}

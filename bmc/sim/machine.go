@@ -1,0 +1,43 @@
+package sim
+
+import "rackboot/protocol"
+
+// MachineState is how far a machine has come.
+type MachineState string
+
+// The machine states.
+const (
+	MachineOff     MachineState = "off"     // no power
+	MachinePost    MachineState = "post"    // firmware runs, the boot device is not yet picked
+	MachineBooting MachineState = "booting" // the picked device boots
+	MachineRunning MachineState = "running" // an operating system runs
+	MachineShell   MachineState = "shell"   // nothing booted: the EFI shell waits
+)
+
+// Machine is a server as its BMC drives it. Implementations are safe for
+// concurrent use, and call the Board without holding locks.
+type Machine interface {
+	// PowerOn applies power. It fails with conflict if power is on.
+	PowerOn(board Board) error
+	// Shutdown is the ACPI power button: it returns at once, and whether the
+	// machine goes off is up to what runs on it.
+	Shutdown() error
+	// PowerOff cuts power and returns when the machine is off. On a machine that
+	// is off it does nothing.
+	PowerOff() error
+	// State is the state now.
+	State() MachineState
+	// Close cuts power and frees everything. Disks stay as they are.
+	Close() error
+}
+
+// Board is the BMC as its machine's firmware sees it.
+type Board interface {
+	// NextBoot is what the boot override asks for: TargetNone without one.
+	NextBoot() protocol.BootTarget
+	// BootConsumed says that firmware picked its boot device by that override; an
+	// override for once ends with it.
+	BootConsumed(protocol.BootTarget)
+	// MachineChanged says that the machine has reached a state.
+	MachineChanged(MachineState)
+}

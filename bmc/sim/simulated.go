@@ -1,0 +1,198 @@
+package sim
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// SimulatedConfig configures a simulated machine.
+type SimulatedConfig struct {
+	Post     time.Duration // from power to the pick of the boot device
+	Shutdown time.Duration // from the power button to off, while a system runs
+	Firmware Firmware      // nil: network targets fail, an installed disk boots
+	Disk     *Disk         // nil: a new empty one
+}
+
+// Simulated is a machine without hardware. Without an override it stops in the
+// EFI shell, which is the boot order that Rackboot asks operators to set.
+type Simulated struct {
+	config SimulatedConfig
+	disk   *Disk
+
+	mu      sync.Mutex
+	state   MachineState
+	current *run
+	closed  bool
+	running sync.WaitGroup
+}
+
+// run is the time between power-on or reset and the next.
+type run struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	board  Board
+}
+
+var _ Machine = (*Simulated)(nil)
+
+// NewSimulated makes a machine that is off.
+func NewSimulated(config SimulatedConfig) *Simulated {
+	if config.Disk == nil {
+		config.Disk = new(Disk)
+	}
+	return &Simulated{config: config, disk: config.Disk, state: MachineOff}
+}
+
+// Disk is the machine's disk.
+func (m *Simulated) Disk() *Disk { return m.disk }
+
+// State is the state now.
+func (m *Simulated) State() MachineState {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state
+}
+
+// PowerOn applies power and returns while POST runs.
+func (m *Simulated) PowerOn(board Board) error {
+	m.mu.Lock()
+	if m.closed || m.state != MachineOff {
+		m.mu.Unlock()
+		return protocol.Errorf(protocol.CodeConflict, "machine.power_on", "power is on, or the machine is gone")
+	}
+	m.start(board)
+	m.mu.Unlock()
+	board.MachineChanged(MachinePost)
+	return nil
+}
+
+// start begins a run. m.mu is held.
+func (m *Simulated) start(board Board) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &run{ctx: ctx, cancel: cancel, board: board}
+	m.current, m.state = r, MachinePost
+	m.running.Go(func() { m.boot(r) })
+}
+
+// boot is a machine's firmware: POST, the pick of the device, the boot.
+func (m *Simulated) boot(r *run) {
+	if !pause(r.ctx, m.config.Post) {
+		return
+	}
+	target := r.board.NextBoot()
+	r.board.BootConsumed(target)
+	m.advance(r, MachineBooting)
+	if m.bootFrom(r, target) {
+		m.advance(r, MachineRunning)
+	} else {
+		m.advance(r, MachineShell)
+	}
+}
+
+func (m *Simulated) bootFrom(r *run, target protocol.BootTarget) bool {
+	switch target {
+	case protocol.TargetHdd:
+		if m.disk.Digest() == "" {
+			return false
+		}
+	case protocol.TargetPxe, protocol.TargetUefiHTTP:
+		if m.config.Firmware == nil {
+			return false
+		}
+	default:
+		return false
+	}
+	if m.config.Firmware == nil {
+		return true
+	}
+	return m.config.Firmware.Boot(r.ctx, &Guest{machine: m, run: r}, target) == nil
+}
+
+// advance sets the state if the run is still the current one.
+func (m *Simulated) advance(r *run, state MachineState) {
+	m.mu.Lock()
+	ok := m.current == r && m.state != state
+	if ok {
+		m.state = state
+	}
+	m.mu.Unlock()
+	if ok {
+		r.board.MachineChanged(state)
+	}
+}
+
+// cut ends a run and the power.
+func (m *Simulated) cut(r *run) {
+	m.mu.Lock()
+	ok := r != nil && m.current == r
+	if ok {
+		r.cancel()
+		m.current, m.state = nil, MachineOff
+	}
+	m.mu.Unlock()
+	if ok {
+		r.board.MachineChanged(MachineOff)
+	}
+}
+
+func (m *Simulated) reset(r *run) {
+	m.mu.Lock()
+	ok := m.current == r && !m.closed
+	if ok {
+		r.cancel()
+		m.start(r.board)
+	}
+	m.mu.Unlock()
+	if ok {
+		r.board.MachineChanged(MachinePost)
+	}
+}
+
+// Shutdown presses the power button. Only a running system heeds it: firmware
+// and the EFI shell do not, here as in OVMF.
+func (m *Simulated) Shutdown() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.current; r != nil && m.state == MachineRunning {
+		m.running.Go(func() {
+			if pause(r.ctx, m.config.Shutdown) {
+				m.cut(r)
+			}
+		})
+	}
+	return nil
+}
+
+// PowerOff cuts power at once.
+func (m *Simulated) PowerOff() error {
+	m.mu.Lock()
+	r := m.current
+	m.mu.Unlock()
+	m.cut(r)
+	return nil
+}
+
+// Close cuts power and waits for the firmware to return.
+func (m *Simulated) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	err := m.PowerOff()
+	m.running.Wait()
+	return err
+}
+
+// pause waits, and says whether ctx still holds.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return ctx.Err() == nil
+	}
+}
