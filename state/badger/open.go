@@ -33,7 +33,7 @@ const (
 	memTableSize   = 4 << 20
 	baseTableSize  = 2 << 20
 	valueLogSize   = 1 << 20 // unused, see doc.go; the least that Badger takes
-	defaultMinFree = 64 << 20
+	defaultMinFree = 128 << 20
 )
 
 // Config says where the store lives.
@@ -43,8 +43,9 @@ type Config struct {
 	// InMemory keeps everything in memory and ignores Dir; for tests.
 	InMemory bool
 	// MinFree is how many bytes must be free on the file system for a write to
-	// be tried; 0 is 64 MiB. It covers what Badger's background work still has
-	// to write, so it should not be below 16 MiB.
+	// be tried; 0 is 128 MiB. It covers what Badger still writes behind a write
+	// that was accepted: with our settings at most 12 MiB of memtables, and two
+	// compactions of some 50 and 30 MiB, never more than the store's own size.
 	MinFree int64
 	// Logger receives Badger's messages; nil discards.
 	Logger *slog.Logger
@@ -132,6 +133,8 @@ func (s *Store) options() badger.Options {
 		WithNumMemtables(2).
 		WithBaseTableSize(baseTableSize).
 		WithNumCompactors(2).
+		WithNumLevelZeroTables(3). // these two bound one compaction, see MinFree
+		WithNumLevelZeroTablesStall(8).
 		WithCompression(options.None). // so that tables are read from the mapping, uncached
 		WithBlockCacheSize(0).
 		WithIndexCacheSize(0).
