@@ -42,7 +42,7 @@ func SmallDisk(t *testing.T, mib int, main func(t *testing.T, dir string)) {
 	}
 }
 
-// Fill writes a file until only free bytes are left on its file system.
+// Fill lets a file grow until at most free bytes are left on its file system.
 func Fill(t *testing.T, file string, free int64) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -53,7 +53,7 @@ func Fill(t *testing.T, file string, free int64) {
 	if err := syscall.Fstatfs(int(f.Fd()), &fs); err != nil {
 		t.Fatal(err)
 	}
-	n := int64(fs.Bavail)*fs.Bsize - free
+	n := max(0, int64(fs.Bavail)*fs.Bsize-free)
 	if _, err := f.Write(make([]byte, n)); err != nil && !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
