@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"rackboot/protocol"
 )
@@ -19,8 +20,9 @@ const (
 )
 
 // Write stores size bytes of r that hash to digest. It returns without reading
-// r if the blob is there, and waits if another Write of it is under way. When
-// it returns nil the blob is on disk; otherwise nothing of it remains. Errors:
+// r if the blob is there, and waits if another Write of it is under way. A read
+// of r that hangs is r's to end when ctx does, as an HTTP body is. When Write
+// returns nil the blob is on disk; otherwise nothing of it remains. Errors:
 // invalid (wrong digest or size), unavailable (insufficient storage; r failed),
 // timeout (ctx ended), internal.
 func (s *Store) Write(ctx context.Context, digest string, size int64, r io.Reader) error {
@@ -58,7 +60,9 @@ func (s *Store) begin(ctx context.Context, op, digest string, size int64) (chan 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if s.blobs[name] != nil {
+		if e := s.blobs[name]; e != nil {
+			s.uses++
+			e.lastUse = s.uses
 			return nil, nil
 		}
 		other := s.writing[name]
@@ -92,8 +96,11 @@ func (s *Store) store(ctx context.Context, op, digest string, size int64, r io.R
 	}
 	rest := tmp.Name() // what is to be removed on failure
 	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(rest))
+		if err == nil {
+			return
+		}
+		if rmErr := os.Remove(rest); rmErr != nil {
+			err = errors.Join(err, rmErr)
 		}
 	}()
 	err = s.fill(ctx, op, digest, size, tmp, r)
@@ -138,6 +145,11 @@ func (s *Store) fill(ctx context.Context, op, digest string, size int64, tmp *os
 			WithHint("the source holds something else under this digest; check the mirror")
 	}
 	if err := tmp.Chmod(0o400); err != nil {
+		return s.diskError(op, digest, size, err)
+	}
+	// The kernel's own stamps are coarser than two writes are apart.
+	now := time.Now()
+	if err := os.Chtimes(tmp.Name(), now, now); err != nil {
 		return s.diskError(op, digest, size, err)
 	}
 	if err := tmp.Sync(); err != nil {
