@@ -1,0 +1,21 @@
+// Package blob stores large content by its SHA-256: loaders, kernels, initrds,
+// ISOs. A blob is complete and verified or it is not there.
+//
+// # Layout
+//
+//	<dir>/<64 lower-case hex digits>   a blob, read-only
+//	<dir>/tmp-*                        a write in progress; removed by Open
+//
+// A write goes to a temporary file, which is hashed on the way, fsynced and
+// renamed; then the directory is fsynced. Blobs are served from their files, so
+// the kernel's sendfile path stays open to the reader.
+//
+// # Space
+//
+// Blobs that are not pinned are removed, least recently used first, when a
+// write needs their room. Room is known to suffice before the first byte is
+// read. Pins live in memory: after a start the owner pins again what it needs
+// before it writes. The time of last use is the file's access time, so it
+// survives a restart; the modification time never changes, because HTTP clients
+// compare it.
+package blob

@@ -1,0 +1,92 @@
+package blob
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"rackboot/protocol"
+)
+
+// reserve makes room for size bytes, removing blobs if it must, and takes it
+// until release. It removes nothing if that would not be enough. The lock is
+// held.
+func (s *Store) reserve(op, digest string, size int64) error {
+	free, err := s.free(op)
+	if err != nil {
+		return err
+	}
+	var gain int64
+	var victims []string
+	for name := s.oldest(victims); free+gain < size; name = s.oldest(victims) {
+		if name == "" {
+			return insufficient(op, digest, size, free+gain, s.cfg.Dir)
+		}
+		gain += s.blobs[name].size
+		victims = append(victims, name)
+	}
+	for _, name := range victims {
+		if err := s.remove(name); err != nil {
+			return protocol.Errorf(protocol.CodeInternal, op, "remove a blob to make room: %w", err)
+		}
+		s.metrics.evicted.Inc()
+		s.cfg.Logger.Info("blob removed to make room", "digest", digestPrefix+name, "for", digest)
+	}
+	s.reserved += size
+	return nil
+}
+
+// free is how many bytes a new blob may have, without removing any: what both
+// the quota and the file system leave.
+func (s *Store) free(op string) (int64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(s.cfg.Dir, &st); err != nil {
+		return 0, protocol.Errorf(protocol.CodeInternal, op, "%s: %w", s.cfg.Dir, err)
+	}
+	// Writes in progress are counted in full, though part of them is already on
+	// the disk: too careful for a moment, never too bold.
+	free := int64(st.Bavail)*int64(st.Bsize) - s.cfg.MinFree - s.reserved
+	if s.cfg.Quota > 0 {
+		free = min(free, s.cfg.Quota-s.used-s.reserved)
+	}
+	return free, nil
+}
+
+// oldest is the least recently used blob that is neither pinned nor in except.
+func (s *Store) oldest(except []string) string {
+	var best string
+next:
+	for name, e := range s.blobs {
+		if s.pins[name] > 0 || best != "" && e.lastUse > s.blobs[best].lastUse {
+			continue
+		}
+		for _, x := range except {
+			if x == name {
+				continue next
+			}
+		}
+		best = name
+	}
+	return best
+}
+
+func (s *Store) remove(name string) error {
+	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s.forget(name)
+	return nil
+}
+
+func (s *Store) forget(name string) {
+	if e := s.blobs[name]; e != nil {
+		s.used -= e.size
+		delete(s.blobs, name)
+	}
+}
+
+func insufficient(op, digest string, needed, free int64, dir string) error {
+	return protocol.Errorf(protocol.CodeUnavailable, op, "insufficient storage: %s needs %d bytes, %d are free in %s", digest, needed, max(free, 0), dir).
+		WithHint("raise the blob quota, free space on the file system of %s, or release images that are pinned", dir)
+}

@@ -1,0 +1,55 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// Server error codes that nats.go has no name for (nats-server errors.json).
+const (
+	errMemoryExceeded  jetstream.ErrorCode = 10028 // JSMemoryResourcesExceededErr
+	errStorageExceeded jetstream.ErrorCode = 10047 // JSStorageResourcesExceededErr
+	errStoreFailed     jetstream.ErrorCode = 10077 // JSStreamStoreFailedF: a write to disk failed
+)
+
+// mapError gives a client or server error a code and a hint. what is the key,
+// subject or stream that the call was about.
+func mapError(op, what string, err error) error {
+	var api *jetstream.APIError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return protocol.Errorf(protocol.CodeTimeout, op, "%s: stopped by the caller, the outcome is unknown: %w", what, err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
+		return protocol.Errorf(protocol.CodeTimeout, op, "%s: no answer from NATS in time, the outcome is unknown: %w", what, err).
+			WithHint("check the NATS server and its disk, then read the key and try again")
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return protocol.Errorf(protocol.CodeNotFound, op, "%s: %w", what, state.ErrNotFound)
+	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrConnectionDraining), errors.Is(err, jetstream.ErrConnectionClosed):
+		return protocol.Errorf(protocol.CodeUnavailable, op, "%s: the NATS connection is closed: %w", what, state.ErrClosed)
+	case errors.Is(err, nats.ErrMaxPayload), errors.Is(err, jetstream.ErrStreamMessageExceedsMaximum):
+		return protocol.Errorf(protocol.CodeInvalid, op, "%s: the value is larger than the NATS server accepts: %w", what, err).
+			WithHint("make the object smaller, or raise max_payload of the NATS server")
+	case errors.As(err, &api):
+		return mapAPIError(op, what, api, err)
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, op, "%s: NATS: %w", what, err).
+		WithHint("check the NATS server's log and that JetStream is on")
+}
+
+func mapAPIError(op, what string, api *jetstream.APIError, err error) error {
+	switch api.ErrorCode {
+	case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
+		return protocol.Errorf(protocol.CodeConflict, op, "%s: the revision is not the current one: %w", what, state.ErrConflict)
+	case errMemoryExceeded, errStorageExceeded, errStoreFailed:
+		return protocol.Errorf(protocol.CodeUnavailable, op, "%s: JetStream has insufficient storage: %w", what, err).
+			WithHint("free space in the JetStream store directory of the NATS server, or raise max_file_store")
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, op, "%s: JetStream refused: %w", what, err).
+		WithHint("check the NATS server's log, the account's permissions and its JetStream limits")
+}

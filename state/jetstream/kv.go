@@ -1,0 +1,134 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// A deletion is an empty message with this header. An empty value has none.
+const (
+	opHeader = "Rackboot-Op"
+	opDelete = "delete"
+)
+
+// KV is a state.KV on one stream. All methods are safe for concurrent use.
+type KV struct {
+	st *stream
+}
+
+var _ state.KV = (*KV)(nil)
+
+// OpenKV creates the stream of the KV or opens it; replicas and history of an
+// existing one are changed to those of cfg. Errors: invalid, conflict (the
+// stream is somebody else's), unsupported (a newer schema), unavailable, timeout.
+func OpenKV(ctx context.Context, cfg Config) (*KV, error) {
+	const op = "open kv"
+	cfg, err := cfg.withDefaults(op)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStream(ctx, op, cfg, jetstream.StreamConfig{
+		Description:       "Rackboot key-value store",
+		MaxMsgsPerSubject: int64(cfg.History),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &KV{st: st}, nil
+}
+
+// Get reads through the stream's leader, so it sees every acknowledged write.
+func (k *KV) Get(ctx context.Context, key string) (state.Entry, error) {
+	const op = "kv get"
+	if err := checkKey(op, key); err != nil {
+		return state.Entry{}, err
+	}
+	e, err := k.last(ctx, op, key)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if e.Deleted {
+		return state.Entry{}, mapError(op, key, jetstream.ErrMsgNotFound)
+	}
+	return e, nil
+}
+
+// last is the newest entry of key, which may be a deletion.
+func (k *KV) last(ctx context.Context, op, key string) (state.Entry, error) {
+	ctx, cancel := k.st.deadline(ctx)
+	defer cancel()
+	m, err := k.st.s.GetLastMsgForSubject(ctx, k.st.prefix+key)
+	if err != nil {
+		return state.Entry{}, mapError(op, key, err)
+	}
+	return k.entry(m.Subject, m.Header, m.Data, m.Sequence), nil
+}
+
+func (k *KV) entry(subject string, h nats.Header, data []byte, seq uint64) state.Entry {
+	return state.Entry{
+		Key:      subject[len(k.st.prefix):],
+		Value:    data,
+		Revision: seq,
+		Deleted:  h.Get(opHeader) == opDelete,
+	}
+}
+
+// Create writes key if it does not exist or was deleted.
+func (k *KV) Create(ctx context.Context, key string, value []byte) (uint64, error) {
+	const op = "kv create"
+	if err := checkKey(op, key); err != nil {
+		return 0, err
+	}
+	rev, err := k.put(ctx, op, key, value, 0)
+	if !errors.Is(err, state.ErrConflict) {
+		return rev, err
+	}
+	// The subject has messages: the key exists, or its newest is a deletion.
+	e, lastErr := k.last(ctx, op, key)
+	if lastErr != nil {
+		return 0, lastErr
+	}
+	if !e.Deleted {
+		return 0, protocol.Errorf(protocol.CodeConflict, op, "key %q exists: %w", key, state.ErrConflict)
+	}
+	return k.put(ctx, op, key, value, e.Revision)
+}
+
+// Update writes key if revision is its current one.
+func (k *KV) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	const op = "kv update"
+	if err := checkKey(op, key); err != nil {
+		return 0, err
+	}
+	if revision == 0 {
+		// JetStream reads zero as "no message yet", which would create the key.
+		return 0, protocol.Errorf(protocol.CodeConflict, op, "%s: revision 0 is never current: %w", key, state.ErrConflict)
+	}
+	return k.put(ctx, op, key, value, revision)
+}
+
+func (k *KV) put(ctx context.Context, op, key string, value []byte, revision uint64) (uint64, error) {
+	msg := &nats.Msg{Subject: k.st.prefix + key, Data: value}
+	return k.st.publish(ctx, op, msg, jetstream.WithExpectLastSequencePerSubject(revision))
+}
+
+// Delete writes a deletion if revision is the current one of key.
+func (k *KV) Delete(ctx context.Context, key string, revision uint64) error {
+	const op = "kv delete"
+	if err := checkKey(op, key); err != nil {
+		return err
+	}
+	if revision == 0 {
+		return protocol.Errorf(protocol.CodeConflict, op, "%s: revision 0 is never current: %w", key, state.ErrConflict)
+	}
+	msg := nats.NewMsg(k.st.prefix + key)
+	msg.Header.Set(opHeader, opDelete)
+	_, err := k.st.publish(ctx, op, msg, jetstream.WithExpectLastSequencePerSubject(revision))
+	return err
+}

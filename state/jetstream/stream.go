@@ -1,0 +1,159 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"rackboot/protocol"
+)
+
+// schemaVersion is the version of the stream layout described in doc.go.
+const schemaVersion = 1
+
+const metaSchema = "rackboot_schema"
+
+const (
+	defaultTimeout  = 5 * time.Second
+	defaultHistory  = 16
+	maxHistory      = 64
+	duplicateWindow = 5 * time.Minute // the contract promises two
+)
+
+// Config says where a KV or a Log lives.
+type Config struct {
+	// Conn is an open connection; the store does not close it.
+	Conn *nats.Conn
+	// Name is the stream's name, and in lower case the first level of its
+	// subjects: [A-Za-z0-9_-]+.
+	Name string
+	// Replicas is the number of copies in a cluster, 1 to 5; 0 is 1.
+	Replicas int
+	// History is how many revisions of each key a KV keeps for watchers that
+	// lag, 2 to 64; 0 is 16. A Log ignores it.
+	History int
+	// Timeout bounds each call to the server; 0 is 5 seconds.
+	Timeout time.Duration
+	// Logger receives a warning when a Watch ends early; nil discards.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults(op string) (Config, error) {
+	if c.Conn == nil {
+		return c, protocol.Errorf(protocol.CodeInvalid, op, "no NATS connection is given")
+	}
+	if c.Name == "" || strings.ContainsFunc(c.Name, func(r rune) bool { return r == '.' || r == '=' || !keyRune(r) }) {
+		return c, protocol.Errorf(protocol.CodeInvalid, op, "stream name %q is not of the form [A-Za-z0-9_-]+", c.Name)
+	}
+	if c.Replicas == 0 {
+		c.Replicas = 1
+	}
+	if c.Replicas < 1 || c.Replicas > 5 {
+		return c, protocol.Errorf(protocol.CodeInvalid, op, "%d replicas; JetStream takes 1 to 5", c.Replicas)
+	}
+	if c.History == 0 {
+		c.History = defaultHistory
+	}
+	// One would let a write remove what a List is about to read.
+	if c.History < 2 || c.History > maxHistory {
+		return c, protocol.Errorf(protocol.CodeInvalid, op, "history of %d revisions per key; it is 2 to %d", c.History, maxHistory)
+	}
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// stream is what KV and Log share: one stream and the subjects below it.
+type stream struct {
+	cfg    Config
+	js     jetstream.JetStream
+	s      jetstream.Stream
+	prefix string // of every subject, with the dot
+}
+
+func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamConfig) (*stream, error) {
+	js, err := jetstream.New(cfg.Conn, jetstream.WithDefaultTimeout(cfg.Timeout))
+	if err != nil {
+		return nil, mapError(op, cfg.Name, err)
+	}
+	st := &stream{cfg: cfg, js: js, prefix: strings.ToLower(cfg.Name) + "."}
+	ctx, cancel := st.deadline(ctx)
+	defer cancel()
+	if err := st.checkSchema(ctx, op); err != nil {
+		return nil, err
+	}
+	sc.Name = cfg.Name
+	sc.Subjects = []string{st.prefix + ">"}
+	sc.Storage = jetstream.FileStorage
+	sc.Retention = jetstream.LimitsPolicy
+	sc.Discard = jetstream.DiscardNew
+	sc.Replicas = cfg.Replicas
+	sc.DenyDelete = true
+	sc.DenyPurge = true
+	sc.Metadata = map[string]string{metaSchema: strconv.Itoa(schemaVersion)}
+	st.s, err = js.CreateOrUpdateStream(ctx, sc)
+	if err != nil {
+		return nil, mapError(op, cfg.Name, err)
+	}
+	return st, nil
+}
+
+// checkSchema refuses a stream of the same name that is not ours or is newer.
+func (st *stream) checkSchema(ctx context.Context, op string) error {
+	old, err := st.js.Stream(ctx, st.cfg.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err != nil {
+		return mapError(op, st.cfg.Name, err)
+	}
+	v, ok := old.CachedInfo().Config.Metadata[metaSchema]
+	if !ok {
+		return protocol.Errorf(protocol.CodeConflict, op, "stream %q exists and was not made by Rackboot", st.cfg.Name).
+			WithHint("give the hub a NATS account of its own, or another stream name")
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 {
+		return protocol.Errorf(protocol.CodeInternal, op, "stream %q has schema version %q", st.cfg.Name, v)
+	}
+	if n > schemaVersion {
+		return protocol.Errorf(protocol.CodeUnsupported, op, "stream %q has schema version %d; this release knows up to %d", st.cfg.Name, n, schemaVersion).
+			WithHint("start the release that wrote it, or a newer one")
+	}
+	return nil
+}
+
+func (st *stream) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, st.cfg.Timeout)
+}
+
+// lastSeq asks the server for the sequence of the stream's newest message.
+func (st *stream) lastSeq(ctx context.Context, op string) (uint64, error) {
+	info, err := st.s.Info(ctx)
+	if err != nil {
+		return 0, mapError(op, st.cfg.Name, err)
+	}
+	return info.State.LastSeq, nil
+}
+
+// publish stores one message and returns its sequence.
+func (st *stream) publish(ctx context.Context, op string, msg *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
+	ctx, cancel := st.deadline(ctx)
+	defer cancel()
+	opts = append(opts, jetstream.WithExpectStream(st.cfg.Name))
+	ack, err := st.js.PublishMsg(ctx, msg, opts...)
+	if err != nil {
+		return 0, mapError(op, msg.Subject[len(st.prefix):], err)
+	}
+	return ack.Sequence, nil
+}
