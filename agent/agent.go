@@ -69,7 +69,7 @@ func New(cfg Config) (*Agent, error) {
 
 // Run serves until ctx ends. Listeners are open when ready is called.
 func (a *Agent) Run(ctx context.Context, ready func()) error {
-	open, err := a.listen(ctx)
+	open, err := a.listen()
 	if err != nil {
 		return err
 	}
@@ -77,9 +77,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	a.mu.Lock()
 	a.group, a.ctx = group, ctx
 	a.mu.Unlock()
-	if err := a.serve(ctx, group, open); err != nil {
-		return err
-	}
+	a.serve(ctx, group, open)
 	group.Go(func() error { return a.fetch.run(ctx) })
 	group.Go(func() error { return a.report.run(ctx) })
 	group.Go(func() error { return a.sessions(ctx) })

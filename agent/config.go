@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"io"
 	"log/slog"
-	"net"
 	"net/netip"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 	"rackboot/state"
+	"rackboot/state/blob"
 )
 
 // Config is everything that an agent is made of.
@@ -23,7 +23,7 @@ type Config struct {
 	Version string
 
 	DB     state.Store
-	Blobs  Blobs
+	Blobs  *blob.Store
 	Signer *wire.Signer
 	// HubKeys sign documents and grants.
 	HubKeys []ed25519.PublicKey
@@ -51,22 +51,6 @@ type LocalSegment struct {
 	HTTP      netip.AddrPort
 }
 
-// Blobs is the content-addressed store of boot files.
-type Blobs interface {
-	Has(digest string) bool
-	Verify(digest string) error
-	Open(digest string) (Blob, error)
-	Pin(digest string)
-	Unpin(digest string)
-}
-
-// Blob is an open boot file.
-type Blob interface {
-	io.ReadSeekCloser
-	Size() int64
-	ModTime() time.Time
-}
-
 // Credentials reads BMC credentials that live at the agent.
 type Credentials interface {
 	// Read returns the credentials and a stamp that changes when they do.
@@ -76,13 +60,6 @@ type Credentials interface {
 // Transport publishes to the hub.
 type Transport interface {
 	Publish(topic string, payload []byte) error
-}
-
-// listeners are opened before Run reports ready, so that a busy port is a
-// start-up error.
-type listeners struct {
-	dhcp net.PacketConn
-	http net.Listener
 }
 
 func (c *Config) check() error {

@@ -3,21 +3,20 @@ package agent
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/state/blob"
 )
 
 // Puller brings every artefact of an image into the blob store, verified.
 type Puller interface {
 	Pull(ctx context.Context, image protocol.Image) error
 }
-
-// ErrNoSpace is in the chain of a Pull error when the disk or quota is full.
-var ErrNoSpace = errors.New("insufficient storage")
 
 const (
 	pullTimeout  = 30 * time.Minute
@@ -33,6 +32,7 @@ type fetcher struct {
 
 	mu     sync.Mutex
 	images map[string]*fetching // by manifest digest; bounded by the rack's claims
+	pinned map[string]bool      // digests of files
 }
 
 type fetching struct {
@@ -45,7 +45,7 @@ type fetching struct {
 }
 
 func newFetcher(a *Agent) *fetcher {
-	return &fetcher{agent: a, poked: make(chan struct{}, 1), images: map[string]*fetching{}}
+	return &fetcher{agent: a, poked: make(chan struct{}, 1), images: map[string]*fetching{}, pinned: map[string]bool{}}
 }
 
 // want asks for an image; it does not wait.
@@ -83,22 +83,33 @@ func (f *fetcher) pin(o store.Overview) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	named := map[string]bool{}
+	files := map[string]bool{}
 	for _, in := range o.Intents {
 		if in.Boot == nil {
 			continue
 		}
 		named[in.Boot.Image.Digest] = true
 		for _, art := range in.Boot.Image.Artefacts {
-			f.agent.cfg.Blobs.Pin(art.Digest)
+			files[art.Digest] = true
 		}
 	}
-	for digest, e := range f.images {
-		if !named[digest] {
-			for _, art := range e.image.Artefacts {
-				f.agent.cfg.Blobs.Unpin(art.Digest)
-			}
-			delete(f.images, digest)
+	maps.DeleteFunc(f.images, func(digest string, _ *fetching) bool { return !named[digest] })
+	for digest := range files {
+		if !f.pinned[digest] {
+			f.note(f.agent.cfg.Blobs.Pin(digest))
 		}
+	}
+	for digest := range f.pinned {
+		if !files[digest] {
+			f.note(f.agent.cfg.Blobs.Unpin(digest))
+		}
+	}
+	f.pinned = files
+}
+
+func (f *fetcher) note(err error) {
+	if err != nil {
+		f.agent.log.Error("cannot pin a boot file", "err", err)
 	}
 }
 
@@ -148,10 +159,10 @@ func (f *fetcher) due() (*fetching, time.Duration) {
 func (f *fetcher) pull(ctx context.Context, e *fetching) {
 	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
-	err := f.verify(e.image)
+	err := f.verify(ctx, e.image)
 	if err != nil {
 		if err = f.agent.cfg.Puller.Pull(ctx, e.image); err == nil {
-			err = f.verify(e.image)
+			err = f.verify(ctx, e.image)
 		}
 	}
 	f.mu.Lock()
@@ -160,7 +171,7 @@ func (f *fetcher) pull(ctx context.Context, e *fetching) {
 		e.local, e.failed, e.wanted = true, nil, false
 	} else {
 		code := protocol.CondArtefactsFailed
-		if errors.Is(err, ErrNoSpace) {
+		if errors.Is(err, blob.ErrInsufficient) {
 			code = protocol.CondInsufficientStorage
 		}
 		e.failed = &protocol.ConditionState{Code: code, Since: now, Message: err.Error()}
@@ -179,12 +190,12 @@ func (f *fetcher) pull(ctx context.Context, e *fetching) {
 }
 
 // verify reads every artefact of the image against its digest.
-func (f *fetcher) verify(image protocol.Image) error {
+func (f *fetcher) verify(ctx context.Context, image protocol.Image) error {
 	for _, art := range image.Artefacts {
 		if !f.agent.cfg.Blobs.Has(art.Digest) {
 			return protocol.Errorf(protocol.CodeNotFound, "verify boot files", "%s is not local", art.Digest)
 		}
-		if err := f.agent.cfg.Blobs.Verify(art.Digest); err != nil {
+		if err := f.agent.cfg.Blobs.Verify(ctx, art.Digest); err != nil {
 			return err
 		}
 	}

@@ -36,12 +36,12 @@ func (b boots) Open(token, name string) (*netboot.File, error) {
 			return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
 		}
 	}
-	blob, err := b.agent.cfg.Blobs.Open(e.attempt.Blob)
+	f, size, err := b.agent.cfg.Blobs.Open(e.attempt.Blob)
 	if err != nil {
 		return nil, err
 	}
 	return &netboot.File{
-		ReadSeekCloser: blob, Size: blob.Size(), ModTime: blob.ModTime(),
+		ReadSeekCloser: f, Size: size, ModTime: e.attempt.At,
 		ContentType: "application/efi", ETag: fmt.Sprintf("%q", e.attempt.Blob),
 	}, nil
 }

@@ -86,7 +86,11 @@ func (s *Store) forget(name string) {
 	}
 }
 
+// ErrInsufficient is in the chain of an error of Write when quota or disk have
+// no room for the blob.
+var ErrInsufficient = errors.New("insufficient storage")
+
 func insufficient(op, digest string, needed, free int64, dir string) error {
-	return protocol.Errorf(protocol.CodeUnavailable, op, "insufficient storage: %s needs %d bytes, %d are free in %s", digest, needed, max(free, 0), dir).
+	return protocol.Errorf(protocol.CodeUnavailable, op, "%w: %s needs %d bytes, %d are free in %s", ErrInsufficient, digest, needed, max(free, 0), dir).
 		WithHint("raise the blob quota, free space on the file system of %s, or release images that are pinned", dir)
 }
