@@ -39,10 +39,12 @@ type BootConfigurationSpec struct {
 
 // BootConfigurationStatus is filled from reports when it is printed.
 type BootConfigurationStatus struct {
-	State       BootConfigState  `json:"state,omitempty"`
-	HTTPBootURI string           `json:"httpBootURI,omitempty"`
-	Provisioned *Provisioned     `json:"provisioned,omitempty"`
-	Conditions  []ConditionState `json:"conditions,omitempty"`
+	State       BootConfigState `json:"state,omitempty"`
+	HTTPBootURI string          `json:"httpBootURI,omitempty"`
+	Provisioned *Provisioned    `json:"provisioned,omitempty"`
+	// SignedProvisioned is the agent's COSE_Sign1; stored once and echoed to agents.
+	SignedProvisioned []byte           `json:"signedProvisioned,omitempty"`
+	Conditions        []ConditionState `json:"conditions,omitempty"`
 }
 
 // Default sets kind and version.

@@ -46,6 +46,8 @@ type RackIntent struct {
 	SettleWindow time.Duration   `json:"settleWindow"`
 	PollInterval time.Duration   `json:"pollInterval"`
 	Segments     []SegmentIntent `json:"segments,omitempty"`
+	// AgentKeys are the Ed25519 keys of all agents that served the rack.
+	AgentKeys [][]byte `json:"agentKeys,omitempty"`
 }
 
 // ServerIntent is what one server shall be.

@@ -24,6 +24,9 @@ type RackSpec struct {
 type RackStatus struct {
 	Agent string `json:"agent,omitempty"` // the active agent's id
 	Term  uint64 `json:"term,omitempty"`  // grows when the agent is replaced
+	// AgentKeys are the public keys of all agents that served the rack, so that the
+	// present one believes what an earlier one signed.
+	AgentKeys [][]byte `json:"agentKeys,omitempty"`
 }
 
 // Default fills the stop times.

@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// Documents are what one agent is to have, without heads and times: the ledger
+// gives those when the content differs from what was last sent.
+type Documents struct {
+	Holds protocol.HoldDoc
+	Racks []protocol.RackDoc // by shard
+}
+
+// Compile makes the documents of every rack that has an active agent, by agent.
+// The same fleet gives the same documents.
+func Compile(f Fleet) map[string]Documents {
+	out := map[string]Documents{}
+	for _, r := range f.Racks {
+		if r.Status.Agent != "" {
+			out[r.Status.Agent] = compileRack(f, r)
+		}
+	}
+	return out
+}
+
+func compileRack(f Fleet, r *protocol.Rack) Documents {
+	name, agent, term := r.Metadata.Name, r.Status.Agent, r.Status.Term
+	var servers []protocol.ServerIntent
+	for _, s := range f.Servers {
+		if f.RackOf(s.Metadata.Name) == name {
+			servers = append(servers, Intent(f, s))
+		}
+	}
+	d := Documents{Holds: compileHolds(f, r)}
+	shards := slices.Collect(slices.Chunk(servers, protocol.MaxServersPerShard))
+	if len(shards) == 0 {
+		shards = [][]protocol.ServerIntent{nil}
+	}
+	for i, chunk := range shards {
+		doc := protocol.RackDoc{Agent: agent, Term: term, Shard: i, Shards: len(shards), Servers: chunk}
+		if i == 0 {
+			doc.Rack = rackIntent(f, r)
+		}
+		d.Racks = append(d.Racks, doc)
+	}
+	return d
+}
+
+func rackIntent(f Fleet, r *protocol.Rack) *protocol.RackIntent {
+	in := &protocol.RackIntent{
+		Name: r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
+		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
+	}
+	for _, s := range f.Segments {
+		if s.Spec.RackRef.Name == r.Metadata.Name {
+			if seg, errs := s.Intent(); len(errs) == 0 {
+				in.Segments = append(in.Segments, seg)
+			}
+		}
+	}
+	return in
+}
+
+// Intent is what one server shall be.
+func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
+	in := protocol.ServerIntent{
+		Server: s.Metadata.Name, UID: s.Metadata.UID, SystemURI: s.Spec.SystemURI, Segment: s.Spec.SegmentRef.Name,
+		BootMAC: s.Spec.BootMAC, MACs: s.Spec.MACs, UUID: s.Spec.UUID, Architecture: s.Spec.Architecture,
+	}
+	if b := f.bmc(s.Spec.BMCRef.Name); b != nil {
+		in.BMC = protocol.BMCIntent{
+			Name: b.Metadata.Name, Address: b.Spec.Address, CredentialsRef: b.Spec.CredentialsRef,
+			Fingerprint: b.Spec.TLS.Fingerprint, CA: b.Spec.TLS.CA,
+		}
+	}
+	c := f.ClaimOf(s.Metadata.Name)
+	if c == nil {
+		return in
+	}
+	in.Claim, in.ClaimUID = c.Metadata.Name, c.Metadata.UID
+	if c.Metadata.DeletedAt != nil {
+		in.Power, in.Releasing = protocol.WantOff, true
+		return in
+	}
+	in.Power = c.Spec.Power
+	if cfg := f.ConfigOf(c); cfg != nil && cfg.Spec.Server == s.Metadata.Name {
+		in.Boot = &protocol.BootIntent{
+			Purpose: cfg.Spec.Purpose, ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image,
+			Policy: cfg.Spec.BootPolicy, Grant: cfg.Spec.Grant, Provisioned: cfg.Status.SignedProvisioned,
+		}
+	}
+	return in
+}
+
+// compileHolds carries every hold and every release that was not acknowledged. A
+// hold whose server left the rack travels too: only a release ends it.
+func compileHolds(f Fleet, r *protocol.Rack) protocol.HoldDoc {
+	d := protocol.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
+	for _, h := range f.Holds {
+		if f.RackOf(h.Spec.Server) != r.Metadata.Name {
+			continue
+		}
+		if h.Status.ReleasedAt != nil {
+			d.Releases = append(d.Releases, protocol.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt})
+			continue
+		}
+		d.Holds = append(d.Holds, protocol.ActiveHold{
+			ID: h.Metadata.Name, Server: h.Spec.Server, Key: h.Spec.Key, Owner: h.Spec.Owner, Mode: h.Spec.Mode,
+			SoftTimeout: h.Spec.SoftTimeout.D(), Ref: h.Spec.Ref,
+		})
+	}
+	for _, q := range f.Requests {
+		if q.Rack == r.Metadata.Name {
+			d.Requests = append(d.Requests, q.Request)
+		}
+	}
+	return d
+}
