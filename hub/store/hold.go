@@ -34,7 +34,7 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 		hold.Metadata.Name = strings.ToLower(s.newID())
 	}
 	if f := hold.Validate(); len(f) > 0 {
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", f)
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", f).WithHint("nothing was held; correct the fields that are named")
 	}
 	if _, err := s.GetObject(protocol.KindServer, hold.Spec.Server); err != nil {
 		return nil, err
