@@ -33,6 +33,11 @@ type AgentStatus struct {
 // Default sets kind and version.
 func (a *Agent) Default() { a.APIVersion, a.Kind = APIVersion, KindAgent }
 
+// References names the rack.
+func (a *Agent) References() []Reference {
+	return []Reference{{"spec.rackRef.name", KindRack, a.Spec.RackRef.Name}}
+}
+
 // Validate reports wrong fields.
 func (a *Agent) Validate() FieldErrors {
 	var f FieldErrors

@@ -195,7 +195,7 @@ func (h *Header) check(f *FieldErrors) {
 	f.name("metadata.name", h.Metadata.Name)
 	for k := range h.Metadata.Labels {
 		if k == "" || strings.ContainsAny(k, " \t\n=,") {
-			f.add("metadata.labels", "%q is not a label key", k)
+			f.add("metadata.labels", "%q is not a label key: white space, = and , are not allowed", k)
 		}
 	}
 }

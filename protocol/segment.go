@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
 	"time"
@@ -113,10 +114,10 @@ func (s *Segment) Intent() (SegmentIntent, FieldErrors) {
 		}
 	}
 	list := func(path string, texts []string) (out []netip.Addr) {
-		for _, t := range texts {
+		for i, t := range texts {
 			a, err := netip.ParseAddr(t)
 			if err != nil || !a.Is4() {
-				f.add(path, "%q is not an IPv4 address", t)
+				f.add(fmt.Sprintf("%s[%d]", path, i), "%q is not an IPv4 address", t)
 				continue
 			}
 			out = append(out, a)

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"net"
 	"regexp"
 	"strings"
@@ -87,8 +88,8 @@ func (s *Server) Validate() FieldErrors {
 		}
 	}
 	mac("spec.bootMAC", s.Spec.BootMAC)
-	for _, m := range s.Spec.MACs {
-		mac("spec.macs", m)
+	for i, m := range s.Spec.MACs {
+		mac(fmt.Sprintf("spec.macs[%d]", i), m)
 	}
 	if s.Spec.SystemURI != "" && !strings.HasPrefix(s.Spec.SystemURI, "/redfish/") {
 		f.add("spec.systemURI", "%q is not a path such as /redfish/v1/Systems/1", s.Spec.SystemURI)

@@ -1,0 +1,78 @@
+// Package apitest runs the hub's API in a test: the real store and handlers
+// over TLS on loopback, on an in-memory key-value store and a fleet that the
+// test scripts.
+package apitest
+
+import (
+	"encoding/pem"
+	"fmt"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/api"
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	protoapi "rackboot/protocol/api"
+)
+
+// Token is the admin token of a Hub.
+const Token = "0123456789abcdef-admin-token"
+
+// Now is the time at a Hub; it stands still.
+func Now() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
+
+// Hub is a running API.
+type Hub struct {
+	URL      string
+	CA       []byte // PEM
+	Store    *store.Store
+	Fleet    *CannedFleet
+	Registry *prometheus.Registry
+	NotReady atomic.Bool
+}
+
+// New starts a Hub that ends with the test.
+func New(t testing.TB) *Hub {
+	t.Helper()
+	mem := storetest.NewMemory()
+	h := &Hub{Fleet: &CannedFleet{}, Registry: prometheus.NewRegistry()}
+	var ids atomic.Uint64
+	newID := func() string { return fmt.Sprintf("01HUB%05d", ids.Add(1)) }
+	var err error
+	h.Store, err = store.Open(t.Context(), store.Config{KV: mem, Log: mem, Clock: Now, NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := api.New(api.Config{
+		Store: h.Store, Fleet: h.Fleet, Token: Token, Clock: Now, NewID: newID, Registerer: h.Registry, Version: "test",
+		Ready: func() error {
+			if h.NotReady.Load() {
+				return fmt.Errorf("starting")
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewTLSServer(handler)
+	t.Cleanup(srv.Close)
+	h.URL = srv.URL
+	h.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	return h
+}
+
+// Client makes a client of the admin.
+func (h *Hub) Client(t testing.TB) *protoapi.Client {
+	t.Helper()
+	c, err := protoapi.NewClient(protoapi.Config{BaseURL: h.URL, CA: h.CA, Token: Token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.CloseIdle)
+	return c
+}

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+type bodyInput struct {
+	RawBody []byte `contentType:"application/json"`
+}
+
+func (a *API) registerApply() {
+	op := a.operation(http.MethodPost, protoapi.PathApply, "apply",
+		"Create or change a set of resources; all are checked before any is written", reflect.TypeFor[protoapi.ApplyRequest]())
+	register(a, op, a.apply)
+}
+
+func (a *API) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.ApplyAnswer], error) {
+	const op = "apply"
+	var req protoapi.ApplyRequest
+	if err := body(op, in.RawBody, &req); err != nil {
+		return nil, err
+	}
+	objs := make([]protocol.Object, len(req.Objects))
+	var bad store.ApplyErrors
+	for i, raw := range req.Objects {
+		obj, wrong := object(raw)
+		objs[i] = obj
+		if len(wrong) == 0 {
+			continue
+		}
+		e := store.ApplyError{Index: i, FieldErrors: wrong}
+		if obj != nil {
+			e.Kind, e.Name = obj.Head().Kind, obj.Head().Metadata.Name
+		}
+		bad = append(bad, e)
+	}
+	if len(bad) > 0 {
+		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "%w", bad).
+			WithHint("nothing was changed; correct the fields that are named"))
+	}
+	results, err := a.store.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: caller(ctx)})
+	if err != nil {
+		return nil, problem(err)
+	}
+	out := &answer[protoapi.ApplyAnswer]{}
+	out.Body.Results = make([]protoapi.ApplyResult, len(results))
+	for i, r := range results {
+		m := r.Object.Head().Metadata
+		out.Body.Results[i] = protoapi.ApplyResult{
+			Kind: r.Kind, Name: r.Name, Outcome: string(r.Outcome), Generation: m.Generation, Revision: m.Revision,
+		}
+	}
+	return out, nil
+}

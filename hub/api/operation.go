@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	protoapi "rackboot/protocol/api"
+)
+
+// operation describes one route. body is the type of the request's body, of
+// which huma only learns the schema; nil for no body.
+func (a *API) operation(method, path, id, summary string, body reflect.Type) huma.Operation {
+	schemas := a.huma.OpenAPI().Components.Schemas
+	op := huma.Operation{
+		Method: method, Path: path, OperationID: id, Summary: summary,
+		MaxBodyBytes:     protoapi.MaxBody,
+		SkipValidateBody: true, // the handlers decode strictly; Validate judges
+		Responses: map[string]*huma.Response{"default": {
+			Description: "A problem (RFC 9457)",
+			Content: map[string]*huma.MediaType{protoapi.ProblemType: {
+				Schema: schemas.Schema(reflect.TypeFor[protoapi.Problem](), true, ""),
+			}},
+		}},
+	}
+	if path != protoapi.PathJoin {
+		op.Security = []map[string][]string{{"token": {}}}
+	}
+	if body != nil {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/json": {Schema: schemas.Schema(body, true, "")},
+		}}
+	}
+	return op
+}
+
+// register is huma.Register for an operation with a body that the handler
+// decodes itself. Huma documents such a body as binary, so the schema is put
+// back.
+func register[I, O any](a *API, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
+	media := *op.RequestBody.Content["application/json"]
+	huma.Register(a.huma, op, handler)
+	op.RequestBody.Content["application/json"] = &media
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+type noInput struct{}
+
+type named struct {
+	Name string `path:"name" doc:"metadata.name of the resource"`
+}
+
+type namedBody struct {
+	Name    string `path:"name" doc:"metadata.name of the resource"`
+	RawBody []byte `contentType:"application/json"`
+}
+
+type answer[T any] struct {
+	Body T
+}
+
+func (a *API) registerResources() {
+	registerKind[*protocol.Rack](a)
+	registerKind[*protocol.Segment](a)
+	registerKind[*protocol.BMC](a)
+	registerKind[*protocol.Server](a)
+	registerKind[*protocol.Claim](a)
+	registerKind[*protocol.Agent](a)
+	registerKind[*protocol.BootConfiguration](a)
+	registerKind[*protocol.Hold](a)
+}
+
+func registerKind[T protocol.Object](a *API) {
+	kind := protocol.KindOf[T]()
+	all, one := protoapi.PathKind(kind), protoapi.PathKind(kind)+"/{name}"
+
+	huma.Register(a.huma, a.operation(http.MethodGet, all, "list"+string(kind), "List all, sorted by name", nil),
+		func(context.Context, *noInput) (*answer[protoapi.List[T]], error) {
+			items := store.List[T](a.store)
+			for _, obj := range items {
+				a.fleet.Decorate(obj)
+			}
+			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: protocol.APIVersion, Kind: string(kind) + "List", Items: items}}, nil
+		})
+
+	huma.Register(a.huma, a.operation(http.MethodGet, one, "get"+string(kind), "Read one", nil),
+		func(_ context.Context, in *named) (*answer[T], error) {
+			obj, err := store.Get[T](a.store, in.Name)
+			return decorated(a, obj, err)
+		})
+
+	huma.Register(a.huma, a.operation(http.MethodDelete, one, "delete"+string(kind), "Delete, or begin to", nil),
+		func(ctx context.Context, in *named) (*answer[T], error) {
+			obj, err := a.store.Delete(ctx, kind, in.Name)
+			if err != nil {
+				return nil, problem(err)
+			}
+			return decorated(a, obj.(T), nil)
+		})
+
+	if !kind.Appliable() {
+		return
+	}
+	op := a.operation(http.MethodPut, one, "put"+string(kind), "Create, or change the spec", reflect.TypeFor[T]().Elem())
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[T], error) {
+		obj, wrong := object(in.RawBody)
+		if len(wrong) == 0 {
+			h := obj.Head()
+			switch {
+			case h.Kind != kind:
+				wrong = protocol.FieldErrors{{Path: "kind", Message: "is not the kind of the URL, " + string(kind)}}
+			case h.Metadata.Name != in.Name:
+				wrong = protocol.FieldErrors{{Path: "metadata.name", Message: "is not the name of the URL, " + in.Name}}
+			}
+		}
+		if len(wrong) > 0 {
+			return nil, problem(protocol.Errorf(protocol.CodeInvalid, "put "+string(kind), "%w", wrong).
+				WithHint("nothing was changed; correct the fields that are named"))
+		}
+		res, err := a.store.Apply(ctx, []protocol.Object{obj}, store.ApplyOptions{By: caller(ctx)})
+		if err != nil {
+			return nil, problem(err)
+		}
+		return decorated(a, res[0].Object.(T), nil)
+	})
+}
+
+// decorated answers with a resource as people shall see it.
+func decorated[T protocol.Object](a *API, obj T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, problem(err)
+	}
+	a.fleet.Decorate(obj)
+	return &answer[T]{obj}, nil
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// Outcome is what Apply did to one object.
+type Outcome string
+
+// The outcomes of Apply.
+const (
+	Created    Outcome = "created"
+	Configured Outcome = "configured"
+	Unchanged  Outcome = "unchanged"
+)
+
+// ApplyOptions say how to apply and for whom.
+type ApplyOptions struct {
+	DryRun bool   // check everything, write nothing
+	By     string // the authenticated caller
+}
+
+// ApplyResult is what became of one object. Object is as stored, or with
+// DryRun as it would be stored.
+type ApplyResult struct {
+	Kind    protocol.Kind
+	Name    string
+	Outcome Outcome
+	Object  protocol.Object
+}
+
+// Apply writes a set of user-written resources: all of them are checked, by
+// themselves and against each other and the store, before any is written. The
+// results are in input order.
+//
+// The hub owns status, uid, generation and the times: those of the input are
+// ignored, but a uid or revision that is given must be the stored one. The
+// generation grows when the spec changes, and only then.
+//
+// The codes are invalid (with [ApplyErrors]), conflict (with ApplyErrors where a
+// uid or revision was given, else after other writers won [writeTries] times),
+// unavailable and timeout. After the last two, repeat the Apply.
+func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOptions) ([]ApplyResult, error) {
+	const op = "apply"
+	unlock, err := s.setLock.acquire(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if slices.ContainsFunc(objs, func(o protocol.Object) bool { _, ok := o.(*protocol.Server); return ok }) {
+		// A hold must not be placed on a server while its BMC is exchanged.
+		unlock, err := s.holdLock.acquire(ctx, op)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	done := map[int]Outcome{}
+	for try := 1; ; try++ {
+		items, err := s.prepare(objs)
+		if err != nil {
+			return nil, err
+		}
+		if !opts.DryRun {
+			err = s.write(ctx, items, done, opts.By)
+		}
+		switch {
+		case err == nil:
+			return results(items, done), nil
+		case !errors.Is(err, state.ErrConflict) || try == writeTries:
+			return nil, stateError(op, err)
+		}
+	}
+}
+
+func results(items []applyItem, done map[int]Outcome) []ApplyResult {
+	out := make([]ApplyResult, len(items))
+	for i, it := range items {
+		h := it.next.Head()
+		outcome := it.outcome
+		if o, ok := done[i]; ok {
+			outcome = o // of an earlier try, which wrote it
+		}
+		out[i] = ApplyResult{Kind: h.Kind, Name: h.Metadata.Name, Outcome: outcome, Object: it.next}
+	}
+	return out
+}
+
+// write writes in the order of protocol.Kinds, so that a crash leaves no
+// reference without its target.
+func (s *Store) write(ctx context.Context, items []applyItem, done map[int]Outcome, by string) error {
+	for _, kind := range protocol.Kinds() {
+		for i, it := range items {
+			h := it.next.Head()
+			if h.Kind != kind || it.outcome == Unchanged {
+				continue
+			}
+			value, err := encode(it.next)
+			if err != nil {
+				return err
+			}
+			revision, err := s.put(ctx, keyOf(kind, h.Metadata.Name), value, h.Metadata.Revision)
+			if err != nil {
+				return err
+			}
+			h.Metadata.Revision = revision
+			done[i] = it.outcome
+			s.logger.Info("resource applied", "kind", kind, "name", h.Metadata.Name, "outcome", it.outcome,
+				"generation", h.Metadata.Generation, "by", by)
+		}
+	}
+	return nil
+}
+
+// applyItem is one object of an Apply: old as stored (nil if it is new), next
+// as it shall be stored, with the revision that it replaces.
+type applyItem struct {
+	old, next protocol.Object
+	outcome   Outcome
+}
+
+// prepare checks the whole set and works out what to write.
+func (s *Store) prepare(objs []protocol.Object) ([]applyItem, error) {
+	c := newChecker(s, len(objs))
+	items := make([]applyItem, len(objs))
+	seen := map[string]int{}
+	for i, in := range objs {
+		next, err := clone(in)
+		if err != nil {
+			return nil, protocol.Errorf(protocol.CodeInvalid, "apply", "object %d: %w", i, err)
+		}
+		next.Default()
+		h := next.Head()
+		c.name(i, h)
+		items[i] = applyItem{next: next, outcome: Created}
+		if !h.Kind.Appliable() {
+			c.add(i, "kind", "%s is made by the hub and cannot be applied", h.Kind)
+			continue
+		}
+		c.addAll(i, next.Validate())
+		if first, twice := seen[keyOf(h.Kind, h.Metadata.Name)]; twice {
+			c.add(i, "metadata.name", "%s %q is in the set twice, first as object %d", h.Kind, h.Metadata.Name, first)
+			continue
+		}
+		seen[keyOf(h.Kind, h.Metadata.Name)] = i
+		old, err := s.GetObject(h.Kind, h.Metadata.Name)
+		switch {
+		case err == nil:
+			items[i].old = old
+			c.identity(i, &in.Head().Metadata, &old.Head().Metadata)
+			if items[i].outcome, err = merge(next, old); err != nil {
+				return nil, protocol.Errorf(protocol.CodeInternal, "apply", "%w", err)
+			}
+		case protocol.CodeOf(err) == protocol.CodeNotFound:
+			c.identity(i, &in.Head().Metadata, nil)
+			h.Metadata = protocol.Metadata{Name: h.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
+			s.stamp(&h.Metadata)
+			clearStatus(next)
+		default:
+			return nil, err
+		}
+	}
+	c.set(items)
+	return items, c.err()
+}
+
+// merge gives next the metadata and status that the hub owns, and says what
+// changed. An unchanged next becomes old as it is.
+func merge(next, old protocol.Object) (Outcome, error) {
+	// Defaults may have grown since old was stored; filling them is no change.
+	defaulted, err := clone(old)
+	if err != nil {
+		return "", err
+	}
+	defaulted.Default()
+	same, err := sameSpec(next, defaulted)
+	if err != nil {
+		return "", err
+	}
+	n, o := &next.Head().Metadata, old.Head().Metadata
+	outcome := Unchanged
+	if !same || !maps.Equal(n.Labels, o.Labels) || !maps.Equal(n.Annotations, o.Annotations) {
+		outcome = Configured
+	}
+	o.Labels, o.Annotations = n.Labels, n.Annotations
+	if !same {
+		o.Generation++
+	}
+	*n = o
+	return outcome, copyStatus(next, old)
+}

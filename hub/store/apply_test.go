@@ -1,0 +1,201 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+func TestApplyOutcomes(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	for _, r := range apply(t, s, storetest.Site()...) {
+		if r.Outcome != Created || r.Object.Head().Metadata.Generation != 1 {
+			t.Errorf("%s %s: %s, generation %d", r.Kind, r.Name, r.Outcome, r.Object.Head().Metadata.Generation)
+		}
+	}
+	for _, r := range apply(t, s, storetest.Site()...) {
+		if r.Outcome != Unchanged {
+			t.Errorf("%s %s again: %s", r.Kind, r.Name, r.Outcome)
+		}
+	}
+	before, _ := Get[*protocol.Rack](s, "r1")
+
+	labelled := storetest.Rack("r1")
+	labelled.Metadata.Labels = map[string]string{"row": "7"}
+	r := apply(t, s, labelled)[0]
+	m := r.Object.Head().Metadata
+	if r.Outcome != Configured || m.Generation != 1 || m.UID != before.Metadata.UID || m.Revision <= before.Metadata.Revision {
+		t.Errorf("new label: %s, %+v", r.Outcome, m)
+	}
+	described := storetest.Rack("r1")
+	described.Spec.Description = "row 7"
+	described.Status.Agent = "not for people to write"
+	r = apply(t, s, described)[0]
+	got, _ := Get[*protocol.Rack](s, "r1")
+	if r.Outcome != Configured || got.Metadata.Generation != 2 || len(got.Metadata.Labels) != 0 || got.Status.Agent != "" {
+		t.Errorf("new spec: %s, %+v", r.Outcome, got)
+	}
+	if described.Metadata.UID != "" || described.Status.Agent == "" {
+		t.Error("Apply changed its input")
+	}
+}
+
+func TestApplyKeepsTheHubsStatus(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Rack("r1"))
+	rack, _ := Get[*protocol.Rack](s, "r1")
+	rack.Status = protocol.RackStatus{Agent: "a1", Term: 3}
+	if err := s.Put(t.Context(), rack); err != nil {
+		t.Fatal(err)
+	}
+	again := storetest.Rack("r1")
+	again.Spec.Description = "x"
+	apply(t, s, again)
+	if rack, _ = Get[*protocol.Rack](s, "r1"); rack.Status.Term != 3 || rack.Spec.Description != "x" {
+		t.Fatalf("got %+v", rack)
+	}
+}
+
+func TestApplyRefuses(t *testing.T) {
+	with := func(objs ...protocol.Object) []protocol.Object { return objs }
+	server := func(name, bmc, mac string, edit func(*protocol.Server)) *protocol.Server {
+		srv := storetest.Server(name, bmc, "boot", mac)
+		if edit != nil {
+			edit(srv)
+		}
+		return srv
+	}
+	meta := func(uid string, revision uint64) *protocol.Rack {
+		r := storetest.Rack("r1")
+		r.Metadata.UID, r.Metadata.Revision = uid, revision
+		return r
+	}
+	for _, row := range []struct {
+		name  string
+		objs  []protocol.Object
+		code  protocol.Code
+		index int
+		path  string
+		says  string
+	}{
+		{"dangling reference", with(storetest.Rack("r9"), storetest.BMC("b9", "nowhere")), protocol.CodeInvalid, 1, "spec.rackRef.name", `Rack "nowhere" does not exist`},
+		{"twice in the set", with(storetest.Rack("r9"), storetest.Rack("r9")), protocol.CodeInvalid, 1, "metadata.name", "twice"},
+		{"wrong field", with(storetest.Rack("Bad_Name")), protocol.CodeInvalid, 0, "metadata.name", "not a name"},
+		{"made by the hub", with(storetest.Hold("admin", "k", "n1")), protocol.CodeInvalid, 0, "kind", "cannot be applied"},
+		{"MAC of a stored server", with(storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:01", nil)), protocol.CodeInvalid, 1, "spec.bootMAC", `server "n1"`},
+		{"MAC within the set", with(storetest.BMC("b3", "r1"), storetest.BMC("b4", "r1"), server("n3", "b3", "52:54:00:00:00:03", nil),
+			server("n4", "b4", "52:54:00:00:00:04", func(s *protocol.Server) { s.Spec.MACs = []string{"52:54:00:00:00:05", "52:54:00:00:00:03"} })),
+			protocol.CodeInvalid, 3, "spec.macs[1]", `server "n3"`},
+		{"second server without systemURI", with(server("n3", "b1", "52:54:00:00:00:03", nil)), protocol.CodeInvalid, 0, "spec.systemURI", `server "n1"`},
+		{"BMC and segment in two racks", with(storetest.Rack("r2"), storetest.BMC("b3", "r2"), server("n3", "b3", "52:54:00:00:00:03", nil)),
+			protocol.CodeInvalid, 2, "spec.segmentRef.name", "one rack"},
+		{"BMC moves rack", with(storetest.Rack("r2"), storetest.BMC("b1", "r2")), protocol.CodeInvalid, 1, "spec.rackRef.name", "cannot move"},
+		{"held server changes BMC", with(storetest.BMC("b3", "r1"), server("n1", "b3", "52:54:00:00:00:01", nil)), protocol.CodeInvalid, 1, "spec.bmcRef.name", "in use by Hold/"},
+		{"other uid", with(meta("other", 0)), protocol.CodeConflict, 0, "metadata.uid", "created again"},
+		{"other revision", with(meta("", 999)), protocol.CodeConflict, 0, "metadata.revision", "stored revision"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			mem := storetest.NewMemory()
+			s := open(t, mem)
+			apply(t, s, storetest.Site()...)
+			if _, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
+				t.Fatal(err)
+			}
+			before, revision, _ := mem.List(t.Context(), "")
+			_, err := s.Apply(t.Context(), row.objs, ApplyOptions{})
+			wantCode(t, err, row.code)
+			var list ApplyErrors
+			if !errors.As(err, &list) || len(list) != 1 || len(list[0].FieldErrors) != 1 {
+				t.Fatalf("want one field error, got %v", err)
+			}
+			f := list[0].FieldErrors[0]
+			if list[0].Index != row.index || f.Path != row.path || !strings.Contains(f.Message, row.says) {
+				t.Errorf("got object %d, %s: %s", list[0].Index, f.Path, f.Message)
+			}
+			if after, now, _ := mem.List(t.Context(), ""); now != revision || len(after) != len(before) {
+				t.Error("something was written")
+			}
+		})
+	}
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	mem := storetest.NewMemory()
+	s := open(t, mem)
+	res, err := s.Apply(t.Context(), storetest.Site(), ApplyOptions{DryRun: true})
+	if err != nil || res[0].Outcome != Created {
+		t.Fatalf("%v, %v", res, err)
+	}
+	if _, revision, _ := mem.List(t.Context(), ""); revision != 0 {
+		t.Fatal("a dry run wrote")
+	}
+}
+
+// Every write of an Apply is cut off once; what is stored then has no dangling
+// reference, and the same Apply completes it.
+func TestApplyAfterACrashAtEachWrite(t *testing.T) {
+	set := storetest.Site()
+	reversed := make([]protocol.Object, len(set))
+	for i, o := range set {
+		reversed[len(set)-1-i] = o
+	}
+	for cut := range set {
+		mem := storetest.NewMemory()
+		s := open(t, mem)
+		left := cut
+		mem.BeforeWrite = func(string) error {
+			if left--; left < 0 {
+				return errors.New("crash")
+			}
+			return nil
+		}
+		_, err := s.Apply(t.Context(), reversed, ApplyOptions{})
+		wantCode(t, err, protocol.CodeUnavailable)
+		mem.BeforeWrite = nil
+		s = open(t, mem)
+		stored := 0
+		for _, kind := range protocol.Kinds() {
+			for _, obj := range s.ListObjects(kind) {
+				stored++
+				if r, ok := obj.(protocol.Referrer); ok {
+					for _, ref := range r.References() {
+						if _, err := s.GetObject(ref.Kind, ref.Name); err != nil {
+							t.Errorf("cut at %d: %s dangles: %v", cut, ref.Path, err)
+						}
+					}
+				}
+			}
+		}
+		if stored != cut {
+			t.Errorf("cut at %d: %d stored", cut, stored)
+		}
+		apply(t, s, reversed...)
+		for _, r := range apply(t, s, reversed...) {
+			if r.Outcome != Unchanged || r.Object.Head().Metadata.Generation != 1 {
+				t.Errorf("cut at %d: %s %s was %s", cut, r.Kind, r.Name, r.Outcome)
+			}
+		}
+	}
+}
+
+func TestApplyWinsOverAStaleMirror(t *testing.T) {
+	mem := storetest.NewMemory()
+	one, two := open(t, mem), open(t, mem)
+	apply(t, one, storetest.Rack("r1"))
+	rack, _ := Get[*protocol.Rack](one, "r1")
+	rack.Status.Agent = "a1"
+	if err := one.Put(t.Context(), rack); err != nil {
+		t.Fatal(err)
+	}
+	changed := storetest.Rack("r1")
+	changed.Spec.Description = "x"
+	if r := apply(t, two, changed)[0]; r.Outcome != Configured {
+		t.Fatalf("outcome %s", r.Outcome)
+	}
+	if rack, _ = Get[*protocol.Rack](two, "r1"); rack.Status.Agent != "a1" || rack.Spec.Description != "x" {
+		t.Fatalf("got %+v", rack)
+	}
+}

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// checker collects what is wrong with the objects of an Apply. A conflict (a
+// uid or revision that is not the stored one) is reported with that code when
+// nothing is invalid.
+type checker struct {
+	store    *Store
+	errs     []ApplyError // one per object, empty FieldErrors where all is well
+	conflict bool
+	invalid  bool
+}
+
+func newChecker(s *Store, n int) *checker { return &checker{store: s, errs: make([]ApplyError, n)} }
+
+func (c *checker) name(i int, h *protocol.Header) {
+	c.errs[i].Index, c.errs[i].Kind, c.errs[i].Name = i, h.Kind, h.Metadata.Name
+}
+
+func (c *checker) add(i int, path, format string, args ...any) {
+	c.addAll(i, protocol.FieldErrors{{Path: path, Message: fmt.Sprintf(format, args...)}})
+}
+
+func (c *checker) addAll(i int, f protocol.FieldErrors) {
+	c.errs[i].FieldErrors = append(c.errs[i].FieldErrors, f...)
+	c.invalid = c.invalid || len(f) > 0
+}
+
+func (c *checker) addConflict(i int, path, format string, args ...any) {
+	c.errs[i].FieldErrors = append(c.errs[i].FieldErrors, protocol.FieldError{Path: path, Message: fmt.Sprintf(format, args...)})
+	c.conflict = true
+}
+
+func (c *checker) err() error {
+	errs := slices.DeleteFunc(slices.Clone(c.errs), func(e ApplyError) bool { return len(e.FieldErrors) == 0 })
+	switch {
+	case c.invalid:
+		return protocol.Errorf(protocol.CodeInvalid, "apply", "%w", ApplyErrors(errs)).
+			WithHint("nothing was changed; correct the fields that are named")
+	case c.conflict:
+		return protocol.Errorf(protocol.CodeConflict, "apply", "%w", ApplyErrors(errs)).
+			WithHint("nothing was changed; read the resources again and repeat the change")
+	}
+	return nil
+}
+
+// identity holds uid and revision, where they are given, against the stored
+// ones; old is nil if there is no such resource.
+func (c *checker) identity(i int, in, old *protocol.Metadata) {
+	switch {
+	case old == nil && (in.UID != "" || in.Revision != 0):
+		c.addConflict(i, "metadata", "it does not exist any more; remove uid and revision to create it again")
+	case old == nil:
+	case in.UID != "" && in.UID != old.UID:
+		c.addConflict(i, "metadata.uid", "the stored uid is %s: it was deleted and created again", old.UID)
+	case in.Revision != 0 && in.Revision != old.Revision:
+		c.addConflict(i, "metadata.revision", "the stored revision is %d", old.Revision)
+	case old.DeletedAt != nil:
+		c.addConflict(i, "metadata.name", "it is being deleted since %s; wait for that, then create it again",
+			old.DeletedAt.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+}
+
+// set checks the objects against each other and the store: references exist,
+// what must be unique is, and nothing moves that must stay.
+func (c *checker) set(items []applyItem) {
+	inSet := map[string]protocol.Object{}
+	for _, it := range items {
+		h := it.next.Head()
+		inSet[keyOf(h.Kind, h.Metadata.Name)] = it.next
+	}
+	lookup := func(kind protocol.Kind, name string) protocol.Object {
+		if o, ok := inSet[keyOf(kind, name)]; ok {
+			return o
+		}
+		o, err := c.store.GetObject(kind, name)
+		if err != nil {
+			return nil
+		}
+		return o
+	}
+	servers := false
+	for i, it := range items {
+		if r, ok := it.next.(protocol.Referrer); ok {
+			for _, ref := range r.References() {
+				if ref.Name != "" && lookup(ref.Kind, ref.Name) == nil {
+					c.add(i, ref.Path, "%s %q does not exist, neither in the hub nor in what is applied", ref.Kind, ref.Name)
+				}
+			}
+		}
+		if srv, ok := it.next.(*protocol.Server); ok {
+			servers = true
+			c.sameRack(i, srv, lookup)
+		}
+		if it.old != nil {
+			c.change(i, it, lookup)
+		}
+	}
+	if servers {
+		c.unique(items)
+	}
+}
+
+func rackOf(srv *protocol.Server, lookup func(protocol.Kind, string) protocol.Object) (viaBMC, viaSegment string) {
+	if b, ok := lookup(protocol.KindBMC, srv.Spec.BMCRef.Name).(*protocol.BMC); ok {
+		viaBMC = b.Spec.RackRef.Name
+	}
+	if s, ok := lookup(protocol.KindSegment, srv.Spec.SegmentRef.Name).(*protocol.Segment); ok {
+		viaSegment = s.Spec.RackRef.Name
+	}
+	return viaBMC, viaSegment
+}
+
+// sameRack: one agent owns the BMC of a server and answers its boots.
+func (c *checker) sameRack(i int, srv *protocol.Server, lookup func(protocol.Kind, string) protocol.Object) {
+	viaBMC, viaSegment := rackOf(srv, lookup)
+	if viaBMC != "" && viaSegment != "" && viaBMC != viaSegment {
+		c.add(i, "spec.segmentRef.name", "the segment is in rack %q and the BMC in rack %q; both must be in one rack", viaSegment, viaBMC)
+	}
+}
+
+// change refuses changes that would take a server away from under a hold, a
+// claim or the agent that knows what happened to it.
+func (c *checker) change(i int, it applyItem, lookup func(protocol.Kind, string) protocol.Object) {
+	switch next := it.next.(type) {
+	case *protocol.BMC:
+		if was := it.old.(*protocol.BMC).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
+			c.add(i, "spec.rackRef.name", "a BMC cannot move from rack %q; delete it and create it in the other rack", was)
+		}
+	case *protocol.Segment:
+		if was := it.old.(*protocol.Segment).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
+			c.add(i, "spec.rackRef.name", "a segment cannot move from rack %q; delete it and create it in the other rack", was)
+		}
+	case *protocol.Server:
+		old := it.old.(*protocol.Server)
+		from, _ := rackOf(old, lookup)
+		if to, _ := rackOf(next, lookup); from != "" && to != "" && from != to {
+			c.add(i, "spec.bmcRef.name", "a server cannot move from rack %q to %q; delete it and create it again", from, to)
+		}
+		moved := old.Spec.BMCRef != next.Spec.BMCRef || old.Spec.SystemURI != next.Spec.SystemURI
+		if who := c.store.users(next.Metadata.Name); moved && len(who) > 0 {
+			c.add(i, "spec.bmcRef.name", "bmcRef and systemURI cannot change while the server is in use by %s", joined(who))
+		}
+	case *protocol.Claim:
+		old := it.old.(*protocol.Claim)
+		same := (old.Spec.ServerRef == nil) == (next.Spec.ServerRef == nil) &&
+			(old.Spec.ServerRef == nil || *old.Spec.ServerRef == *next.Spec.ServerRef)
+		if old.Status.Server != "" && !same {
+			c.add(i, "spec.serverRef", "the claim has server %q; delete it and create it again for another", old.Status.Server)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// Delete is what people ask for. A Claim gets metadata.deletedAt and is removed
+// with Remove when its server was proved Off; asking again changes nothing. Any
+// other resource is removed at once, unless something refers to it: that is a
+// conflict which names who. An Agent goes only when its rack has nothing left to
+// serve. Holds and boot configurations cannot be deleted. The result is the
+// resource as it is, or was.
+//
+// The codes are not_found, conflict, unsupported, unavailable and timeout.
+func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string) (protocol.Object, error) {
+	op := "delete " + string(kind)
+	switch kind {
+	case protocol.KindHold:
+		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "a hold is released, not deleted").WithHint("rackctl release %s", name)
+	case protocol.KindBootConfiguration:
+		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "the hub makes boot configurations").
+			WithHint("delete the claim that it belongs to")
+	}
+	unlockSet, err := s.setLock.acquire(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer unlockSet()
+	unlockHolds, err := s.holdLock.acquire(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer unlockHolds()
+	for try := 1; ; try++ {
+		obj, err := s.GetObject(kind, name)
+		if err != nil {
+			return nil, err
+		}
+		if who := s.referrers(kind, name); len(who) > 0 {
+			return nil, protocol.Errorf(protocol.CodeConflict, op, "%q is still in use by %s", name, joined(who)).
+				WithHint("delete or release those first")
+		}
+		if obj, err = s.deleteOne(ctx, obj); err == nil {
+			s.logger.Info("resource deletion accepted", "kind", kind, "name", name)
+			return obj, nil
+		}
+		if !errors.Is(err, state.ErrConflict) || try == writeTries {
+			return nil, stateError(op, err)
+		}
+	}
+}
+
+func (s *Store) deleteOne(ctx context.Context, obj protocol.Object) (protocol.Object, error) {
+	h := obj.Head()
+	key := keyOf(h.Kind, h.Metadata.Name)
+	if h.Kind != protocol.KindClaim {
+		return obj, s.remove(ctx, key, h.Metadata.Revision)
+	}
+	if h.Metadata.DeletedAt != nil {
+		return obj, nil
+	}
+	now := s.clock().UTC()
+	h.Metadata.DeletedAt = &now
+	value, err := encode(obj)
+	if err != nil {
+		return nil, err
+	}
+	h.Metadata.Revision, err = s.put(ctx, key, value, h.Metadata.Revision)
+	return obj, err
+}
+
+// referrers names what keeps a resource from being deleted.
+func (s *Store) referrers(kind protocol.Kind, name string) []string {
+	if kind == protocol.KindServer {
+		return s.users(name)
+	}
+	if kind == protocol.KindAgent {
+		agent, err := Get[*protocol.Agent](s, name)
+		if err != nil {
+			return nil
+		}
+		return s.referring(protocol.KindRack, agent.Spec.RackRef.Name, protocol.KindSegment, protocol.KindBMC)
+	}
+	return s.referring(kind, name, protocol.Kinds()...)
+}
+
+// referring names the resources of some kinds whose spec refers to one.
+func (s *Store) referring(kind protocol.Kind, name string, by ...protocol.Kind) []string {
+	var who []string
+	for _, k := range by {
+		for _, obj := range s.ListObjects(k) {
+			r, ok := obj.(protocol.Referrer)
+			if !ok {
+				continue
+			}
+			for _, ref := range r.References() {
+				if ref.Kind == kind && ref.Name == name {
+					who = append(who, string(k)+"/"+obj.Head().Metadata.Name)
+				}
+			}
+		}
+	}
+	return who
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"rackboot/protocol"
+)
+
+// Resources are taken apart as JSON where the code is the same for all kinds.
+type parts struct {
+	Spec   json.RawMessage `json:"spec,omitempty"`
+	Status json.RawMessage `json:"status,omitempty"`
+}
+
+func partsOf(obj protocol.Object) (p parts, err error) {
+	raw, err := json.Marshal(obj)
+	if err != nil {
+		return p, err
+	}
+	return p, json.Unmarshal(raw, &p)
+}
+
+func clone(obj protocol.Object) (protocol.Object, error) {
+	raw, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	out := protocol.NewObject(kindOf(obj))
+	if out == nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, "", "%T is no resource", obj)
+	}
+	return out, json.Unmarshal(raw, out)
+}
+
+// kindOf is the kind of the object's type, whatever its header says.
+func kindOf(obj protocol.Object) protocol.Kind {
+	for _, k := range protocol.Kinds() {
+		if reflect.TypeOf(protocol.NewObject(k)) == reflect.TypeOf(obj) {
+			return k
+		}
+	}
+	return ""
+}
+
+func sameSpec(a, b protocol.Object) (bool, error) {
+	pa, err := partsOf(a)
+	if err != nil {
+		return false, err
+	}
+	pb, err := partsOf(b)
+	return bytes.Equal(pa.Spec, pb.Spec), err
+}
+
+// clearStatus drops the status that the input had.
+func clearStatus(obj protocol.Object) {
+	switch o := obj.(type) {
+	case *protocol.Rack:
+		o.Status = protocol.RackStatus{}
+	case *protocol.Server:
+		o.Status = protocol.ServerStatus{}
+	case *protocol.Claim:
+		o.Status = protocol.ClaimStatus{}
+	}
+}
+
+// copyStatus gives dst the status of src, which is of the same kind.
+func copyStatus(dst, src protocol.Object) error {
+	clearStatus(dst)
+	p, err := partsOf(src)
+	if err != nil || p.Status == nil {
+		return err
+	}
+	raw, err := json.Marshal(parts{Status: p.Status})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, dst)
+}

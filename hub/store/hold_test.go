@@ -1,0 +1,208 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+func TestCreateHoldIsIdempotent(t *testing.T) {
+	mem := storetest.NewMemory()
+	s := open(t, mem)
+	apply(t, s, storetest.Site()...)
+	asked := storetest.Hold("admin", "upgrade", "n1")
+	first, err := s.CreateHold(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := first.Metadata.Name; id == "" || id != strings.ToLower(id) || asked.Metadata.Name != "" {
+		t.Fatalf("id %q, input %q", id, asked.Metadata.Name)
+	}
+	s = open(t, mem) // as after a crash before the answer
+	again, err := s.CreateHold(t.Context(), asked)
+	if err != nil || again.Metadata.Name != first.Metadata.Name || len(s.HoldsOn("n1")) != 1 {
+		t.Fatalf("%v, %v", again, err)
+	}
+	for name, row := range map[string]struct {
+		hold *protocol.Hold
+		want protocol.Code
+	}{
+		"other body": {func() *protocol.Hold {
+			h := storetest.Hold("admin", "upgrade", "n1")
+			h.Spec.Mode = protocol.StopHard
+			return h
+		}(), protocol.CodeConflict},
+		"other owner":  {storetest.Hold("somebody", "upgrade", "n1"), ""},
+		"other server": {storetest.Hold("admin", "upgrade", "n2"), ""},
+		"no server":    {storetest.Hold("admin", "upgrade", "n9"), protocol.CodeNotFound},
+		"no key":       {storetest.Hold("admin", "", "n1"), protocol.CodeInvalid},
+		"id in use": {func() *protocol.Hold {
+			h := storetest.Hold("x", "y", "n1")
+			h.Metadata.Name = first.Metadata.Name
+			return h
+		}(), protocol.CodeConflict},
+	} {
+		_, err := s.CreateHold(t.Context(), row.hold)
+		if protocol.CodeOf(err) != row.want {
+			t.Errorf("%s: %v, want code %q", name, err, row.want)
+		}
+	}
+}
+
+func TestReleaseHold(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Site()...)
+	asked := storetest.Hold("admin", "upgrade", "n1")
+	hold, err := s.CreateHold(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	released, err := s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin")
+	if err != nil || released.Status.ReleasedAt == nil || released.Status.ReleasedBy != "admin" {
+		t.Fatalf("%+v, %v", released, err)
+	}
+	again, err := s.ReleaseHold(t.Context(), hold.Metadata.Name, "other")
+	if err != nil || again.Status.ReleasedBy != "admin" || again.Metadata.Revision != released.Metadata.Revision {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	if len(s.HoldsOn("n1")) != 0 {
+		t.Error("a released hold still counts")
+	}
+	_, err = s.CreateHold(t.Context(), asked)
+	wantCode(t, err, protocol.CodeConflict)
+	_, err = s.Delete(t.Context(), protocol.KindServer, "n1")
+	wantCode(t, err, protocol.CodeConflict) // the release has not reached the agent
+	if err := s.Remove(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin")
+	wantCode(t, err, protocol.CodeNotFound)
+	if _, err = s.Delete(t.Context(), protocol.KindServer, "n1"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDeleteNamesWhoRefers(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, append(storetest.Site(), storetest.Claim("c1", "n1"))...)
+	agent := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "r1"}, Key: make([]byte, 32)}}
+	agent.Metadata.Name = "a1"
+	if err := s.Put(t.Context(), agent); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		kind protocol.Kind
+		name string
+		who  string
+	}{
+		{protocol.KindRack, "r1", "Segment/boot"},
+		{protocol.KindAgent, "a1", "BMC/b1"},
+		{protocol.KindSegment, "boot", "Server/n1, Server/n2"},
+		{protocol.KindBMC, "b1", "Server/n1"},
+		{protocol.KindServer, "n1", "Claim/c1"},
+	} {
+		_, err := s.Delete(t.Context(), row.kind, row.name)
+		wantCode(t, err, protocol.CodeConflict)
+		if !strings.Contains(err.Error(), row.who) {
+			t.Errorf("%s %s: %v does not name %s", row.kind, row.name, err, row.who)
+		}
+	}
+	for _, kind := range []protocol.Kind{protocol.KindHold, protocol.KindBootConfiguration} {
+		_, err := s.Delete(t.Context(), kind, "x")
+		wantCode(t, err, protocol.CodeUnsupported)
+	}
+	obj, err := s.Delete(t.Context(), protocol.KindClaim, "c1")
+	if err != nil || obj.Head().Metadata.DeletedAt == nil {
+		t.Fatalf("%+v, %v", obj, err)
+	}
+	if _, err := Get[*protocol.Claim](s, "c1"); err != nil {
+		t.Fatal("the claim went before its server was proved Off")
+	}
+	_, err = s.Apply(t.Context(), []protocol.Object{storetest.Claim("c1", "n2")}, ApplyOptions{})
+	wantCode(t, err, protocol.CodeConflict)
+	if err := s.Remove(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		kind protocol.Kind
+		name string
+	}{
+		{protocol.KindServer, "n1"}, {protocol.KindServer, "n2"}, {protocol.KindBMC, "b1"}, {protocol.KindBMC, "b2"},
+		{protocol.KindSegment, "boot"}, {protocol.KindAgent, "a1"}, {protocol.KindRack, "r1"},
+	} {
+		if _, err := s.Delete(t.Context(), row.kind, row.name); err != nil {
+			t.Errorf("%s %s: %v", row.kind, row.name, err)
+		}
+	}
+}
+
+func TestWaitersHeedTheirDeadline(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	unlock, err := s.holdLock.acquire(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, err = s.CreateHold(ctx, storetest.Hold("admin", "k", "n1"))
+	wantCode(t, err, protocol.CodeTimeout)
+}
+
+func TestRequestsLedgerAndMeta(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	r := StoredRequest{Request: protocol.Request{ID: "01a", Server: "n1"}, Rack: "r1"}
+	wantCode(t, s.PutRequest(t.Context(), r), protocol.CodeInvalid) // notAfter is mandatory
+	r.NotAfter = time.Date(2026, 11, 20, 9, 10, 0, 0, time.UTC)
+	if err := s.PutRequest(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, s.PutRequest(t.Context(), r), protocol.CodeConflict)
+	got, err := s.GetRequest("01a")
+	if err != nil || got.Server != "n1" || got.Revision == 0 || len(s.Requests()) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if err := s.RemoveRequest(t.Context(), "01a"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.GetRequest("01a")
+	wantCode(t, err, protocol.CodeNotFound)
+
+	l, err := s.Ledger("a1")
+	if err != nil || l.Revision != 0 {
+		t.Fatal(err)
+	}
+	l.Sent["hold"] = SentDoc{Head: protocol.Head{Epoch: 1, Version: 2}, Body: []byte("x"), Digest: "d"}
+	if err := s.PutLedger(t.Context(), &l); err != nil {
+		t.Fatal(err)
+	}
+	if back, _ := s.Ledger("a1"); string(back.Sent["hold"].Body) != "x" || back.Revision != l.Revision {
+		t.Fatalf("%+v", back)
+	}
+	l.Revision = 0
+	wantCode(t, s.PutLedger(t.Context(), &l), protocol.CodeConflict)
+
+	if _, _, err := s.Meta("epoch"); protocol.CodeOf(err) != protocol.CodeNotFound {
+		t.Fatal(err)
+	}
+	if err := s.PutMeta(t.Context(), "epoch", []byte("1"), 0); err != nil {
+		t.Fatal(err)
+	}
+	v, rev, err := s.Meta("epoch")
+	if err != nil || string(v) != "1" {
+		t.Fatal(err)
+	}
+	wantCode(t, s.PutMeta(t.Context(), "epoch", v, rev+1), protocol.CodeConflict)
+	wantCode(t, s.PutMeta(t.Context(), "a.b", v, 0), protocol.CodeInvalid)
+
+	if _, err := s.Append(t.Context(), "receipt", []byte("r"), "id"); err != nil {
+		t.Fatal(err)
+	}
+	if recs, err := s.ReadLog(t.Context(), "receipt", 1, 10); err != nil || len(recs) != 1 {
+		t.Fatalf("%v, %v", recs, err)
+	}
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// validToken says whether s may be the last level of a key; see state.KV.
+func validToken(s string) bool {
+	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_=-") == ""
+}
+
+// Meta returns a value of the hub's own and its revision; not_found if there is
+// none.
+func (s *Store) Meta(name string) ([]byte, uint64, error) {
+	e, ok := s.mirror.get("meta." + name)
+	if !ok {
+		return nil, 0, protocol.Errorf(protocol.CodeNotFound, "get meta", "%q is not stored", name)
+	}
+	return bytes.Clone(e.Value), e.Revision, nil
+}
+
+// PutMeta writes a value of the hub's own: compare-and-set on revision, where 0
+// creates. The codes are invalid, conflict, unavailable and timeout.
+func (s *Store) PutMeta(ctx context.Context, name string, value []byte, revision uint64) error {
+	const op = "put meta"
+	if !validToken(name) {
+		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not a name: use A-Z, a-z, 0-9, _, = and -", name)
+	}
+	if _, err := s.put(ctx, "meta."+name, bytes.Clone(value), revision); err != nil {
+		return stateError(op, err)
+	}
+	return nil
+}
+
+// Append writes to the log; see [state.Log]. The codes are unavailable and
+// timeout.
+func (s *Store) Append(ctx context.Context, subject string, data []byte, id string) (uint64, error) {
+	seq, err := s.log.Append(ctx, subject, data, id)
+	if err != nil {
+		return 0, stateError("append to log", err)
+	}
+	return seq, nil
+}
+
+// ReadLog reads from the log; see [state.Log]. The codes are unavailable and
+// timeout.
+func (s *Store) ReadLog(ctx context.Context, subject string, from uint64, limit int) ([]state.Record, error) {
+	records, err := s.log.Read(ctx, subject, from, limit)
+	if err != nil {
+		return nil, stateError("read log", err)
+	}
+	return records, nil
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"sort"
+	"strings"
+	"sync"
+
+	"rackboot/state"
+)
+
+// mirror holds the newest known entry of each key. Own writes arrive twice, at
+// once and through the watch, and may overtake what the watch still brings: an
+// entry replaces another only if its revision is higher. A deletion of our own
+// has no known revision, so a tombstone stays at the revision that was deleted
+// until the watch brings the deletion or something newer.
+type mirror struct {
+	mu      sync.RWMutex
+	buckets map[string]map[string]state.Entry // res.servers -> name -> entry
+	watched uint64                            // position of the watch
+	subs    map[chan struct{}]struct{}
+}
+
+func newMirror() *mirror {
+	return &mirror{buckets: map[string]map[string]state.Entry{}, subs: map[chan struct{}]struct{}{}}
+}
+
+// split takes a key apart at its last dot; names have none.
+func split(key string) (bucket, name string) {
+	i := strings.LastIndexByte(key, '.')
+	return key[:max(i, 0)], key[i+1:]
+}
+
+func (m *mirror) apply(e state.Entry) {
+	m.mu.Lock()
+	changed := m.set(e)
+	m.mu.Unlock()
+	if changed {
+		m.wake()
+	}
+}
+
+func (m *mirror) applyWatched(e state.Entry) {
+	m.mu.Lock()
+	m.watched = max(m.watched, e.Revision)
+	changed := m.set(e)
+	m.mu.Unlock()
+	if changed {
+		m.wake()
+	}
+}
+
+func (m *mirror) set(e state.Entry) bool {
+	bucket, name := split(e.Key)
+	b := m.buckets[bucket]
+	if b == nil {
+		b = map[string]state.Entry{}
+		m.buckets[bucket] = b
+	}
+	old, had := b[name]
+	switch {
+	case had && e.Revision <= old.Revision:
+		return false
+	case e.Deleted:
+		delete(b, name)
+		return had && !old.Deleted
+	}
+	b[name] = e
+	return true
+}
+
+// bury marks a key deleted that was deleted at revision by this process.
+func (m *mirror) bury(key string, revision uint64) {
+	bucket, name := split(key)
+	m.mu.Lock()
+	old, had := m.buckets[bucket][name]
+	changed := had && old.Revision <= revision && !old.Deleted
+	if changed {
+		m.buckets[bucket][name] = state.Entry{Key: key, Revision: revision, Deleted: true}
+	}
+	m.mu.Unlock()
+	if changed {
+		m.wake()
+	}
+}
+
+func (m *mirror) get(key string) (state.Entry, bool) {
+	bucket, name := split(key)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	e, ok := m.buckets[bucket][name]
+	return e, ok && !e.Deleted
+}
+
+// list returns the live entries of a bucket in key order.
+func (m *mirror) list(bucket string) []state.Entry {
+	m.mu.RLock()
+	out := make([]state.Entry, 0, len(m.buckets[bucket]))
+	for _, e := range m.buckets[bucket] {
+		if !e.Deleted {
+			out = append(out, e)
+		}
+	}
+	m.mu.RUnlock()
+	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
+	return out
+}
+
+func (m *mirror) seen(revision uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watched = max(m.watched, revision)
+}
+
+func (m *mirror) position() uint64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.watched
+}
+
+func (m *mirror) subscribe() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	m.mu.Lock()
+	m.subs[c] = struct{}{}
+	m.mu.Unlock()
+	return c, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.subs, c)
+	}
+}
+
+func (m *mirror) wake() {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for c := range m.subs {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+func bucketOf(kind protocol.Kind) string { return "res." + kind.Plural() }
+
+func keyOf(kind protocol.Kind, name string) string { return bucketOf(kind) + "." + name }
+
+// encode makes the stored form: without the revision, which is the entry's, and
+// without a Server's status, which is never stored.
+func encode(obj protocol.Object) ([]byte, error) {
+	meta := &obj.Head().Metadata
+	revision := meta.Revision
+	meta.Revision = 0
+	defer func() { meta.Revision = revision }()
+	if srv, ok := obj.(*protocol.Server); ok {
+		bare := *srv
+		bare.Status = protocol.ServerStatus{}
+		return json.Marshal(&bare)
+	}
+	return json.Marshal(obj)
+}
+
+func decode(kind protocol.Kind, e state.Entry) (protocol.Object, error) {
+	obj := protocol.NewObject(kind)
+	if obj == nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, "read resource", "%q is not a kind", kind)
+	}
+	if err := json.Unmarshal(e.Value, obj); err != nil {
+		return nil, protocol.Errorf(protocol.CodeInternal, "read resource", "stored %s cannot be read: %w", e.Key, err).
+			WithHint("a newer hub may have written it; start that version, or restore the store")
+	}
+	obj.Head().Metadata.Revision = e.Revision
+	return obj, nil
+}
+
+// readable says whether this version can read an entry.
+func (s *Store) readable(e state.Entry) error {
+	if e.Deleted {
+		return nil
+	}
+	bucket, _ := split(e.Key)
+	for _, k := range protocol.Kinds() {
+		if bucketOf(k) == bucket {
+			_, err := decode(k, e)
+			return err
+		}
+	}
+	return nil
+}
+
+// GetObject returns a deep copy; not_found if there is none.
+func (s *Store) GetObject(kind protocol.Kind, name string) (protocol.Object, error) {
+	e, ok := s.mirror.get(keyOf(kind, name))
+	if !ok {
+		return nil, notFound("get", kind, name)
+	}
+	return decode(kind, e)
+}
+
+// ListObjects returns deep copies of all resources of the kind, sorted by name.
+// One that this version cannot read is left out and logged.
+func (s *Store) ListObjects(kind protocol.Kind) []protocol.Object {
+	entries := s.mirror.list(bucketOf(kind))
+	out := make([]protocol.Object, 0, len(entries))
+	for _, e := range entries {
+		obj, err := decode(kind, e)
+		if err != nil {
+			s.logger.Error("stored resource cannot be read", "key", e.Key, "err", err)
+			continue
+		}
+		out = append(out, obj)
+	}
+	return out
+}
+
+// Get returns a deep copy of the resource of type T; not_found if there is none.
+func Get[T protocol.Object](s *Store, name string) (T, error) {
+	obj, err := s.GetObject(protocol.KindOf[T](), name)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return obj.(T), nil
+}
+
+// List returns deep copies of all resources of type T, sorted by name.
+func List[T protocol.Object](s *Store) []T {
+	objs := s.ListObjects(protocol.KindOf[T]())
+	out := make([]T, len(objs))
+	for i, o := range objs {
+		out[i] = o.(T)
+	}
+	return out
+}
+
+// Put writes a resource that the hub makes, or a status: compare-and-set on
+// metadata.revision, where 0 creates. It updates the revision of obj, and at
+// creation fills UID, generation and time of creation where they are empty.
+// The codes are invalid, conflict, unavailable and timeout.
+func (s *Store) Put(ctx context.Context, obj protocol.Object) error {
+	meta := &obj.Head().Metadata
+	if meta.Revision == 0 {
+		obj.Default()
+		s.stamp(meta)
+	}
+	op := "put " + string(obj.Head().Kind)
+	if meta.Revision == 0 {
+		if f := obj.Validate(); len(f) > 0 {
+			return protocol.Errorf(protocol.CodeInvalid, op, "%q: %w", meta.Name, f)
+		}
+	}
+	value, err := encode(obj)
+	if err != nil {
+		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+	}
+	revision, err := s.put(ctx, keyOf(obj.Head().Kind, meta.Name), value, meta.Revision)
+	if err != nil {
+		return stateError(op, err)
+	}
+	meta.Revision = revision
+	return nil
+}
+
+// stamp fills what a resource gets at creation.
+func (s *Store) stamp(meta *protocol.Metadata) {
+	if meta.UID == "" {
+		meta.UID = s.newID()
+	}
+	if meta.Generation == 0 {
+		meta.Generation = 1
+	}
+	if meta.CreatedAt == nil {
+		now := s.clock().UTC()
+		meta.CreatedAt = &now
+	}
+}
+
+// Remove deletes the resource at its revision. The codes are conflict,
+// unavailable and timeout; one that is gone already is a conflict.
+func (s *Store) Remove(ctx context.Context, obj protocol.Object) error {
+	h := obj.Head()
+	if err := s.remove(ctx, keyOf(h.Kind, h.Metadata.Name), h.Metadata.Revision); err != nil {
+		return stateError("remove "+string(h.Kind), err)
+	}
+	return nil
+}

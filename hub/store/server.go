@@ -1,0 +1,70 @@
+package store
+
+import (
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// RackOf is the name of the rack that a server is in: that of its BMC. The code
+// is not_found if server or BMC do not exist.
+func (s *Store) RackOf(server string) (string, error) {
+	srv, err := Get[*protocol.Server](s, server)
+	if err != nil {
+		return "", err
+	}
+	bmc, err := Get[*protocol.BMC](s, srv.Spec.BMCRef.Name)
+	if err != nil {
+		return "", err
+	}
+	return bmc.Spec.RackRef.Name, nil
+}
+
+// ClaimOf is the claim that has the server, or nil. A claim that names a server
+// but was not bound to it yet does not have it.
+func (s *Store) ClaimOf(server string) *protocol.Claim {
+	for _, c := range List[*protocol.Claim](s) {
+		if c.Status.Server == server {
+			return c
+		}
+	}
+	return nil
+}
+
+// HoldsOn lists the holds on a server that were not released.
+func (s *Store) HoldsOn(server string) []*protocol.Hold {
+	var out []*protocol.Hold
+	for _, h := range List[*protocol.Hold](s) {
+		if h.Spec.Server == server && h.Status.ReleasedAt == nil {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// users names what keeps a server from being deleted or exchanged: its claim,
+// claims that name it, and holds, also released ones that the agent has not
+// acknowledged.
+func (s *Store) users(server string) []string {
+	var who []string
+	for _, c := range List[*protocol.Claim](s) {
+		if c.Status.Server == server || (c.Spec.ServerRef != nil && c.Spec.ServerRef.Name == server) {
+			who = append(who, "Claim/"+c.Metadata.Name)
+		}
+	}
+	for _, h := range List[*protocol.Hold](s) {
+		if h.Spec.Server == server {
+			who = append(who, "Hold/"+h.Metadata.Name)
+		}
+	}
+	return who
+}
+
+// joined names at most five, so that a message stays readable.
+func joined(who []string) string {
+	const most = 5
+	if len(who) > most {
+		return strings.Join(who[:most], ", ") + " and others"
+	}
+	return strings.Join(who, ", ")
+}

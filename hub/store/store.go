@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// rewatchAfter is the wait before a watch that ended early is opened again.
+const rewatchAfter = time.Second
+
+// Config is what a Store needs. All fields but Logger are required.
+type Config struct {
+	KV    state.KV
+	Log   state.Log
+	Clock state.Clock
+	// NewID makes ULIDs; it must never return the same one twice.
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+// Store is the hub's store. All methods are safe for concurrent use.
+type Store struct {
+	kv     state.KV
+	log    state.Log
+	clock  state.Clock
+	newID  func() string
+	logger *slog.Logger
+	mirror *mirror
+
+	// setLock serialises Apply and Delete, holdLock serialises what creates
+	// holds or must not miss one. setLock is taken before holdLock.
+	setLock  lock
+	holdLock lock
+}
+
+// Open loads the mirror. It fails with invalid for an incomplete Config, with
+// unavailable if the key-value store cannot be read, and with internal if it
+// holds something that this version cannot read.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	const op = "open store"
+	if cfg.KV == nil || cfg.Log == nil || cfg.Clock == nil || cfg.NewID == nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "KV, Log, Clock and NewID are required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{
+		kv: cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger,
+		mirror:  newMirror(),
+		setLock: newLock(), holdLock: newLock(),
+	}
+	entries, revision, err := cfg.KV.List(ctx, "")
+	if err != nil {
+		return nil, stateError(op, err)
+	}
+	for _, e := range entries {
+		if err := s.readable(e); err != nil {
+			return nil, err
+		}
+		s.mirror.apply(e)
+	}
+	s.mirror.seen(revision)
+	return s, nil
+}
+
+// Run applies the watch to the mirror until ctx ends, and returns nil then. A
+// watch that breaks is opened again where it ended. Run is called once.
+func (s *Store) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
+			s.logger.Warn("store watch ended", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rewatchAfter):
+		}
+	}
+	return nil
+}
+
+func (s *Store) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changes, err := s.kv.Watch(ctx, "", s.mirror.position())
+	if err != nil {
+		return err
+	}
+	for e := range changes {
+		if err := s.readable(e); err != nil {
+			s.logger.Error("stored resource cannot be read", "key", e.Key, "err", err)
+		}
+		s.mirror.applyWatched(e)
+	}
+	return errors.New("watch channel was closed")
+}
+
+// Subscribe returns a channel that gets a value after any change, several
+// changes in one, and a function that ends the subscription.
+func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscribe() }
+
+// put is the one way that a key is written: compare-and-set at revision (0 is
+// create), then the mirror.
+func (s *Store) put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	var next uint64
+	var err error
+	if revision == 0 {
+		next, err = s.kv.Create(ctx, key, value)
+	} else {
+		next, err = s.kv.Update(ctx, key, value, revision)
+	}
+	if errors.Is(err, state.ErrConflict) {
+		s.refresh(ctx, key)
+	}
+	if err != nil {
+		return 0, err
+	}
+	s.mirror.apply(state.Entry{Key: key, Value: value, Revision: next})
+	return next, nil
+}
+
+func (s *Store) remove(ctx context.Context, key string, revision uint64) error {
+	err := s.kv.Delete(ctx, key, revision)
+	if errors.Is(err, state.ErrConflict) {
+		s.refresh(ctx, key)
+	}
+	if err != nil {
+		return err
+	}
+	s.mirror.bury(key, revision)
+	return nil
+}
+
+// refresh brings one key up to date after a lost compare-and-set, so that a
+// retry does not wait for the watch.
+func (s *Store) refresh(ctx context.Context, key string) {
+	e, err := s.kv.Get(ctx, key)
+	switch {
+	case err == nil:
+		s.mirror.apply(e)
+	case errors.Is(err, state.ErrNotFound):
+		if old, ok := s.mirror.get(key); ok {
+			s.mirror.bury(key, old.Revision)
+		}
+	}
+}

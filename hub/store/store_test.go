@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, mem *storetest.Memory) *Store {
+	t.Helper()
+	n := 0
+	s, err := Open(t.Context(), Config{
+		KV: mem, Log: mem,
+		Clock: func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) },
+		NewID: func() string { n++; return fmt.Sprintf("01ID%d", n) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func apply(t *testing.T, s *Store, objs ...protocol.Object) []ApplyResult {
+	t.Helper()
+	res, err := s.Apply(t.Context(), objs, ApplyOptions{By: "admin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func wantCode(t *testing.T, err error, want protocol.Code) {
+	t.Helper()
+	if got := protocol.CodeOf(err); got != want {
+		t.Fatalf("code %q, want %q (err: %v)", got, want, err)
+	}
+	if err != nil && want != protocol.CodeInvalid && protocol.HintOf(err) == "" {
+		t.Errorf("error %q says not what to do next", err)
+	}
+}
+
+func TestOpenRefusesWhatItCannotRead(t *testing.T) {
+	mem := storetest.NewMemory()
+	if _, err := mem.Create(t.Context(), "res.servers.n1", []byte(`{"spec":7}`)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: func() string { return "x" }})
+	wantCode(t, err, protocol.CodeInternal)
+	_, err = Open(t.Context(), Config{})
+	wantCode(t, err, protocol.CodeInvalid)
+}
+
+func TestReadsItsOwnWritesWithoutTheWatch(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	agent := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "r1"}, Key: make([]byte, 32)}}
+	agent.Metadata.Name = "a1"
+	if err := s.Put(t.Context(), agent); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Get[*protocol.Agent](s, "a1")
+	if err != nil || got.Metadata.UID == "" || got.Metadata.Generation != 1 || got.Metadata.Revision != agent.Metadata.Revision {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	got.Metadata.Labels = map[string]string{"changed": "copy"}
+	if again, _ := Get[*protocol.Agent](s, "a1"); len(again.Metadata.Labels) != 0 {
+		t.Fatal("the mirror was changed through a copy")
+	}
+	stale := *agent
+	if err := s.Put(t.Context(), agent); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, s.Put(t.Context(), &stale), protocol.CodeConflict)
+	wantCode(t, s.Remove(t.Context(), &stale), protocol.CodeConflict)
+	if err := s.Remove(t.Context(), agent); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Get[*protocol.Agent](s, "a1")
+	wantCode(t, err, protocol.CodeNotFound)
+	if n := len(List[*protocol.Agent](s)); n != 0 {
+		t.Fatalf("%d agents listed after removal", n)
+	}
+}
+
+func TestWatchBringsOtherWriters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := storetest.NewMemory()
+		one, two := open(t, mem), open(t, mem)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- two.Run(ctx) }()
+		changed, unsubscribe := two.Subscribe()
+		defer unsubscribe()
+		apply(t, one, storetest.Rack("r1"), storetest.Rack("r2"))
+		synctest.Wait()
+		select {
+		case <-changed:
+		default:
+			t.Error("no wake-up")
+		}
+		select {
+		case <-changed:
+			t.Error("two changes were not coalesced")
+		default:
+		}
+		if got := List[*protocol.Rack](two); len(got) != 2 || got[0].Metadata.Name != "r1" {
+			t.Errorf("got %v", got)
+		}
+		if _, err := one.Delete(ctx, protocol.KindRack, "r1"); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if got := List[*protocol.Rack](two); len(got) != 1 {
+			t.Errorf("deletion did not arrive: %v", got)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A watch that lags behind must not bring back what the store has since changed
+// itself.
+func TestLateWatchDoesNotUndoOwnWrites(t *testing.T) {
+	m := newMirror()
+	entry := func(rev uint64, v string) state.Entry {
+		return state.Entry{Key: "res.racks.a", Value: []byte(v), Revision: rev}
+	}
+	m.apply(entry(1, "one"))
+	m.apply(entry(3, "three"))
+	m.applyWatched(entry(1, "one"))
+	if e, _ := m.get("res.racks.a"); string(e.Value) != "three" {
+		t.Fatalf("late watch undid a write: %q", e.Value)
+	}
+	m.bury("res.racks.a", 3)
+	m.applyWatched(entry(3, "three"))
+	if _, ok := m.get("res.racks.a"); ok {
+		t.Fatal("late watch undid a deletion")
+	}
+	m.apply(entry(5, "five")) // created again before the watch brings the deletion
+	m.applyWatched(state.Entry{Key: "res.racks.a", Revision: 4, Deleted: true})
+	if e, ok := m.get("res.racks.a"); !ok || string(e.Value) != "five" {
+		t.Fatal("late deletion removed a new resource")
+	}
+	m.applyWatched(state.Entry{Key: "res.racks.a", Revision: 6, Deleted: true})
+	if _, ok := m.get("res.racks.a"); ok || len(m.buckets["res.racks"]) != 0 {
+		t.Fatal("deletion by another writer was lost, or a tombstone stayed")
+	}
+}
+
+func TestRunOpensABrokenWatchAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := storetest.NewMemory()
+		breaking := &breakingWatch{Memory: mem}
+		s, err := Open(t.Context(), Config{KV: breaking, Log: mem, Clock: time.Now, NewID: func() string { return "id" }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- s.Run(ctx) }()
+		synctest.Wait()
+		apply(t, open(t, mem), storetest.Rack("r1"))
+		time.Sleep(2 * rewatchAfter)
+		synctest.Wait()
+		if len(List[*protocol.Rack](s)) != 1 {
+			t.Error("a change was lost with a broken watch")
+		}
+		cancel()
+		<-done
+	})
+}
+
+// breakingWatch fails its first Watch.
+type breakingWatch struct {
+	*storetest.Memory
+	broken bool
+}
+
+func (b *breakingWatch) Watch(ctx context.Context, prefix string, after uint64) (<-chan state.Entry, error) {
+	if !b.broken {
+		b.broken = true
+		return nil, errors.New("no stream")
+	}
+	return b.Memory.Watch(ctx, prefix, after)
+}

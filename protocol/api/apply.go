@@ -1,0 +1,35 @@
+package api
+
+import (
+	"encoding/json"
+
+	"rackboot/protocol"
+)
+
+// ApplyRequest asks to write a set of resources: all are checked before any is
+// written.
+type ApplyRequest struct {
+	Objects []json.RawMessage `json:"objects"`
+	DryRun  bool              `json:"dryRun,omitempty"`
+}
+
+// ApplyAnswer says what became of each object, in the order of the request.
+type ApplyAnswer struct {
+	Results []ApplyResult `json:"results"`
+}
+
+// ApplyResult is what became of one object.
+type ApplyResult struct {
+	Kind       protocol.Kind `json:"kind"`
+	Name       string        `json:"name"`
+	Outcome    string        `json:"outcome" doc:"created, configured or unchanged"`
+	Generation uint64        `json:"generation"`
+	Revision   uint64        `json:"revision"`
+}
+
+// List is all resources of a kind, sorted by name.
+type List[T any] struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"` // ServerList
+	Items      []T    `json:"items"`
+}

@@ -1,0 +1,20 @@
+// Package api is the hub's HTTPS API as both of its ends see it: routes, the
+// bodies of requests and answers, problems (RFC 9457) and the client that
+// rackctl and the agent's join use. Resources travel as in package protocol.
+//
+//	GET    /v1/{plural}                   List
+//	GET    /v1/{plural}/{name}            the resource
+//	PUT    /v1/{plural}/{name}            the resource -> the resource (user-written kinds)
+//	DELETE /v1/{plural}/{name}            the resource as it is now
+//	POST   /v1/apply                      ApplyRequest -> ApplyAnswer
+//	POST   /v1/servers/{name}/holds       HoldRequest -> Hold
+//	POST   /v1/holds/{id}/release         -> Hold
+//	POST   /v1/servers/{name}/requests    RebootRequest -> RequestStatus
+//	GET    /v1/requests/{id}              RequestStatus
+//	GET    /v1/events?after=&limit=       EventList
+//	POST   /v1/racks/{name}/join-token    -> JoinToken
+//	POST   /v1/join                       JoinRequest -> JoinAnswer (one-time token in the body)
+//	GET    /healthz, /readyz, /openapi.json
+//
+// All below /v1 but join want "Authorization: Bearer TOKEN".
+package api
