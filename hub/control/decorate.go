@@ -1,0 +1,127 @@
+package control
+
+import (
+	"time"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/wire"
+)
+
+// darkAfter is how old the last report may be before a server counts as Dark.
+const darkAfter = 45 * time.Second
+
+// Decorate fills the status of a resource that is about to be printed from the
+// mirror of reports. Nothing of it is stored.
+func (c *Control) Decorate(obj protocol.Object) {
+	switch o := obj.(type) {
+	case *protocol.Server:
+		c.decorateServer(o)
+	case *protocol.Claim:
+		c.decorateClaim(o)
+	case *protocol.Hold:
+		c.decorateHold(o)
+	case *protocol.Agent:
+		c.decorateAgent(o)
+	case *protocol.BootConfiguration:
+		o.Status.State = protocol.BootConfigReady
+		if r, _ := c.mirror.server(o.Spec.Server); r != nil && r.Attempt != nil && r.ClaimUID == o.Spec.ClaimUID {
+			o.Status.HTTPBootURI = r.Attempt.URI
+		}
+	}
+}
+
+func (c *Control) decorateServer(s *protocol.Server) {
+	f := c.fleet()
+	name := s.Metadata.Name
+	r, at := c.mirror.server(name)
+	in := plan.Intent(f, s)
+	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Claim, Report: r}
+	if r != nil {
+		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
+	}
+	switch now := c.cfg.Clock(); {
+	case !c.rackHasAgent(f, name):
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondNoAgent, Since: now})
+	case r == nil || now.Sub(at) > darkAfter:
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: at})
+	}
+}
+
+func (c *Control) decorateClaim(cl *protocol.Claim) {
+	cl.Status.ObservedGeneration = cl.Metadata.Generation
+	cl.Status.Conditions = c.claimConds(cl.Metadata.Name)
+	s, err := store.Get[*protocol.Server](c.cfg.Store, cl.Status.Server)
+	if err != nil {
+		return
+	}
+	c.decorateServer(s)
+	cl.Status.Phase = s.Status.Phase
+	for _, cond := range s.Status.Conditions {
+		if cond.Code != protocol.CondNoAgent {
+			cl.Status.Conditions = append(cl.Status.Conditions, cond)
+		}
+	}
+}
+
+func (c *Control) decorateHold(h *protocol.Hold) {
+	h.Status.Word = protocol.HoldAccepted
+	if r, _ := c.mirror.server(h.Spec.Server); r != nil {
+		for _, hr := range r.Holds {
+			if hr.ID == h.Metadata.Name {
+				h.Status.Word = hr.Word
+				at := hr.EnforcedAt
+				h.Status.EnforcedAt = &at
+				h.Status.Receipt, h.Status.SignedReceipt = c.receipt(h.Spec.Server, hr.Receipt)
+			}
+		}
+	}
+	if h.Status.ReleasedAt != nil {
+		h.Status.Word = protocol.HoldReleased
+	}
+}
+
+// receipt opens a signed receipt; one that no agent of the rack signed is none.
+func (c *Control) receipt(server string, signed []byte) (*protocol.Receipt, []byte) {
+	if len(signed) == 0 {
+		return nil, nil
+	}
+	rack, err := c.cfg.Store.RackOf(server)
+	if err != nil {
+		return nil, nil
+	}
+	r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+	if err != nil {
+		return nil, nil
+	}
+	var out protocol.Receipt
+	for _, key := range r.Status.AgentKeys {
+		if wire.Open(wire.NewVerifier(key), wire.FactReceipt, signed, &out) == nil {
+			return &out, signed
+		}
+	}
+	return nil, nil
+}
+
+func (c *Control) decorateAgent(a *protocol.Agent) {
+	name := a.Metadata.Name
+	if r, got, ok := c.mirror.agent(name); ok {
+		a.Status = protocol.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: r.Conditions}
+		if c.cfg.Clock().Sub(got) > darkAfter {
+			a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: got})
+		}
+	} else {
+		a.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondDark}}
+	}
+	if l, err := c.cfg.Store.Ledger(name); err == nil {
+		a.Status.Sent = map[string]protocol.Head{}
+		for leaf, s := range l.Sent {
+			a.Status.Sent[leaf] = s.Head
+		}
+	}
+	if !c.active(a) {
+		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentReplaced})
+	}
+}

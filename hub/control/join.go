@@ -1,0 +1,132 @@
+package control
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+const (
+	tokenLife       = time.Hour
+	certificateLife = 90 * 24 * time.Hour
+)
+
+// joinToken is what the store keeps of a token: never the token itself.
+type joinToken struct {
+	Rack    string    `json:"rack"`
+	Expires time.Time `json:"expires"`
+	Used    bool      `json:"used,omitempty"`
+}
+
+func tokenKey(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return "join-" + hex.EncodeToString(sum[:16])
+}
+
+// NewJoinToken makes a token that lets one agent join the rack. A rack has one
+// agent: while it has one, no other may join.
+func (c *Control) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, error) {
+	r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+	if err != nil {
+		return api.JoinToken{}, err
+	}
+	if err := vacant(r); err != nil {
+		return api.JoinToken{}, err
+	}
+	raw := make([]byte, 24)
+	if _, err := io.ReadFull(c.cfg.Random, raw); err != nil {
+		return api.JoinToken{}, err
+	}
+	t := api.JoinToken{Token: base64.RawURLEncoding.EncodeToString(raw), Rack: rack, Expires: c.cfg.Clock().Add(tokenLife)}
+	kept, err := json.Marshal(joinToken{Rack: rack, Expires: t.Expires})
+	if err != nil {
+		return api.JoinToken{}, err
+	}
+	return t, c.cfg.Store.PutMeta(ctx, tokenKey(t.Token), kept, 0)
+}
+
+func vacant(r *protocol.Rack) error {
+	if r.Status.Agent == "" {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeConflict, "join", "rack %s is served by agent %s", r.Metadata.Name, r.Status.Agent).
+		WithHint("if that agent is gone for good, rackctl delete agent %s; then join again", r.Status.Agent)
+}
+
+// Join makes an agent of whoever holds a token. The token is spent first, so
+// that it serves once even if the hub dies in between.
+func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, error) {
+	const op = "join"
+	denied := protocol.Errorf(protocol.CodeDenied, op, "the token is unknown, used or expired").
+		WithHint("rackctl rack join-token RACK prints a new one")
+	if len(q.Key) != 32 {
+		return api.JoinAnswer{}, protocol.Errorf(protocol.CodeInvalid, op, "key is not an Ed25519 public key")
+	}
+	raw, revision, err := c.cfg.Store.Meta(tokenKey(q.Token))
+	if err != nil {
+		return api.JoinAnswer{}, denied
+	}
+	var t joinToken
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	if t.Used || c.cfg.Clock().After(t.Expires) {
+		return api.JoinAnswer{}, denied
+	}
+	r, err := store.Get[*protocol.Rack](c.cfg.Store, t.Rack)
+	if err != nil {
+		return api.JoinAnswer{}, err
+	}
+	if err := vacant(r); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	term := r.Status.Term + 1
+	name := fmt.Sprintf("%s-%d", t.Rack, term)
+	cert, err := c.cfg.Issuer.IssueAgent(q.CSR, name, certificateLife)
+	if err != nil {
+		return api.JoinAnswer{}, err
+	}
+	t.Used = true
+	if raw, err = json.Marshal(t); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	if err := c.cfg.Store.PutMeta(ctx, tokenKey(q.Token), raw, revision); err != nil {
+		return api.JoinAnswer{}, denied
+	}
+	if err := c.install(ctx, r, name, term, q); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	c.events.own(ctx, "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
+	return api.JoinAnswer{
+		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
+		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker,
+	}, nil
+}
+
+// install writes the agent, then makes it the rack's. An agent that a crash left
+// without a rack serves nothing, and the rack can be joined again.
+func (c *Control) install(ctx context.Context, r *protocol.Rack, name string, term uint64, q api.JoinRequest) error {
+	now := c.cfg.Clock()
+	a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: r.Metadata.Name}, Key: q.Key, Term: term}}
+	a.Metadata = protocol.Metadata{Name: name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
+	a.Default()
+	if old, err := store.Get[*protocol.Agent](c.cfg.Store, name); err == nil {
+		a.Metadata.Revision = old.Metadata.Revision
+	}
+	if err := c.cfg.Store.Put(ctx, a); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.join.agent")
+	r.Status.Agent, r.Status.Term = name, term
+	r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
+	return c.cfg.Store.Put(ctx, r)
+}

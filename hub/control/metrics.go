@@ -1,0 +1,91 @@
+package control
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+
+	"rackboot/hub/plan"
+)
+
+// metrics are computed from store and mirror when they are scraped.
+type metrics struct {
+	control                           *Control
+	state, servers, power, holds, age *prometheus.Desc
+	conditions                        *prometheus.Desc
+}
+
+func newMetrics(c *Control) *metrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("rackboot_"+name, help, labels, nil)
+	}
+	return &metrics{
+		control:    c,
+		state:      desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
+		servers:    desc("servers", "Servers by rack and phase.", "rack", "phase"),
+		power:      desc("servers_power", "Servers by rack and power state.", "rack", "power"),
+		holds:      desc("holds", "Holds by rack and word.", "rack", "word"),
+		age:        desc("agent_last_report_timestamp_seconds", "When the hub got the last report of each agent.", "agent"),
+		conditions: desc("conditions", "Conditions of servers that are so, by rack and code.", "rack", "code"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	type key struct{ rack, word string }
+	f := m.control.fleet()
+	phases, powers, words, conds := map[key]int{}, map[key]int{}, map[key]int{}, map[key]int{}
+	for _, s := range f.Servers {
+		name, rack := s.Metadata.Name, f.RackOf(s.Metadata.Name)
+		in := plan.Intent(f, s)
+		r := f.Reports[name]
+		phase, power, attempt := decide.Phase(&in, r), protocol.PowerUnknown, protocol.AttemptReport{}
+		if r != nil {
+			power = r.Observation.Power
+			if r.Attempt != nil {
+				attempt = *r.Attempt
+			}
+			for _, c := range r.Conditions {
+				conds[key{rack, string(c.Code)}]++
+			}
+		}
+		phases[key{rack, string(phase)}]++
+		powers[key{rack, string(power)}]++
+		gauge(m.state, 1, rack, name, string(phase), string(power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
+	}
+	for _, h := range f.Holds {
+		m.control.decorateHold(h)
+		words[key{f.RackOf(h.Spec.Server), string(h.Status.Word)}]++
+	}
+	for _, r := range f.Racks {
+		rack := r.Metadata.Name
+		for _, p := range protocol.Phases() {
+			gauge(m.servers, float64(phases[key{rack, string(p)}]), rack, string(p))
+		}
+		for _, p := range protocol.PowerStates() {
+			gauge(m.power, float64(powers[key{rack, string(p)}]), rack, string(p))
+		}
+		for _, w := range []protocol.HoldWord{protocol.HoldAccepted, protocol.HoldEnforced, protocol.HoldFenced, protocol.HoldReleased} {
+			gauge(m.holds, float64(words[key{rack, string(w)}]), rack, string(w))
+		}
+		for _, c := range protocol.Conditions() {
+			if n := conds[key{rack, string(c.Code)}]; n > 0 {
+				gauge(m.conditions, float64(n), rack, string(c.Code))
+			}
+		}
+		if _, got, ok := m.control.mirror.agent(r.Status.Agent); ok {
+			gauge(m.age, float64(got.UnixMilli())/1000, r.Status.Agent)
+		}
+	}
+}

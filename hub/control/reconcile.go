@@ -1,0 +1,177 @@
+package control
+
+import (
+	"context"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// fleet reads everything that a decision depends on.
+func (c *Control) fleet() plan.Fleet {
+	s := c.cfg.Store
+	f := plan.Fleet{
+		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
+		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
+		Configs: store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
+	}
+	for _, q := range s.Requests() {
+		if q.Report.Outcome == "" || q.Report.Outcome == protocol.OutcomePending {
+			f.Requests = append(f.Requests, plan.Request{Request: q.Request, Rack: q.Rack})
+		}
+	}
+	return f
+}
+
+// reconcile is one pass. Each step writes one key, and a pass that a crash cut
+// off is completed by the next.
+func (c *Control) reconcile(ctx context.Context) error {
+	f := c.fleet()
+	bindings, unbound := plan.Bind(f)
+	for _, b := range bindings {
+		if err := c.bind(ctx, b); err != nil {
+			return err
+		}
+	}
+	if len(bindings) > 0 {
+		f = c.fleet()
+	}
+	conds := map[string][]protocol.ConditionState{}
+	for _, u := range unbound {
+		conds[u.Claim] = append(conds[u.Claim], protocol.ConditionState{Code: protocol.CondUnbound, Message: u.Reason})
+	}
+	for _, cl := range f.Claims {
+		extra, err := c.claim(ctx, f, cl)
+		if err != nil {
+			return err
+		}
+		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], extra...)
+	}
+	c.keepConds(conds)
+	return c.compile(ctx)
+}
+
+func (c *Control) bind(ctx context.Context, b plan.Binding) error {
+	cl, err := store.Get[*protocol.Claim](c.cfg.Store, b.Claim)
+	if err != nil {
+		return err
+	}
+	cl.Status.Server = b.Server
+	if err := c.cfg.Store.Put(ctx, cl); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.claim.bound")
+	c.events.own(ctx, b.Server, protocol.EventBound, "claim "+b.Claim)
+	return nil
+}
+
+// claim moves one claim along: validate, configure and grant; or let it go.
+func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) ([]protocol.ConditionState, error) {
+	cfg := f.ConfigOf(cl)
+	if cl.Metadata.DeletedAt != nil {
+		return nil, c.letGo(ctx, f, cl, cfg)
+	}
+	conds := plan.Claimed(cl, cfg, c.rackHasAgent(f, cl.Status.Server))
+	if cfg != nil || cl.Status.Server == "" {
+		return conds, nil
+	}
+	srv, err := store.Get[*protocol.Server](c.cfg.Store, cl.Status.Server)
+	if err != nil {
+		return conds, err
+	}
+	img, cond := c.images.get(cl, srv.Spec.Architecture)
+	if cond != nil {
+		return append(conds, *cond), nil
+	}
+	if img == nil {
+		return conds, nil
+	}
+	if err := c.cfg.Images.Require(*img, cl.Spec.BootPolicy.FirstBoot.Target()); err != nil {
+		return append(conds, protocol.ConditionState{Code: protocol.CondImageInvalid, Message: err.Error()}), nil
+	}
+	return conds, c.configure(ctx, cl, srv, *img)
+}
+
+// firstBootAttempts is how often a first boot that fetched nothing may be tried.
+const firstBootAttempts = 3
+
+// configure makes the claim's boot configuration with its grant. Both are one
+// key, written once.
+func (c *Control) configure(ctx context.Context, cl *protocol.Claim, srv *protocol.Server, img protocol.Image) error {
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+		Server: cl.Status.Server, Purpose: protocol.PurposeClaim, Claim: cl.Metadata.Name, ClaimUID: cl.Metadata.UID,
+		Image: img, BootPolicy: cl.Spec.BootPolicy,
+	}}
+	now := c.cfg.Clock()
+	cfg.Metadata = protocol.Metadata{Name: cl.Metadata.Name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
+	cfg.Default()
+	grant, err := wire.Seal(c.cfg.Signer, wire.FactGrant, protocol.Grant{
+		ClaimUID: cl.Metadata.UID, Generation: 1, Server: srv.Metadata.Name, ServerUID: srv.Metadata.UID,
+		ImageDigest: img.Digest, FirstBoot: cl.Spec.BootPolicy.FirstBoot, MaxAttempts: firstBootAttempts, IssuedAt: now,
+	})
+	if err != nil {
+		return err
+	}
+	cfg.Spec.Grant = grant
+	if err := c.cfg.Store.Put(ctx, cfg); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.claim.configured")
+	c.events.own(ctx, cl.Status.Server, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
+	return nil
+}
+
+// letGo removes a claim whose server was proved Off, its configuration first: a
+// claim of the same name can only come after both.
+func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, cfg *protocol.BootConfiguration) error {
+	if cl.Status.Server != "" {
+		r := f.Reports[cl.Status.Server]
+		if r == nil || !r.Released || r.ClaimUID != cl.Metadata.UID {
+			return nil
+		}
+	}
+	if cfg != nil {
+		if err := c.cfg.Store.Remove(ctx, cfg); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.claim.unconfigured")
+	}
+	c.images.forget(cl.Metadata.UID)
+	return c.cfg.Store.Remove(ctx, cl)
+}
+
+func (c *Control) rackHasAgent(f plan.Fleet, server string) bool {
+	rack := f.RackOf(server)
+	for _, r := range f.Racks {
+		if r.Metadata.Name == rack {
+			return r.Status.Agent != ""
+		}
+	}
+	return false
+}
+
+// keepConds replaces the claims' conditions, keeping since when each is so.
+func (c *Control) keepConds(next map[string][]protocol.ConditionState) {
+	c.condMu.Lock()
+	defer c.condMu.Unlock()
+	now := c.cfg.Clock()
+	for claim, list := range next {
+		for i := range list {
+			list[i].Since = now
+			for _, old := range c.conds[claim] {
+				if old.Code == list[i].Code {
+					list[i].Since = old.Since
+				}
+			}
+		}
+	}
+	c.conds = next
+}
+
+func (c *Control) claimConds(name string) []protocol.ConditionState {
+	c.condMu.Lock()
+	defer c.condMu.Unlock()
+	return append([]protocol.ConditionState(nil), c.conds[name]...)
+}
