@@ -23,7 +23,6 @@ type Agent struct {
 	log    *slog.Logger
 	store  *store.Store
 	hub    *wire.Verifier
-	own    *wire.Verifier
 	index  *index
 	fetch  *fetcher
 	report *reporter
@@ -51,7 +50,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
-		own: wire.NewVerifier(cfg.Signer.Public()), index: newIndex(), servers: map[string]*server{},
+		index: newIndex(), servers: map[string]*server{},
 	}
 	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash})
 	if err != nil {

@@ -113,6 +113,11 @@ func (a *Agent) sync(s protocol.Sync) {
 		}
 	}
 	a.sessionMu.Unlock()
+	if err := a.store.SetReplaced(s.Refused == protocol.CondAgentReplaced); err != nil {
+		a.log.Error("cannot record whether this agent was replaced", "err", err)
+	} else if err := a.reindex(); err != nil {
+		a.log.Error("cannot read the index", "err", err)
+	}
 	if s.Refused != "" {
 		a.report.raise(s.Refused, "the hub refuses this agent")
 		a.log.Error("refused by the hub", "code", s.Refused)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"crypto/ed25519"
 	"time"
 
 	"rackboot/agent/store"
@@ -33,14 +34,25 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 		}
 	}
 	if len(in.Boot.Provisioned) > 0 {
-		// An echo is believed if this agent's own key signed it.
+		// An echo is believed if an agent of this rack signed it, present or earlier.
 		var p protocol.Provisioned
-		if wire.Open(s.agent.own, wire.FactProvisioned, in.Boot.Provisioned, &p) == nil {
+		if wire.Open(rackKeys(v.Rack), wire.FactProvisioned, in.Boot.Provisioned, &p) == nil {
 			snap.Echo = &p
 		}
 	}
 	snap.Artefacts = s.agent.fetch.state(in.Boot.Image)
 	return snap
+}
+
+// rackKeys are the keys of the rack's agents. The hub signed the list.
+func rackKeys(r protocol.RackIntent) *wire.Verifier {
+	var keys []ed25519.PublicKey
+	for _, k := range r.AgentKeys {
+		if len(k) == ed25519.PublicKeySize {
+			keys = append(keys, k)
+		}
+	}
+	return wire.NewVerifier(keys...)
 }
 
 // settings of a rack that has not said any yet are the defaults of the kind.

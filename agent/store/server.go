@@ -18,8 +18,31 @@ type View struct {
 	Record   decide.Record
 }
 
+// serving reads the rack's intent, and whether this agent may act on it: not
+// before it has one, and not after it was replaced.
+func serving(t state.Txn) (rack protocol.RackIntent, synced bool, err error) {
+	rack, synced, err = get[protocol.RackIntent](t, "rack")
+	if err != nil {
+		return rack, false, err
+	}
+	replaced, _, err := get[bool](t, "meta/replaced")
+	return rack, synced && !replaced, err
+}
+
+// SetReplaced notes whether the hub says that another agent serves the rack. A
+// replaced agent keeps its holds and starts nothing, also after a restart.
+func (s *Store) SetReplaced(replaced bool) error {
+	return s.db.Update(func(t state.Txn) error {
+		was, _, err := get[bool](t, "meta/replaced")
+		if err != nil || was == replaced {
+			return err
+		}
+		return put(t, "meta/replaced", replaced)
+	})
+}
+
 func view(t state.Txn, server string) (v View, err error) {
-	if v.Rack, v.Synced, err = get[protocol.RackIntent](t, "rack"); err != nil {
+	if v.Rack, v.Synced, err = serving(t); err != nil {
 		return v, err
 	}
 	in, found, err := get[Intent](t, "intent/"+server)
@@ -100,7 +123,7 @@ type Overview struct {
 // Overview reads everything that the boot servers' index needs, at one moment.
 func (s *Store) Overview() (o Overview, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		if o.Rack, o.Synced, err = get[protocol.RackIntent](t, "rack"); err != nil {
+		if o.Rack, o.Synced, err = serving(t); err != nil {
 			return err
 		}
 		if o.Intents, err = scan[Intent](t, "intent/"); err != nil {
