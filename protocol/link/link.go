@@ -1,0 +1,124 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Link is a connection to a broker that is made again whenever it is lost. Its
+// methods are safe for concurrent use; Run is called once.
+type Link struct {
+	cfg     Config
+	at      endpoint
+	queue   *queue
+	metrics *metrics
+	current atomic.Pointer[session] // nil while not connected and subscribed
+	running atomic.Bool
+	wg      sync.WaitGroup
+}
+
+// New checks the configuration; it does not connect. Errors: invalid, and
+// internal if the metrics are registered already.
+func New(cfg Config) (*Link, error) {
+	at, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	l := &Link{cfg: cfg, at: at, queue: newQueue(cfg.QueueMessages, cfg.QueueBytes)}
+	if l.cfg.Dial == nil {
+		l.cfg.Dial = l.dialTCP
+	}
+	l.cfg.Logger = cfg.Logger.With("broker", at.address)
+	if l.metrics, err = newMetrics(cfg.Registerer, l.queue); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Connected says whether the link is connected and subscribed. It is a hint:
+// the next Publish may find the connection lost.
+func (l *Link) Connected() bool { return l.current.Load() != nil }
+
+// Run keeps the link up until ctx ends and returns nil then; all its goroutines
+// have ended. A second call is refused with conflict.
+func (l *Link) Run(ctx context.Context) error {
+	if l.running.Swap(true) {
+		return protocol.Errorf(protocol.CodeConflict, "link.Run", "the link runs already")
+	}
+	defer l.wg.Wait()
+	l.wg.Go(func() { l.dispatch(ctx) })
+	if !sleep(ctx, time.Duration(l.cfg.Rand()*float64(l.cfg.FirstDelay))) {
+		return nil
+	}
+	wait := backoff{low: l.cfg.MinBackoff, high: l.cfg.MaxBackoff, rand: l.cfg.Rand}
+	for {
+		start := time.Now()
+		err := l.attempt(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		wait.lived(time.Since(start))
+		pause := wait.next()
+		l.cfg.Logger.Warn("broker connection down", "err", err, "retry_in", pause)
+		if !sleep(ctx, pause) {
+			return nil
+		}
+	}
+}
+
+// attempt makes one connection and returns when it has ended, with the cause.
+func (l *Link) attempt(ctx context.Context) error {
+	s, err := l.connect(ctx)
+	switch {
+	case errors.Is(err, errRefused):
+		l.metrics.connects.WithLabelValues(resultRefused).Inc()
+		return err
+	case err != nil:
+		l.metrics.connects.WithLabelValues(resultFailed).Inc()
+		return err
+	}
+	l.metrics.connects.WithLabelValues(resultOK).Inc()
+	l.metrics.connected.Set(1)
+	l.cfg.Logger.Info("broker connection up")
+	l.wg.Go(func() { s.write(l.cfg.QoS) })
+	l.current.Store(s)
+
+	up, cancel := context.WithCancel(ctx)
+	var connected sync.WaitGroup
+	if l.cfg.OnConnect != nil {
+		connected.Go(func() { l.cfg.OnConnect(up) })
+	}
+	select {
+	case <-ctx.Done():
+	case <-s.lost:
+	}
+	l.current.Store(nil)
+	l.metrics.connected.Set(0)
+	cancel()
+	s.close()
+	connected.Wait()
+	return s.cause
+}
+
+// arrived is called by paho's reader and never waits.
+func (l *Link) arrived(topic string, payload []byte) {
+	l.metrics.received.Inc()
+	if n := l.queue.push(message{topic, payload}); n > 0 {
+		l.metrics.dropped.Add(float64(n))
+	}
+}
+
+func (l *Link) dispatch(ctx context.Context) {
+	for {
+		m, ok := l.queue.pop(ctx)
+		if !ok {
+			return
+		}
+		l.cfg.OnMessage(m.topic, m.payload)
+	}
+}
