@@ -113,11 +113,7 @@ func (a *Agent) sync(s protocol.Sync) {
 		}
 	}
 	a.sessionMu.Unlock()
-	if err := a.store.SetReplaced(s.Refused == protocol.CondAgentReplaced); err != nil {
-		a.log.Error("cannot record whether this agent was replaced", "err", err)
-	} else if err := a.reindex(); err != nil {
-		a.log.Error("cannot read the index", "err", err)
-	}
+	a.setReplaced(s.Refused == protocol.CondAgentReplaced)
 	if s.Refused != "" {
 		a.report.raise(s.Refused, "the hub refuses this agent")
 		a.log.Error("refused by the hub", "code", s.Refused)
@@ -129,5 +125,19 @@ func (a *Agent) sync(s protocol.Sync) {
 	}
 	if mine {
 		a.report.all()
+	}
+}
+
+// setReplaced takes over whether another agent serves the rack.
+func (a *Agent) setReplaced(replaced bool) {
+	changed, err := a.store.SetReplaced(replaced)
+	if err == nil && changed {
+		err = a.reindex()
+		for _, s := range a.all() {
+			s.poke()
+		}
+	}
+	if err != nil {
+		a.log.Error("cannot record whether this agent was replaced", "err", err)
 	}
 }

@@ -31,14 +31,16 @@ func serving(t state.Txn) (rack protocol.RackIntent, synced bool, err error) {
 
 // SetReplaced notes whether the hub says that another agent serves the rack. A
 // replaced agent keeps its holds and starts nothing, also after a restart.
-func (s *Store) SetReplaced(replaced bool) error {
-	return s.db.Update(func(t state.Txn) error {
+func (s *Store) SetReplaced(replaced bool) (changed bool, err error) {
+	err = s.db.Update(func(t state.Txn) error {
 		was, _, err := get[bool](t, "meta/replaced")
-		if err != nil || was == replaced {
+		changed = was != replaced
+		if err != nil || !changed {
 			return err
 		}
 		return put(t, "meta/replaced", replaced)
 	})
+	return changed, err
 }
 
 func view(t state.Txn, server string) (v View, err error) {

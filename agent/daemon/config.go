@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+
+	"github.com/goccy/go-yaml"
+
+	"rackboot/agent"
+	"rackboot/protocol"
+)
+
+// Config is the agent's local file. What it does not name, the hub cannot make
+// the agent use.
+type Config struct {
+	// DataDir is the agent's folder; only the agent may read it.
+	DataDir string `yaml:"dataDir"`
+	// CredentialsDir holds one file per BMC account: username and password.
+	CredentialsDir string `yaml:"credentialsDir"`
+	// Metrics is the address of the metrics page; empty is none.
+	Metrics  string    `yaml:"metrics"`
+	Segments []Segment `yaml:"segments"`
+	Images   Images    `yaml:"images"`
+}
+
+// Segment says where the agent listens for the segment of that name.
+type Segment struct {
+	Name string `yaml:"name"`
+	// Interface is bound for DHCP; it may be empty on loopback addresses only.
+	Interface string `yaml:"interface"`
+	DHCP      string `yaml:"dhcp"` // default 0.0.0.0:67
+	HTTP      string `yaml:"http"` // the address that firmware fetches from
+}
+
+// Images says how the agent reaches registries and how much it keeps.
+type Images struct {
+	// Mirrors maps a registry host to the host that is asked instead.
+	Mirrors map[string]string `yaml:"mirrors"`
+	// PlainHTTP are the registry hosts that may be asked without TLS.
+	PlainHTTP []string `yaml:"plainHTTP"`
+	// CAFile is PEM of more CAs for registries.
+	CAFile string `yaml:"caFile"`
+	// QuotaMiB bounds the boot files on disk, in MiB. Default 20480.
+	QuotaMiB int64 `yaml:"quotaMiB"`
+}
+
+// LoadConfig reads the file. Errors name file, line and field.
+func LoadConfig(path string) (Config, error) {
+	const op = "read the agent's file"
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, protocol.Errorf(protocol.CodeInvalid, op, "%w", err).WithHint("give its path with --config; configs/agent.yaml is an example")
+	}
+	var c Config
+	if err := yaml.UnmarshalWithOptions(raw, &c, yaml.Strict()); err != nil {
+		return Config{}, protocol.Errorf(protocol.CodeInvalid, op, "%s: %s", path, yaml.FormatError(err, false, true))
+	}
+	if err := c.check(); err != nil {
+		return Config{}, protocol.Errorf(protocol.CodeInvalid, op, "%s: %w", path, err)
+	}
+	return c, nil
+}
+
+func (c *Config) check() error {
+	if c.DataDir == "" || c.CredentialsDir == "" {
+		return fmt.Errorf("dataDir and credentialsDir are needed")
+	}
+	if c.Images.QuotaMiB == 0 {
+		c.Images.QuotaMiB = 20 << 10
+	}
+	if c.Images.QuotaMiB < 0 {
+		return fmt.Errorf("images.quotaMiB: %d is not a size", c.Images.QuotaMiB)
+	}
+	_, err := c.segments()
+	return err
+}
+
+func (c *Config) segments() ([]agent.LocalSegment, error) {
+	var out []agent.LocalSegment
+	for i, s := range c.Segments {
+		at := fmt.Sprintf("segments[%d]", i)
+		if s.Name == "" {
+			return nil, fmt.Errorf("%s.name is empty; it is the name of a Segment at the hub", at)
+		}
+		if s.DHCP == "" {
+			s.DHCP = "0.0.0.0:67"
+		}
+		dhcp, err := netip.ParseAddrPort(s.DHCP)
+		if err != nil {
+			return nil, fmt.Errorf("%s.dhcp: %q is not address:port", at, s.DHCP)
+		}
+		http, err := netip.ParseAddrPort(s.HTTP)
+		if err != nil {
+			return nil, fmt.Errorf("%s.http: %q is not address:port", at, s.HTTP)
+		}
+		if s.Interface == "" && !dhcp.Addr().IsLoopback() {
+			return nil, fmt.Errorf("%s.interface is empty; DHCP must be bound to one interface", at)
+		}
+		out = append(out, agent.LocalSegment{Name: s.Name, Interface: s.Interface, DHCP: dhcp, HTTP: http})
+	}
+	return out, nil
+}
+
+func (c *Config) path(parts ...string) string {
+	return filepath.Join(append([]string{c.DataDir}, parts...)...)
+}

@@ -1,0 +1,46 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/goccy/go-yaml"
+
+	"rackboot/bmc"
+	"rackboot/protocol"
+)
+
+// credentials reads BMC accounts from one folder. They never leave the agent's
+// host.
+type credentials struct{ dir string }
+
+// Read reads file name, which must be readable by its owner only. The stamp
+// changes when the file does.
+func (c credentials) Read(name string) (bmc.Credentials, string, error) {
+	const op = "read BMC credentials"
+	path := filepath.Join(c.dir, filepath.Base(name))
+	info, err := os.Stat(path)
+	if err != nil {
+		return bmc.Credentials{}, "", protocol.Errorf(protocol.CodeNotFound, op, "%s does not exist", path).
+			WithHint("create it with the lines username: and password:, mode 0600")
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return bmc.Credentials{}, "", protocol.Errorf(protocol.CodeDenied, op, "%s may be read by others (mode %04o)", path, info.Mode().Perm()).
+			WithHint("chmod 600 %s", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return bmc.Credentials{}, "", protocol.Errorf(protocol.CodeDenied, op, "%w", err)
+	}
+	var v struct {
+		Username string `yaml:"username"`
+		Password string `yaml:"password"`
+	}
+	// The parser's error is not passed on: it would quote the file.
+	if err := yaml.UnmarshalWithOptions(raw, &v, yaml.Strict()); err != nil || v.Username == "" {
+		return bmc.Credentials{}, "", protocol.Errorf(protocol.CodeInvalid, op, "%s does not have the lines username: and password:", path)
+	}
+	stamp := fmt.Sprintf("%d/%d", info.ModTime().UnixNano(), info.Size())
+	return bmc.Credentials{Username: v.Username, Password: v.Password}, stamp, nil
+}

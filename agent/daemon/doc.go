@@ -1,0 +1,8 @@
+// Package daemon puts an agent together from its local file and its folder: the
+// store, the blobs, the identity that joining gave it, the BMC driver, the link
+// to the hub and the metrics page.
+//
+//	<dataDir>/identity/   keys, certificate, hub's keys; made by Join
+//	<dataDir>/state/      Badger
+//	<dataDir>/blobs/      boot files by sha256
+package daemon
