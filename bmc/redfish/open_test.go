@@ -169,3 +169,13 @@ func TestOneExchangeAtATime(t *testing.T) {
 		t.Errorf("metrics lint: %v %v", problems, err)
 	}
 }
+
+func TestClosed(t *testing.T) {
+	r := newRig(t, sim.Plain())
+	if err := r.driver.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.driver.Observe(deadline(t))
+	wantCode(t, err, protocol.CodeUnavailable)
+	wantText(t, err, "closed")
+}
