@@ -118,6 +118,15 @@ func (b *BMC) Override() protocol.Override {
 	return b.override
 }
 
+// Adjust changes the personality from the next request on. DropOns counts anew;
+// Reach is changed by SetReach only.
+func (b *BMC) Adjust(change func(*Personality)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.personality)
+	b.dropOns = b.personality.DropOns
+}
+
 // SetCredentials changes the account; open sessions end.
 func (b *BMC) SetCredentials(username, password string) {
 	b.mu.Lock()

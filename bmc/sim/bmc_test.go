@@ -146,10 +146,12 @@ func TestPersonalities(t *testing.T) {
 		}},
 		{PostRefuses(), func(u *user) {
 			u.want(u.reset("ForceOff"), 400, messageAlreadyHPE)
-			u.want(u.reset("On"), 204, "")
-			u.want(u.arm("Hdd"), 400, messagePostHPE)
-			u.awaitMachine(MachineShell)
 			u.want(u.arm("Hdd"), 200, "")
+			u.machine.config.Post = time.Hour
+			u.want(u.reset("On"), 204, "")
+			u.want(u.arm("Hdd"), 400, messagePostHPE) // PoweringOn or POST
+			u.awaitMachine(MachinePost)
+			u.want(u.arm("Hdd"), 400, messagePostHPE)
 		}},
 		{ActionInfoOnly(), func(u *user) {
 			actions := u.do("GET", uriSystem, "").body["Actions"].(map[string]any)["#ComputerSystem.Reset"].(map[string]any)
@@ -206,12 +208,14 @@ func TestPersonalities(t *testing.T) {
 			u.awaitPower(protocol.PowerOn)
 		}},
 		{RefusesOnAfterOff(), func(u *user) {
+			u.bmc.Adjust(func(p *Personality) { p.RefuseOnFor = time.Hour })
 			u.want(u.reset("On"), 204, "")
 			u.awaitPower(protocol.PowerOn)
 			u.reset("ForceOff")
 			u.awaitPower(protocol.PowerOff)
 			u.want(u.reset("On"), 409, "Base.1.18.ActionParameterValueConflict")
-			u.await("On", func() bool { return u.reset("On").status == 204 })
+			u.bmc.Adjust(func(p *Personality) { p.RefuseOnFor = 0 })
+			u.want(u.reset("On"), 204, "")
 		}},
 		{SlowAnswers(), func(u *user) {
 			start := time.Now()
@@ -307,6 +311,17 @@ func TestGuestReset(t *testing.T) {
 	u.awaitMachine(MachineRunning)
 	if len(boots) != 3 || !u.bmc.Override().Armed() {
 		t.Errorf("booted %v, override %v", boots, u.bmc.Override())
+	}
+}
+
+// The disk boots only if something was installed.
+func TestEmptyDisk(t *testing.T) {
+	u := newUser(t, Plain(), SimulatedConfig{})
+	u.arm("Hdd")
+	u.reset("On")
+	u.awaitMachine(MachineShell)
+	if got := u.details(RecordConsumed); !slices.Equal(got, []string{"Hdd"}) {
+		t.Errorf("consumed %q", got)
 	}
 }
 
