@@ -93,8 +93,10 @@ func (d *driver) Capabilities(ctx context.Context) (bmc.Capabilities, error) {
 	}, nil
 }
 
-// Close frees the connections. There is no session to end.
+// Close frees the connections; calls that run end as they would, later ones are
+// unavailable. There is no session to end.
 func (d *driver) Close() error {
+	d.link.closed.Store(true)
 	d.leave()
 	d.link.client.CloseIdleConnections()
 	return nil

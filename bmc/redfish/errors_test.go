@@ -40,6 +40,7 @@ func TestStatusClassification(t *testing.T) {
 		{"403", "RFC 9110", sim.Fault{Status: 403}, false, protocol.CodeDenied, false, 0},
 		{"409 PSU501", "Dell", sim.Fault{Status: 409, MessageID: "IDRAC.2.8.PSU501"}, true, protocol.CodeConflict, false, 0},
 		{"400 already", "HPE", sim.Fault{Status: 400, MessageID: "iLO.2.37.InvalidOperationForSystemState"}, true, protocol.CodeConflict, false, 0},
+		{"400 to a change, in use", "Base.1.13.ResourceInUse", sim.Fault{Status: 400, MessageID: "Base.1.13.ResourceInUse"}, false, protocol.CodeConflict, false, 0},
 		{"400 to a reset, nothing said", "V8", sim.Fault{Status: 400, Body: "no"}, true, protocol.CodeConflict, false, 0},
 		{"400 to a change, nothing said", "DSP0266", sim.Fault{Status: 400, Body: "no"}, false, protocol.CodeInvalid, false, 0},
 		{"400 not writable", "iDRAC 10, bmclib #461", sim.Fault{Status: 400, MessageID: "Base.1.18.PropertyNotWritable"}, false, protocol.CodeUnsupported, false, 0},
@@ -112,7 +113,7 @@ func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"PowerState":"Off"}`)
 	})
-	d := open(t, redfish.Config{DeniedPause: 300 * time.Millisecond}, target)
+	d := open(t, redfish.Config{}, target)
 	for range 5 {
 		o, err := d.Observe(deadline(t))
 		wantCode(t, err, protocol.CodeDenied)
@@ -128,6 +129,10 @@ func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 	if n := requests.Load(); n != 1 {
 		t.Fatalf("%d requests with refused credentials", n)
 	}
+	// After the pause one more attempt is made, and not before.
+	d = open(t, redfish.Config{DeniedPause: 50 * time.Millisecond}, target)
+	_, err := d.Observe(deadline(t))
+	wantCode(t, err, protocol.CodeDenied)
 	allow.Store(true)
 	for ctx := deadline(t); ; {
 		if _, err := d.Observe(ctx); err == nil {
@@ -137,15 +142,42 @@ func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 			t.Fatal("the pause does not end")
 		}
 	}
-	if n := requests.Load(); n != 2 {
-		t.Errorf("%d requests, want 2", n)
+	if n := requests.Load(); n != 3 {
+		t.Errorf("%d requests, want 3", n)
 	}
 }
 
 func TestCallerDeadline(t *testing.T) {
-	r := newRig(t, sim.SlowAnswers())
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	r := newRig(t, sim.Plain())
+	if err := r.bmc.SetReach(sim.ReachHangs); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, err := r.driver.Observe(ctx)
 	wantCode(t, err, protocol.CodeTimeout)
+}
+
+// The deadline of a request covers the body of its answer.
+func TestHangingBody(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "{")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	d := open(t, redfish.Config{RequestTimeout: 100 * time.Millisecond}, target)
+	_, err := d.Observe(deadline(t))
+	wantCode(t, err, protocol.CodeTimeout)
+}
+
+// An answer without a usable power state is an observation and an error.
+func TestNoPowerState(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"PowerState":null,"Boot":{"BootSourceOverrideTarget":"Hdd"}}`)
+	})
+	o, err := open(t, redfish.Config{}, target).Observe(deadline(t))
+	wantCode(t, err, protocol.CodeUnavailable)
+	if o.Power != protocol.PowerUnknown || o.Code != protocol.CodeUnavailable || o.Error == "" || o.Override.Target != protocol.TargetHdd {
+		t.Errorf("observation %+v", o)
+	}
 }

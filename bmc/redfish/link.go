@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"rackboot/bmc"
@@ -37,6 +38,7 @@ type link struct {
 	lane        *lane
 	metrics     *metrics
 	logger      *slog.Logger
+	closed      atomic.Bool
 }
 
 func (d *Dialer) httpClient(config *tls.Config) *http.Client {
@@ -81,12 +83,19 @@ func (l *link) do(ctx context.Context, op, method, uri string, payload any, head
 		return nil, err
 	}
 	defer leave()
+	if l.closed.Load() {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "the driver for BMC %s is closed", l.base).
+			WithHint("open it again; nothing was sent to the BMC")
+	}
 	if pause := l.lane.refusal(l.credentials, time.Now()); pause > 0 {
 		return nil, l.deniedBefore(op, pause)
 	}
 	start := time.Now()
 	resp, err := l.exchange(ctx, op, method, uri, payload, headers)
 	took := time.Since(start)
+	if l.closed.Load() { // closed meanwhile: leave no connection behind
+		l.client.CloseIdleConnections()
+	}
 	l.metrics.done(op, took, err)
 	l.logger.Debug("BMC request", "op", op, "method", method, "uri", uri, "took", took, "code", protocol.CodeOf(err))
 	return resp, err

@@ -96,11 +96,12 @@ func otherCA(t *testing.T) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificateOf(t, r.bmc.Address())})
 }
 
-// gofish sends its token to another host on a redirect; iLO 5 before 1.40
+// All servers of httptest show the same certificate, so that the pin does not
+// stop the redirect here. gofish sends its token to another host on a redirect; iLO 5 before 1.40
 // needs 308 for a missing slash.
 func TestRedirects(t *testing.T) {
 	var stolen atomic.Int32
-	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen.Add(1) }))
+	thief := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen.Add(1) }))
 	defer thief.Close()
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -168,4 +169,14 @@ func TestOneExchangeAtATime(t *testing.T) {
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) != 0 {
 		t.Errorf("metrics lint: %v %v", problems, err)
 	}
+}
+
+func TestClosed(t *testing.T) {
+	r := newRig(t, sim.Plain())
+	if err := r.driver.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.driver.Observe(deadline(t))
+	wantCode(t, err, protocol.CodeUnavailable)
+	wantText(t, err, "closed")
 }

@@ -86,22 +86,16 @@ func deadline(t *testing.T) context.Context {
 	return ctx
 }
 
-// await reads until the BMC reports the power state, and returns all states
-// that were seen on the way.
-func (r *rig) await(t *testing.T, want protocol.PowerState) []protocol.PowerState {
+// await reads until the BMC reports the power state.
+func (r *rig) await(t *testing.T, want protocol.PowerState) {
 	t.Helper()
-	ctx := deadline(t)
-	var seen []protocol.PowerState
-	for {
+	for ctx := deadline(t); ; {
 		o, err := r.driver.Observe(ctx)
 		if err != nil {
 			t.Fatalf("waiting for %s: %v", want, err)
 		}
-		if len(seen) == 0 || seen[len(seen)-1] != o.Power {
-			seen = append(seen, o.Power)
-		}
 		if o.Power == want {
-			return seen
+			return
 		}
 	}
 }

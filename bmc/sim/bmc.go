@@ -47,6 +47,7 @@ type BMC struct {
 	lastReset   time.Time
 	dropOns     int
 	mains       bool
+	closed      bool
 	beforeLoss  protocol.PowerState
 	faults      []Fault
 	history     []Record
@@ -117,6 +118,15 @@ func (b *BMC) Override() protocol.Override {
 	return b.override
 }
 
+// Adjust changes the personality from the next request on. DropOns counts anew;
+// Reach is changed by SetReach only.
+func (b *BMC) Adjust(change func(*Personality)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.personality)
+	b.dropOns = b.personality.DropOns
+}
+
 // SetCredentials changes the account; open sessions end.
 func (b *BMC) SetCredentials(username, password string) {
 	b.mu.Lock()
@@ -132,6 +142,9 @@ func (b *BMC) SetReach(r Reach) error { return b.front.set(r) }
 // Close ends the service and the machine.
 func (b *BMC) Close() error {
 	b.cancel()
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
 	b.front.close()
 	err := b.machine.Close()
 	b.tasks.Wait()
@@ -191,6 +204,9 @@ func (b *BMC) setPower(p protocol.PowerState) {
 // later does something after a delay unless the BMC is closed first, or a
 // newer power command came. b.mu is held by the caller, not by what is done.
 func (b *BMC) later(d time.Duration, do func()) {
+	if b.closed {
+		return
+	}
 	epoch := b.powerEpoch
 	b.tasks.Go(func() {
 		if !pause(b.ctx, d) {

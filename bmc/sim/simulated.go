@@ -156,7 +156,7 @@ func (m *Simulated) reset(r *run) {
 func (m *Simulated) Shutdown() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r := m.current; r != nil && m.state == MachineRunning {
+	if r := m.current; r != nil && m.state == MachineRunning && !m.closed {
 		m.running.Go(func() {
 			if pause(r.ctx, m.config.Shutdown) {
 				m.cut(r)

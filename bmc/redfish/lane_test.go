@@ -1,0 +1,74 @@
+package redfish
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rackboot/bmc"
+	"rackboot/protocol"
+)
+
+// The queue in front of a BMC is bounded, and a caller's deadline ends its wait.
+func TestLaneIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gauge := newMetrics().waiting
+		l := newLane(gauge)
+		leave, err := l.enter(t.Context(), "op")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for range maxWaiting {
+			go func() {
+				if _, err := l.enter(ctx, "op"); protocol.CodeOf(err) != protocol.CodeUnavailable {
+					t.Errorf("waiting ended with %v", err)
+				}
+			}()
+		}
+		synctest.Wait()
+		if _, err := l.enter(t.Context(), "op"); protocol.CodeOf(err) != protocol.CodeUnavailable {
+			t.Errorf("one more may wait: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		leave()
+		leave, err = l.enter(t.Context(), "op")
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+	})
+}
+
+func TestRefusalIsPerCredentials(t *testing.T) {
+	l := newLane(newMetrics().waiting)
+	now := time.Now()
+	old, renewed := bmc.Credentials{Username: "u", Password: "old"}, bmc.Credentials{Username: "u", Password: "new"}
+	l.refuse(old, now.Add(time.Minute))
+	if got := l.refusal(old, now); got != time.Minute {
+		t.Errorf("refused for %s", got)
+	}
+	if l.refusal(renewed, now) != 0 || l.refusal(old, now.Add(time.Minute)) != 0 {
+		t.Error("refused too much")
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	tests := map[string]time.Duration{
+		"":                              0,
+		"30":                            30 * time.Second,
+		"-1":                            0,
+		"soon":                          0,
+		"Fri, 20 Nov 2026 10:01:00 GMT": time.Minute,
+		"Fri, 20 Nov 2026 09:00:00 GMT": 0,
+	}
+	for value, want := range tests {
+		if got := retryAfter(map[string][]string{"Retry-After": {value}}, now); got != want {
+			t.Errorf("%q is %s, want %s", value, got, want)
+		}
+	}
+}
