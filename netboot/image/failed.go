@@ -24,19 +24,17 @@ func failed(op, host, what string, err error) error {
 		urlErr *url.Error
 		ca     x509.UnknownAuthorityError
 	)
-	switch {
+	switch { // an error of HTTPS and one of the fallback to HTTP may come together
+	case errors.As(err, &ca):
+		return protocol.Errorf(protocol.CodeUnavailable, op, "registry %s has a certificate of an unknown CA: %w", host, err).
+			WithHint("give the CA of %s as the registry CA", host)
 	case errors.As(err, &ours):
 		return protocol.Errorf(ours.Code, op, "%s: %w", what, err)
-	case errors.Is(err, context.DeadlineExceeded):
-		return protocol.Errorf(protocol.CodeTimeout, op, "%s: %w", what, err).WithHint("registry %s was too slow; try again", host)
 	case errors.Is(err, context.Canceled):
 		return protocol.Errorf(protocol.CodeUnavailable, op, "%s: %w", what, err)
 	case errors.As(err, &answer):
 		return answered(op, host, what, answer)
-	case errors.As(err, &ca):
-		return protocol.Errorf(protocol.CodeUnavailable, op, "registry %s has a certificate of an unknown CA: %w", host, err).
-			WithHint("give the CA of %s as the registry CA", host)
-	case errors.As(err, &netErr) && netErr.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		return protocol.Errorf(protocol.CodeTimeout, op, "registry %s did not answer: %w", host, err).
 			WithHint("check that %s is up and reachable from here, or map it to a mirror", host)
 	case errors.As(err, &netErr), errors.As(err, &urlErr):

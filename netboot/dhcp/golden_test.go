@@ -1,0 +1,96 @@
+package dhcp
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
+	"rackboot/protocol"
+)
+
+var update = flag.Bool("update", false, "write the golden replies")
+
+// TestGoldenReplies compares whole replies, byte for byte, with testdata. A
+// change of a golden file is a change of what firmware sees.
+func TestGoldenReplies(t *testing.T) {
+	const (
+		http = "HTTPClient:Arch:00016:UNDI:003000"
+		pxe  = "PXEClient:Arch:00007:UNDI:003000"
+	)
+	boot := protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "s1", Token: "tok3n", File: "boot.efi"}
+	refuse := protocol.BootAnswer{Action: protocol.AnswerRefuse, Server: "s1"}
+	report := lease1()
+	report.Token = "tok3n"
+	uuid := append([]byte{0}, bytes.Repeat([]byte{7}, 16)...)
+	discover := func(opts ...opt) *dhcpv4.DHCPv4 {
+		return client(dhcpv4.MessageTypeDiscover, mac1, append(opts, with(97, uuid...), flagged)...)
+	}
+	for _, row := range []struct {
+		name   string
+		answer protocol.BootAnswer
+		packet *dhcpv4.DHCPv4
+		to     string
+	}{
+		{"offer-http-boot", boot, discover(withText(60, http)), "255.255.255.255:68"},
+		{"offer-http-refuse", refuse, discover(withText(60, http)), "255.255.255.255:68"},
+		{"offer-pxe-refuse", refuse, discover(withText(60, pxe)), "255.255.255.255:68"},
+		{"offer-pxe-boot-not-served", boot, discover(withText(60, pxe)), "255.255.255.255:68"},
+		{"offer-ipxe-refuse", refuse, discover(withText(60, pxe), withText(77, "iPXE")), "255.255.255.255:68"},
+		{"offer-plain", lease1(), discover(with(61, 1, 2, 3)), "255.255.255.255:68"},
+		{"offer-plain-report", report, discover(with(55, 1, 3, 67)), "255.255.255.255:68"},
+		{"offer-plain-not-asked", report, discover(with(55, 1, 3)), "255.255.255.255:68"},
+		{"offer-relayed", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67"},
+		{"offer-relay-port", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7', 19, 0)), "10.99.0.3:4242"},
+		{"offer-forged-82", lease1(), discover(with(82, 19, 0)), "255.255.255.255:68"},
+		{"nak-wrong-network", lease1(), client(dhcpv4.MessageTypeRequest, mac1, withIP(50, "192.168.1.5"), with(61, 1, 2, 3)), "255.255.255.255:68"},
+		{"nak-relayed", lease1(), client(dhcpv4.MessageTypeRequest, mac1, withIP(50, "192.168.1.5"), giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67"},
+		{"ack-inform", lease1(), client(dhcpv4.MessageTypeInform, mac1, ciaddr("10.99.0.20")), "10.99.0.20:68"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t, row.answer)
+			got, to := w.handle(t.Context(), row.packet.ToBytes(), testPeer)
+			if to.String() != row.to {
+				t.Errorf("goes to %s, want %s", to, row.to)
+			}
+			file := filepath.Join("testdata", row.name+".hex")
+			if *update {
+				if err := os.WriteFile(file, []byte(dump(got)), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(want) != dump(got) {
+				t.Errorf("got\n%swant\n%s", dump(got), want)
+			}
+		})
+	}
+}
+
+// dump is the header in one part and each option on a line, so that a diff can be read.
+func dump(b []byte) string {
+	if len(b) < 240 {
+		return hex.Dump(b)
+	}
+	var out strings.Builder
+	out.WriteString("header " + hex.EncodeToString(b[:44]) + "\n")
+	out.WriteString("sname  " + hex.EncodeToString(bytes.TrimRight(b[44:108], "\x00")) + "\n")
+	out.WriteString("file   " + hex.EncodeToString(bytes.TrimRight(b[108:236], "\x00")) + "\n")
+	out.WriteString("cookie " + hex.EncodeToString(b[236:240]) + "\n")
+	rest := b[240:]
+	for len(rest) >= 2 && rest[0] != 255 && len(rest) >= 2+int(rest[1]) {
+		n := 2 + int(rest[1])
+		out.WriteString("option " + hex.EncodeToString(rest[:n]) + "\n")
+		rest = rest[n:]
+	}
+	out.WriteString("end    " + hex.EncodeToString(rest) + "\n")
+	return out.String()
+}

@@ -1,0 +1,199 @@
+package httpboot
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"rackboot/protocol"
+)
+
+// TestKeepAlive: firmware before 2022 loses the GET if the connection closes
+// after HEAD (edk2 9920).
+func TestKeepAlive(t *testing.T) {
+	w := start(t)
+	c, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	in := bufio.NewReader(c)
+	for _, method := range []string{"HEAD", "GET", "GET"} {
+		req, err := http.NewRequest(method, w.base+"/b/"+token+"/"+bootName, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := req.Write(c); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(in, req)
+		if err != nil {
+			t.Fatalf("%s: %v", method, err)
+		}
+		n, err := io.Copy(io.Discard, resp.Body)
+		if want := int64(len(bootBytes())); err != nil || (method == "GET" && n != want) || resp.ContentLength != want || resp.Close {
+			t.Errorf("%s: %d bytes, length %d, close %v: %v", method, n, resp.ContentLength, resp.Close, err)
+		}
+	}
+	if idleTimeout < 30*time.Second {
+		t.Errorf("idle timeout %s", idleTimeout)
+	}
+}
+
+func TestConnectionLimit(t *testing.T) {
+	w := start(t, func(c *Config) { c.MaxConns = 1 })
+	first, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A request proves that the only slot is taken.
+	if _, err := io.WriteString(first, "HEAD /x HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.ReadResponse(bufio.NewReader(first), &http.Request{Method: "HEAD"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := testutil.ToFloat64(w.server.metrics.connections); n != 1 {
+		t.Errorf("%v connections", n)
+	}
+	second := make(chan string, 1)
+	go func() {
+		status, _, _ := w.get(t, "HEAD", "/x", "")
+		second <- status
+	}()
+	for end := time.Now().Add(10 * time.Second); testutil.ToFloat64(w.server.metrics.limitWaits) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the limit was not met")
+		}
+	}
+	select {
+	case <-second:
+		t.Fatal("served beyond the limit")
+	default:
+	}
+	first.Close()
+	if got := <-second; got != "HTTP/1.1 404 Not Found" {
+		t.Errorf("after the first left: %q", got)
+	}
+}
+
+// TestSendfile: the connection must see the bare file behind one LimitedReader,
+// else the kernel cannot copy it.
+func TestSendfile(t *testing.T) {
+	var w readerFrom
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cw := newWriter(&w)
+	_, _ = cw.ReadFrom(&io.LimitedReader{R: f, N: 3 * progressChunk})
+	lr, ok := w.got.(*io.LimitedReader)
+	if !ok || lr.R != f || lr.N != progressChunk {
+		t.Errorf("the connection got %#v", w.got)
+	}
+	if _, ok := any(&tcpConn{}).(io.ReaderFrom); !ok {
+		t.Error("a counted connection has lost ReadFrom")
+	}
+}
+
+type readerFrom struct {
+	http.ResponseWriter
+	got io.Reader
+}
+
+func (w *readerFrom) ReadFrom(r io.Reader) (int64, error) {
+	w.got = r
+	return 0, nil
+}
+
+func TestWriterReadFrom(t *testing.T) {
+	for _, n := range []int64{0, 1, progressChunk - 1, progressChunk, progressChunk + 1, 3 * progressChunk} {
+		var w discard
+		cw := newWriter(&w)
+		lr := &io.LimitedReader{R: zeros{}, N: n}
+		got, err := cw.ReadFrom(lr)
+		if got != n || err != nil || w.n != n || cw.bytes != n || lr.N != 0 {
+			t.Errorf("%d bytes: copied %d, counted %d, written %d, left %d: %v", n, got, cw.bytes, w.n, lr.N, err)
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+type discard struct {
+	http.ResponseWriter
+	n int64
+}
+
+func (d *discard) Write(p []byte) (int, error) {
+	d.n += int64(len(p))
+	return len(p), nil
+}
+
+func TestConfig(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	good := Config{Listen: netip.MustParseAddrPort("127.0.0.1:0"), Files: &dirFiles{}, Evidence: &memEvidence{}}
+	for name, row := range map[string]struct {
+		change func(*Config)
+		want   protocol.Code
+	}{
+		"good":               {func(*Config) {}, ""},
+		"no files":           {func(c *Config) { c.Files = nil }, protocol.CodeInvalid},
+		"no evidence":        {func(c *Config) { c.Evidence = nil }, protocol.CodeInvalid},
+		"nowhere":            {func(c *Config) { c.Listen = netip.AddrPort{} }, protocol.CodeInvalid},
+		"a negative limit":   {func(c *Config) { c.MaxConns = -1 }, protocol.CodeInvalid},
+		"address in use":     {func(c *Config) { c.Listen = netip.MustParseAddrPort(busy.Addr().String()) }, protocol.CodeUnavailable},
+		"address not of us ": {func(c *Config) { c.Listen = netip.MustParseAddrPort("192.0.2.1:80") }, protocol.CodeUnavailable},
+	} {
+		cfg := good
+		row.change(&cfg)
+		s, err := New(cfg)
+		if err == nil {
+			s.listener.Close()
+		}
+		if got := protocol.CodeOf(err); got != row.want {
+			t.Errorf("%s: got %q (%v), want %q", name, got, err, row.want)
+		}
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	dir := b.TempDir()
+	const size = 32 << 20
+	if err := os.WriteFile(dir+"/"+bootName, make([]byte, size), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	s, err := New(Config{Listen: netip.MustParseAddrPort("127.0.0.1:0"), Files: &dirFiles{dir: dir}, Evidence: &memEvidence{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() { _ = s.Run(b.Context()) }()
+	b.SetBytes(size)
+	buf := make([]byte, 1<<20)
+	for b.Loop() {
+		resp, err := http.Get("http://" + s.Addr().String() + "/b/" + token + "/" + bootName)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, resp.Body, buf)
+		resp.Body.Close()
+		if n != size || err != nil {
+			b.Fatal(n, err)
+		}
+	}
+}
