@@ -37,7 +37,7 @@ func putAll(dir string, ack func(string)) {
 	}
 }
 
-// A process killed in the middle of 10,000 writes loses none that it
+// TestKVKilledKeepsAcknowledged: a process killed in the middle of 10,000 writes loses none that it
 // acknowledged. The kill moment is random; run with -count for many.
 func TestKVKilledKeepsAcknowledged(t *testing.T) {
 	dir, acked := statetest.KillAfter(t, 1+rand.IntN(killPuts*9/10), putAll)
@@ -65,7 +65,7 @@ func TestKVKilledKeepsAcknowledged(t *testing.T) {
 	}
 }
 
-// A block file that lost its end, as after a power cut on a disk that lies
+// TestKVTruncatedBlock: a block file that lost its end, as after a power cut on a disk that lies
 // about sync, gives back all but the damaged tail.
 func TestKVTruncatedBlock(t *testing.T) {
 	for _, cut := range []int64{1, 8, 100, 1000} {
