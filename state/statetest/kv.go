@@ -83,6 +83,11 @@ func kvCompareAndSet(ctx context.Context, t *testing.T, kv state.KV) {
 	wantKV(t, "get after delete", err, state.ErrNotFound)
 	_, err = kv.Update(ctx, "a", nil, r2)
 	wantKV(t, "update after delete", err, state.ErrConflict)
+	_, gone, err := kv.List(ctx, "") // at the deletion
+	wantKV(t, "list", err, nil)
+	r, err := kv.Update(ctx, "a", nil, gone)
+	wantKV(t, "update at the deletion", err, nil)
+	wantKV(t, "delete again", kv.Delete(ctx, "a", r), nil)
 	r3, err := kv.Create(ctx, "a", []byte("3"))
 	wantKV(t, "create after delete", err, nil)
 	if e, err := kv.Get(ctx, "a"); err != nil || string(e.Value) != "3" || e.Revision != r3 || r3 <= r2 {
