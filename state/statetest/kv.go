@@ -300,6 +300,9 @@ func kvMirror(ctx context.Context, t *testing.T, kv state.KV) {
 	entries, rev, err := kv.List(ctx, "m.")
 	must(t, err)
 	for _, e := range entries {
+		if e.Revision > rev {
+			t.Errorf("the list at %d has revision %d", rev, e.Revision)
+		}
 		mirror[e.Key] = string(e.Value)
 	}
 	ch, err := kv.Watch(ctx, "m.", rev)
@@ -330,7 +333,7 @@ func kvMirror(ctx context.Context, t *testing.T, kv state.KV) {
 // kvSlowReader does not read its watch; writers and other watches go on, and
 // it misses nothing.
 func kvSlowReader(ctx context.Context, t *testing.T, kv state.KV) {
-	const writes = 1500 // more than a client fetches ahead
+	const writes = 600 // more than a client fetches ahead
 	slow, err := kv.Watch(ctx, "", 0)
 	must(t, err)
 	fast, err := kv.Watch(ctx, "", 0)
