@@ -25,7 +25,7 @@ func TestFullDisk(t *testing.T) {
 		{"disk full", true, protocol.CodeTimeout},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			statetest.SmallDisk(t, 32, func(t *testing.T, mount string) {
+			statetest.SmallDisk(t, 12, func(t *testing.T, mount string) {
 				ballast := filepath.Join(mount, "ballast")
 				if err := os.WriteFile(ballast, nil, 0o600); err != nil {
 					t.Fatal(err)
@@ -55,7 +55,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// fillKV writes until an error, calling fill after 2 MB, and stops the server.
+// fillKV writes until an error, calling fill after 0.5 MB, and stops the server.
 func fillKV(t *testing.T, dir string, fill func()) (acked int, err error) {
 	t.Helper()
 	s, nc, err := startServer(dir)
@@ -66,8 +66,8 @@ func fillKV(t *testing.T, dir string, fill func()) (acked int, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for acked < 1000 { // 100 MB do not fit a disk of 32
-		if acked == 20 {
+	for acked < 1000 { // 100 MB do not fit a disk of 12
+		if acked == 5 {
 			fill()
 		}
 		if _, err = kv.Create(t.Context(), fmt.Sprintf("k%04d", acked), make([]byte, 100<<10)); err != nil {

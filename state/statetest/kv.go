@@ -297,13 +297,19 @@ func kvMirror(ctx context.Context, t *testing.T, kv state.KV) {
 	}
 	<-begun
 	mirror := map[string]string{}
-	entries, rev, err := kv.List(ctx, "m.")
-	must(t, err)
-	for _, e := range entries {
-		if e.Revision > rev {
-			t.Errorf("the list at %d has revision %d", rev, e.Revision)
+	var rev uint64
+	for range 5 {
+		clear(mirror)
+		var entries []state.Entry
+		var err error
+		entries, rev, err = kv.List(ctx, "m.")
+		must(t, err)
+		for _, e := range entries {
+			if e.Revision > rev {
+				t.Errorf("the list at %d has revision %d", rev, e.Revision)
+			}
+			mirror[e.Key] = string(e.Value)
 		}
-		mirror[e.Key] = string(e.Value)
 	}
 	ch, err := kv.Watch(ctx, "m.", rev)
 	must(t, err)
