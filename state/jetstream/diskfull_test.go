@@ -62,7 +62,7 @@ func fillKV(t *testing.T, dir string, fill func()) (acked int, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: time.Second})
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
