@@ -12,13 +12,16 @@ type Entry struct {
 
 // KV is the hub's store: compare-and-set per key, no multi-key invariants.
 // A write is on disk when the call returns. Keys are levels of
-// [A-Za-z0-9_=-] joined by dots. All methods are safe for concurrent use.
+// [A-Za-z0-9_=-] joined by dots. Errors wrap those of this package and carry a
+// code of package protocol; after a timeout the outcome of a write is unknown.
+// All methods are safe for concurrent use.
 type KV interface {
 	// Get returns ErrNotFound if the key does not exist.
 	Get(ctx context.Context, key string) (Entry, error)
 	// Create returns ErrConflict if the key exists.
 	Create(ctx context.Context, key string, value []byte) (revision uint64, err error)
-	// Update returns ErrConflict if the key's revision is not the given one.
+	// Update returns ErrConflict if the key's revision is not the given one. The
+	// revision of a deletion counts: who saw it in a Watch may write from there.
 	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
 	// Delete returns ErrConflict if the key's revision is not the given one.
 	Delete(ctx context.Context, key string, revision uint64) error
@@ -26,8 +29,12 @@ type KV interface {
 	// order, and the store's revision at which the list was complete.
 	List(ctx context.Context, prefix string) ([]Entry, uint64, error)
 	// Watch delivers every change below prefix with a revision greater than
-	// after, in revision order, until ctx ends; then the channel is closed. A slow
-	// reader slows its own watch only.
+	// after, in revision order, until ctx ends or the store is lost; then the
+	// channel is closed, and if ctx has not ended the reader lists again. It
+	// returns ErrConflict if the store has not reached after (it was restored from
+	// an older copy). A slow reader slows its own watch only; one that lags by more
+	// revisions of a key than the store keeps misses the oldest of them, never the
+	// newest.
 	Watch(ctx context.Context, prefix string, after uint64) (<-chan Entry, error)
 }
 

@@ -13,6 +13,7 @@ import (
 
 // Server error codes that nats.go has no name for (nats-server errors.json).
 const (
+	errInsufficient    jetstream.ErrorCode = 10023 // JSInsufficientResourcesErr
 	errMemoryExceeded  jetstream.ErrorCode = 10028 // JSMemoryResourcesExceededErr
 	errStorageExceeded jetstream.ErrorCode = 10047 // JSStorageResourcesExceededErr
 	errStoreFailed     jetstream.ErrorCode = 10077 // JSStreamStoreFailedF: a write to disk failed
@@ -27,7 +28,7 @@ func mapError(op, what string, err error) error {
 		return protocol.Errorf(protocol.CodeTimeout, op, "%s: stopped by the caller, the outcome is unknown: %w", what, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return protocol.Errorf(protocol.CodeTimeout, op, "%s: no answer from NATS in time, the outcome is unknown: %w", what, err).
-			WithHint("check the NATS server and its disk, then read the key and try again")
+			WithHint("check the NATS server's log and disk (after a full disk it must be started again), then read the key and try again")
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return protocol.Errorf(protocol.CodeNotFound, op, "%s: %w", what, state.ErrNotFound)
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrConnectionDraining), errors.Is(err, jetstream.ErrConnectionClosed):
@@ -46,7 +47,7 @@ func mapAPIError(op, what string, api *jetstream.APIError, err error) error {
 	switch api.ErrorCode {
 	case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
 		return protocol.Errorf(protocol.CodeConflict, op, "%s: the revision is not the current one: %w", what, state.ErrConflict)
-	case errMemoryExceeded, errStorageExceeded, errStoreFailed:
+	case errInsufficient, errMemoryExceeded, errStorageExceeded, errStoreFailed:
 		return protocol.Errorf(protocol.CodeUnavailable, op, "%s: JetStream has insufficient storage: %w", what, err).
 			WithHint("free space in the JetStream store directory of the NATS server, or raise max_file_store")
 	}

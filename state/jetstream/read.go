@@ -14,43 +14,78 @@ import (
 // memory of a reader that does not keep up.
 const fetchAhead = 256
 
-// drain delivers what the stream holds now, in sequence order, until fn
-// returns false or the end is reached. An ordered consumer is used because it
-// notices a lost message and fetches again.
-func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
-	cfg.InactiveThreshold = 2 * st.cfg.Timeout
+// resetAttempts bounds how often a reader tries to begin again after it lost
+// its consumer (a leader changed, the connection broke), with 1, 2, 4 and 8
+// seconds between.
+const resetAttempts = 5
+
+// reader is an ordered consumer: one that notices a lost message and fetches
+// again from there.
+type reader struct {
+	st *stream
+	c  jetstream.Consumer
+	it jetstream.MessagesContext
+	// empty says that there was nothing to deliver at the start.
+	empty bool
+}
+
+func (st *stream) read(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig) (*reader, error) {
+	cfg.MaxResetAttempts = resetAttempts
 	c, err := st.s.OrderedConsumer(ctx, cfg)
 	if err != nil {
-		return mapError(op, st.cfg.Name, err)
-	}
-	if info := c.CachedInfo(); info != nil && info.NumPending == 0 {
-		return st.deleteConsumer(ctx, op, info.Name)
+		return nil, mapError(op, st.cfg.Name, err)
 	}
 	it, err := c.Messages(jetstream.PullMaxMessages(fetchAhead))
 	if err != nil {
-		return mapError(op, st.cfg.Name, err)
+		return nil, mapError(op, st.cfg.Name, err)
 	}
-	defer it.Stop()
+	return &reader{st: st, c: c, it: it, empty: c.CachedInfo().NumPending == 0}, nil
+}
+
+// next waits for the next message until ctx ends.
+func (r *reader) next(ctx context.Context, op string) (jetstream.Msg, *jetstream.MsgMetadata, error) {
+	msg, err := r.it.Next(jetstream.NextContext(ctx))
+	if err != nil {
+		return nil, nil, mapError(op, r.st.cfg.Name, err)
+	}
+	meta, err := msg.Metadata()
+	if err != nil {
+		return nil, nil, mapError(op, r.st.cfg.Name, err)
+	}
+	return msg, meta, nil
+}
+
+// close takes the consumer off the server. If that fails, the server does it
+// after five minutes without a request.
+func (r *reader) close(ctx context.Context) {
+	r.it.Stop()
+	ctx, cancel := r.st.deadline(context.WithoutCancel(ctx))
+	defer cancel()
+	if err := r.st.s.DeleteConsumer(ctx, r.c.CachedInfo().Name); err != nil {
+		r.st.cfg.Logger.Debug("consumer left to time out", "stream", r.st.cfg.Name, "err", err)
+	}
+}
+
+// drain delivers what the stream holds now, in sequence order, until fn
+// returns false or the end is reached.
+func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
+	r, err := st.read(ctx, op, cfg)
+	if err != nil {
+		return err
+	}
+	defer r.close(ctx)
+	if r.empty {
+		return nil
+	}
 	for {
-		msg, err := it.Next(jetstream.NextContext(ctx))
+		msg, meta, err := r.next(ctx, op)
 		if err != nil {
-			return mapError(op, st.cfg.Name, err)
-		}
-		meta, err := msg.Metadata()
-		if err != nil {
-			return mapError(op, st.cfg.Name, err)
+			return err
 		}
 		if !fn(msg, meta) || meta.NumPending == 0 {
 			return nil
 		}
 	}
-}
-
-func (st *stream) deleteConsumer(ctx context.Context, op, name string) error {
-	if err := st.s.DeleteConsumer(ctx, name); err != nil {
-		return mapError(op, st.cfg.Name, err)
-	}
-	return nil
 }
 
 // List reads the newest message of each key below prefix. Writes that happen
