@@ -1,0 +1,123 @@
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"rackboot/protocol"
+)
+
+func parseFile(src Source) (docs []document, errs Errors) {
+	text := strings.Split(strings.ReplaceAll(string(src.Data), "\r\n", "\n"), "\n")
+	for _, c := range split(text) {
+		d := document{file: src.Name, skip: c.skip, first: c.first, lines: map[string]int{}, text: text}
+		body, wrong := d.parse(c)
+		if body != nil {
+			wrong = d.decode(body)
+		}
+		errs = append(errs, wrong...)
+		if body != nil && len(wrong) == 0 {
+			docs = append(docs, d)
+		}
+	}
+	return docs, errs
+}
+
+// parse reads one document; nil if it has nothing but comments.
+func (d *document) parse(c chunk) (ast.Node, Errors) {
+	file, err := parser.ParseBytes([]byte(c.text), 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		message := err.Error()
+		if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok {
+			message = syntax.Message
+			if t := syntax.Token; t != nil && t.Position != nil {
+				d.first = min(d.skip+t.Position.Line, len(d.text))
+			}
+		}
+		return nil, Errors{d.at("", "is no YAML: "+message)}
+	}
+	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
+		if c.empty {
+			return nil, nil
+		}
+		return nil, Errors{d.at("", "is no YAML: the document cannot be read")}
+	}
+	return file.Docs[0].Body, nil
+}
+
+// decode makes the object, or says everything that is wrong with it.
+func (d *document) decode(body ast.Node) Errors {
+	entries, ok := mapping(body)
+	if !ok {
+		return Errors{d.at("", "a resource is a mapping with apiVersion, kind, metadata and spec")}
+	}
+	if len(entries) > 0 {
+		d.first = d.lineOf(entries[0].Key)
+	}
+	kind, errs := d.kind(entries)
+	if len(errs) > 0 {
+		return errs
+	}
+	w := walker{lines: d.lines, doc: d}
+	obj := protocol.NewObject(kind)
+	tree := w.object(body, obj)
+	raw, err := json.Marshal(tree)
+	if err == nil {
+		err = json.Unmarshal(raw, obj)
+	}
+	filled := protocol.NewObject(kind)
+	if err == nil {
+		err = json.Unmarshal(raw, filled)
+	}
+	if err != nil { // the walk should have found it
+		return append(w.errs, d.at("", err.Error()))
+	}
+	filled.Default()
+	errs = w.errs
+	for _, f := range filled.Validate() {
+		if !w.blamed(f.Path) {
+			errs = append(errs, d.at(f.Path, f.Message))
+		}
+	}
+	d.object = obj
+	return errs
+}
+
+// kind reads apiVersion and kind, which decide what else there may be.
+func (d *document) kind(entries []*ast.MappingValueNode) (protocol.Kind, Errors) {
+	found := map[string]string{}
+	for _, e := range entries {
+		name := keyText(e.Key)
+		if name != "apiVersion" && name != "kind" {
+			continue
+		}
+		d.lines[name] = d.lineOf(e.Key)
+		if s, ok := e.Value.(*ast.StringNode); ok {
+			found[name] = s.Value
+		}
+	}
+	var errs Errors
+	if v := found["apiVersion"]; v != protocol.APIVersion {
+		errs = append(errs, d.at("apiVersion", fmt.Sprintf("%q is not %s", v, protocol.APIVersion)))
+	}
+	kind := protocol.Kind(found["kind"])
+	var can []string
+	for _, k := range protocol.Kinds() {
+		if k.Appliable() {
+			can = append(can, string(k))
+		}
+	}
+	switch {
+	case protocol.NewObject(kind) == nil:
+		errs = append(errs, d.at("kind", fmt.Sprintf("%q is not one of %s", kind, strings.Join(can, ", "))))
+	case !kind.Appliable():
+		errs = append(errs, d.at("kind", fmt.Sprintf("%s is made by the hub and cannot be applied", kind)))
+	}
+	return kind, errs
+}

@@ -1,0 +1,100 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"rackboot/protocol"
+)
+
+// Set is the resources of all files, in order.
+type Set struct {
+	docs []document
+}
+
+// document is one resource and where its fields are.
+type document struct {
+	file   string
+	skip   int            // lines of the file before it
+	first  int            // line of its first field
+	lines  map[string]int // path -> line
+	text   []string       // all lines of the file
+	object protocol.Object
+}
+
+// Parse reads the resources of all sources. If anything is wrong, it returns
+// [Errors] with all of it.
+func Parse(sources []Source) (*Set, error) {
+	set := &Set{}
+	var errs Errors
+	for _, src := range sources {
+		docs, wrong := parseFile(src)
+		set.docs = append(set.docs, docs...)
+		slices.SortStableFunc(wrong, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
+		errs = append(errs, wrong...)
+	}
+	seen := map[string]int{}
+	for i, d := range set.docs {
+		h := d.object.Head()
+		key := string(h.Kind) + "/" + h.Metadata.Name
+		if first, twice := seen[key]; twice {
+			f := set.docs[first]
+			errs = append(errs, set.At(i, "metadata.name",
+				fmt.Sprintf("%s %q is given twice, first in %s:%d", h.Kind, h.Metadata.Name, f.file, f.line("metadata.name"))))
+			continue
+		}
+		seen[key] = i
+	}
+	switch {
+	case len(errs) > 0:
+		return nil, errs
+	case len(set.docs) == 0:
+		return nil, protocol.Errorf(protocol.CodeInvalid, "read", "there is no resource in what was given")
+	}
+	return set, nil
+}
+
+// Objects are the resources as they were written, without defaults.
+func (s *Set) Objects() []protocol.Object {
+	out := make([]protocol.Object, len(s.docs))
+	for i, d := range s.docs {
+		out[i] = d.object
+	}
+	return out
+}
+
+// At is an Error at a path of the resource with an index in Objects; if the
+// path was not written, at what of it was.
+func (s *Set) At(index int, path, message string) Error {
+	if index < 0 || index >= len(s.docs) {
+		return Error{File: "answer of the hub", Path: path, Message: message}
+	}
+	return s.docs[index].at(path, message)
+}
+
+func (d *document) at(path, message string) Error {
+	line := d.line(path)
+	e := Error{File: d.file, Line: line, Path: path, Message: message}
+	if line >= 1 && line <= len(d.text) {
+		e.Text = d.text[line-1]
+	}
+	return e
+}
+
+// line is that of the path or of its nearest parent that was written.
+func (d *document) line(path string) int {
+	for path != "" {
+		if n, ok := d.lines[path]; ok {
+			return n
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+	return d.first
+}
+
+// lineOf is the line of a node in the file.
+func (d *document) lineOf(n ast.Node) int { return d.skip + lineOf(n) }
