@@ -48,7 +48,7 @@ func (f *CannedFleet) AddEvent(server string, code protocol.ConditionCode, messa
 	defer f.mu.Unlock()
 	n := uint64(len(f.events) + 1)
 	f.events = append(f.events, protoapi.EventRecord{Agent: "a1", Index: n, Event: protocol.Event{
-		Seq: n, At: Now(), Server: server, Code: code, Message: message,
+		Seq: n, At: Now(), Server: server, Code: protocol.EventCode(code), Message: message,
 	}})
 }
 
