@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// UKIMediaType is the media type of a UKI layer.
+const UKIMediaType = "application/vnd.ironcore.image.uki"
+
+// Registry is an OCI registry in this process.
+type Registry struct {
+	Addr string // host:port
+	srv  *http.Server
+	done chan struct{}
+}
+
+// StartRegistry listens on an address.
+func StartRegistry(addr string) (*Registry, error) {
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("registry: %w", err)
+	}
+	r := &Registry{Addr: ln.Addr().String(), done: make(chan struct{}), srv: &http.Server{
+		Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0))), ReadHeaderTimeout: 10 * time.Second,
+	}}
+	go func() {
+		defer close(r.done)
+		_ = r.srv.Serve(ln) // ends with Close
+	}()
+	return r, nil
+}
+
+// Push puts an image with one UKI under a reference "repository:tag" and returns
+// the full reference.
+func (r *Registry) Push(reference string, uki []byte) (string, error) {
+	full := r.Addr + "/" + reference
+	ref, err := name.ParseReference(full, name.Insecure)
+	if err != nil {
+		return "", err
+	}
+	img, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), static.NewLayer(uki, UKIMediaType))
+	if err != nil {
+		return "", err
+	}
+	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
+		Add:        img,
+		Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
+	})
+	return full, remote.WriteIndex(ref, index)
+}
+
+// Close ends the registry.
+func (r *Registry) Close() error {
+	err := r.srv.Close()
+	<-r.done
+	return err
+}
