@@ -36,6 +36,9 @@ func TestBootURL(t *testing.T) {
 	if got := BootURL("http://10.0.0.1", "t", "boot.efi"); got != "http://10.0.0.1/b/t/boot.efi" {
 		t.Error(got)
 	}
+	if got := BootURL("http://10.0.0.1", "t", "a b/c?.efi"); got != "http://10.0.0.1/b/t/a%20b/c%3F.efi" {
+		t.Error(got)
+	}
 	if got := BootURL("http://10.0.0.1", "t", ""); got != "http://10.0.0.1/b/t/" {
 		t.Error(got)
 	}
