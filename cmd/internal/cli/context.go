@@ -82,7 +82,7 @@ func (a *app) contextSetCmd() *cobra.Command {
 				}
 				c.Token = strings.TrimSpace(c.Token)
 			}
-			if _, err := api.NewClient(api.Config{BaseURL: c.URL, CA: []byte(c.CA)}); err != nil {
+			if _, err := api.NewClient(api.Config{BaseURL: c.URL, CA: []byte(c.CA), Token: c.Token}); err != nil {
 				return err
 			}
 			if f.Current == "" {
