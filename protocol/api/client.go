@@ -60,6 +60,10 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the hub's URL %s is not https", u.Redacted()).
 			WithHint("a token must not travel in the clear; use https://%s", u.Host)
 	}
+	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the token is not one word of visible ASCII").
+			WithHint("check the token file")
+	}
 	client := cfg.HTTPClient
 	if client == nil {
 		transport := &http.Transport{
