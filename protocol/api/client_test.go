@@ -105,6 +105,14 @@ func TestClientRepeatsOnlyWhatIsSafe(t *testing.T) {
 	}
 }
 
+func TestClientSendsNoBodyThatIsTooLong(t *testing.T) {
+	c, s := client(t, reply(200, "application/json", "{}"))
+	_, err := c.CreateHold(t.Context(), "n1", HoldRequest{Reason: strings.Repeat("x", MaxBody)})
+	if protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" || len(s.seen) != 0 {
+		t.Fatalf("%v after %d tries", err, len(s.seen))
+	}
+}
+
 func TestNewClientRefuses(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"nothing":            {},
