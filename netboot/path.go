@@ -48,5 +48,5 @@ func BaseURL(seg protocol.SegmentIntent) (string, error) {
 // BootURL is the URL of a file of an attempt. An empty file gives the base that
 // a booted image appends report/installed to.
 func BootURL(base, token, file string) string {
-	return base + PathPrefix + token + "/" + file
+	return base + (&url.URL{Path: PathPrefix + token + "/" + file}).EscapedPath()
 }

@@ -16,8 +16,9 @@ import (
 )
 
 // transportError classifies what http.Client returned instead of an answer.
-// The URL in it is dropped: url.Error would repeat it.
-func (l *link) transportError(op, method string, err error) *protocol.Error {
+// The URL in it is dropped: url.Error would repeat it. ctx is that of the
+// request.
+func (l *link) transportError(ctx context.Context, op, method string, err error) *protocol.Error {
 	var cert *certificateError
 	var verify *tls.CertificateVerificationError
 	var netErr net.Error
@@ -35,10 +36,13 @@ func (l *link) transportError(op, method string, err error) *protocol.Error {
 		// Nothing was sent, so the outcome is known even when the dial timed out.
 		return protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s cannot be reached: %w", l.base, opErr).
 			WithHint("check the BMC's address, its cable and switch port, and that its web service is on")
+	case ctx.Err() != nil:
+		// net/http closes the connection when ctx ends, and now and then reports
+		// the broken connection instead of the reason.
+		return l.timeoutError(op, method, ctx.Err())
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
 		errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
-		return protocol.Errorf(protocol.CodeTimeout, op, "BMC %s did not answer in time: %w", l.base, bare(err)).
-			WithHint("%s", outcomeHint(method))
+		return l.timeoutError(op, method, bare(err))
 	case method != http.MethodGet:
 		return protocol.Errorf(protocol.CodeTimeout, op, "the connection to BMC %s broke before its answer: %w", l.base, bare(err)).
 			WithHint("%s", outcomeHint(method))
@@ -46,6 +50,11 @@ func (l *link) transportError(op, method string, err error) *protocol.Error {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "the connection to BMC %s broke: %w", l.base, bare(err)).
 			WithHint("try again; if it stays so, restart the BMC")
 	}
+}
+
+func (l *link) timeoutError(op, method string, err error) *protocol.Error {
+	return protocol.Errorf(protocol.CodeTimeout, op, "BMC %s did not answer in time: %w", l.base, err).
+		WithHint("%s", outcomeHint(method))
 }
 
 func outcomeHint(method string) string {

@@ -166,8 +166,12 @@ func TestHangingBody(t *testing.T) {
 		<-r.Context().Done()
 	})
 	d := open(t, redfish.Config{RequestTimeout: 100 * time.Millisecond}, target)
-	_, err := d.Observe(deadline(t))
+	ctx := deadline(t)
+	_, err := d.Observe(ctx)
 	wantCode(t, err, protocol.CodeTimeout)
+	if ctx.Err() != nil {
+		t.Error("only the caller's deadline ended the request")
+	}
 }
 
 // An answer without a usable power state is an observation and an error.

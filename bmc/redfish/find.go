@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	rootURI     = "/redfish/v1/" // DSP0266 section 6.1, fixed
+	rootURI     = "/redfish/v1/" // DSP0266 fixes it
 	maxSystems  = 64
 	maxMembers  = 8 // pages of a collection
 	onlyOneHint = "set the server's system URI to one of them"

@@ -134,12 +134,17 @@ func (l *link) exchange(ctx context.Context, op, method, uri string, payload any
 	}
 	resp, err := l.client.Do(req)
 	if err != nil {
-		return nil, l.transportError(op, method, err)
+		return nil, l.transportError(ctx, op, method, err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err == nil {
+		// A BMC that ends a half-sent answer because we are closing the connection
+		// looks like one that has finished.
+		err = ctx.Err()
+	}
 	if err != nil {
-		return nil, l.transportError(op, method, err)
+		return nil, l.transportError(ctx, op, method, err)
 	}
 	if len(answer) > maxAnswer {
 		return nil, l.unusable(op, fmt.Sprintf("it is larger than %d bytes", maxAnswer))

@@ -9,7 +9,7 @@ import (
 
 const maxMessage = 300
 
-// message is what a BMC says with an HTTP error (DSP0266 section 8.6): the
+// message is what a BMC says with an HTTP error (DSP0266, error responses): the
 // first extended message, which is the specific one, else the general one.
 type message struct {
 	id   string // as sent, such as iLO.2.37.UnableToModifyDuringSystemPOST

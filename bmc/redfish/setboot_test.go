@@ -65,6 +65,37 @@ func TestSetBootBody(t *testing.T) {
 	}
 }
 
+// The reset types of an ActionInfo are read once, and one that cannot be read
+// does not block a reset.
+func TestActionInfo(t *testing.T) {
+	var infos, resets int
+	broken := true
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/info" && broken:
+			infos++
+			fmt.Fprint(w, `[]`)
+		case r.URL.Path == "/info":
+			infos++
+			fmt.Fprint(w, `{"Parameters":["odd",{"Name":"ResetType","AllowableValues":["On"]}]}`)
+		case r.Method == http.MethodPost:
+			resets++
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			fmt.Fprint(w, `{"PowerState":"Off","Actions":{"#ComputerSystem.Reset":{"target":"/reset","@Redfish.ActionInfo":"/info"}}}`)
+		}
+	})
+	d := open(t, redfish.Config{}, target)
+	wantCode(t, d.Reset(deadline(t), "On"), "")
+	broken = false
+	wantCode(t, d.Reset(deadline(t), "On"), "")
+	wantCode(t, d.Reset(deadline(t), "On"), "")
+	wantCode(t, d.Reset(deadline(t), "ForceOff"), protocol.CodeUnsupported)
+	if infos != 2 || resets != 3 {
+		t.Errorf("%d reads of the ActionInfo, %d resets", infos, resets)
+	}
+}
+
 func TestNotOfferedIsUnsupported(t *testing.T) {
 	var writes int
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -26,7 +26,7 @@ const (
 // SystemURI is the URI of the machine's ComputerSystem.
 const SystemURI = uriSystem
 
-// refusal is an error answer with a Redfish MessageId (DSP0266 section 8.6).
+// refusal is an error answer with a Redfish MessageId (DSP0266, error responses).
 type refusal struct {
 	status int
 	id     string

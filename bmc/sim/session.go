@@ -13,7 +13,7 @@ import (
 // maxSessions is what Supermicro BMCs hold.
 const maxSessions = 16
 
-// allowed checks basic authentication or a session token (DSP0266 section 13).
+// allowed checks basic authentication or a session token (DSP0266).
 // The service root can be read and a session be opened without.
 func (b *BMC) allowed(r *http.Request) bool {
 	path := strings.TrimSuffix(r.URL.Path, "/")

@@ -100,7 +100,7 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 		who  string
 	}{
 		{protocol.KindRack, "r1", "Segment/boot"},
-		{protocol.KindAgent, "a1", "BMC/b1"},
+		{protocol.KindRack, "r1", "Agent/a1"},
 		{protocol.KindSegment, "boot", "Server/n1, Server/n2"},
 		{protocol.KindBMC, "b1", "Server/n1"},
 		{protocol.KindServer, "n1", "Claim/c1"},
@@ -110,6 +110,10 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 		if !strings.Contains(err.Error(), row.who) {
 			t.Errorf("%s %s: %v does not name %s", row.kind, row.name, err, row.who)
 		}
+	}
+	// An agent that is gone for good must be deletable while its rack is in use.
+	if _, err := s.Delete(t.Context(), protocol.KindAgent, "a1"); err != nil {
+		t.Error(err)
 	}
 	for _, kind := range []protocol.Kind{protocol.KindHold, protocol.KindBootConfiguration} {
 		_, err := s.Delete(t.Context(), kind, "x")

@@ -1,12 +1,17 @@
 package dhcp
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"net/netip"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
+	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
@@ -72,3 +77,67 @@ func BenchmarkDORA(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkLoopbackDORA is the four-way exchange over UDP, by clients that are
+// their own relays, with a lease store that costs nothing.
+func BenchmarkLoopbackDORA(b *testing.B) {
+	resolver := &fixedResolver{seg: testSegment(), answer: lease1()}
+	resolver.seg.Prefix = netip.MustParsePrefix("10.99.0.0/16")
+	resolver.seg.PoolTo = netip.MustParseAddr("10.99.250.0")
+	s, err := New(Config{Segment: "rack1", Listen: loopback(), Resolver: resolver, Leases: newMemLeases(), Evidence: noEvidence{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	server := net.UDPAddrFromAddrPort(addrPort(s.Addr()))
+	var next atomic.Uint32
+	b.SetParallelism(16)
+	b.RunParallel(func(pb *testing.PB) {
+		c, err := net.DialUDP("udp4", nil, server)
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		defer c.Close()
+		buf := make([]byte, 1500)
+		exchange := func(p *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
+			giaddr("127.0.0.1")(p)
+			p.Options[82] = []byte{19, 0}
+			_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+			if _, err := c.Write(p.ToBytes()); err != nil {
+				b.Error(err)
+				return nil
+			}
+			n, err := c.Read(buf)
+			if err != nil {
+				b.Error(err)
+				return nil
+			}
+			reply, _ := dhcpv4.FromBytes(buf[:n])
+			return reply
+		}
+		for pb.Next() {
+			i := next.Add(1)
+			mac := fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8&63, i&255)
+			offer := exchange(client(dhcpv4.MessageTypeDiscover, mac))
+			if offer == nil {
+				return
+			}
+			ack := exchange(client(asking, mac, withIP(54, ours), withIP(50, offer.YourIPAddr.String())))
+			if ack == nil || ack.MessageType() != dhcpv4.MessageTypeAck {
+				b.Error("no ack")
+				return
+			}
+		}
+	})
+	cancel()
+	if err := <-done; err != nil {
+		b.Error(err)
+	}
+}
+
+type noEvidence struct{}
+
+func (noEvidence) Record(netboot.Event) {}

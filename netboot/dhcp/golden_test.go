@@ -44,6 +44,7 @@ func TestGoldenReplies(t *testing.T) {
 		{"offer-ipxe-refuse", refuse, discover(withText(60, pxe), withText(77, "iPXE")), "255.255.255.255:68"},
 		{"offer-plain", lease1(), discover(with(61, 1, 2, 3)), "255.255.255.255:68"},
 		{"offer-plain-report", report, discover(with(55, 1, 3, 67)), "255.255.255.255:68"},
+		{"offer-plain-of-booting", boot, discover(with(55, 1, 3, 67)), "255.255.255.255:68"},
 		{"offer-plain-not-asked", report, discover(with(55, 1, 3)), "255.255.255.255:68"},
 		{"offer-relayed", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67"},
 		{"offer-relay-port", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7', 19, 0)), "10.99.0.3:4242"},

@@ -93,6 +93,9 @@ func (s *Server) work(ctx context.Context, p packet) {
 			s.log.Error("dhcp packet caused a panic", "panic", v, "stack", string(debug.Stack()))
 		}
 	}()
+	if ctx.Err() != nil { // the socket is closed; what waits in the queue finds no way out
+		return
+	}
 	reply, to := s.handle(ctx, p.buf[:p.n], p.peer)
 	if reply == nil {
 		return

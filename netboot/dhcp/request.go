@@ -113,9 +113,12 @@ func (r *request) wants(code dhcpv4.OptionCode) bool {
 // otherSubnet says that the packet comes from a subnet that is not the
 // segment's: link selection first, then the relay's own address. A relay at a
 // loopback address is a client on this host (a simulated one) and stands on the
-// segment that it was pointed at.
+// segment that it was pointed at; from anywhere else such an address is forged,
+// and answering it would reach the host's own ports.
 func (r *request) otherSubnet(prefix netip.Prefix) bool {
 	switch {
+	case r.giaddr.IsLoopback() && !r.peer.Addr().IsLoopback():
+		return true
 	case r.link.IsValid():
 		return !prefix.Contains(r.link)
 	case r.giaddr.IsValid() && !r.giaddr.IsLoopback():

@@ -70,6 +70,9 @@ func TestRequestStates(t *testing.T) {
 		{"relayed from another subnet by giaddr", func(own, _ string) *dhcpv4.DHCPv4 {
 			return client(asking, mac1, withIP(54, ours), withIP(50, own), giaddr("10.1.1.1"))
 		}, dhcpv4.MessageTypeNone, resultSubnet},
+		{"a loopback relay, from the network: forged", func(own, _ string) *dhcpv4.DHCPv4 {
+			return client(asking, mac1, withIP(54, ours), withIP(50, own), giaddr("127.0.0.1"), with(82, 19, 0))
+		}, dhcpv4.MessageTypeNone, resultSubnet},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t, lease1())

@@ -35,7 +35,6 @@ func tryTimes() []time.Duration {
 // Architecture types of option 93 that the flows use (RFC 4578, IANA).
 const (
 	ArchX64     = 7
-	ArchARM64   = 11
 	ArchX64HTTP = 16
 )
 

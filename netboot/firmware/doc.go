@@ -14,7 +14,8 @@
 //
 // With Server set, the client is its own relay: giaddr is the address of its
 // socket, and option 82 sub-option 19 (RFC 8357) has the server answer to its
-// port. With Interface set it broadcasts from port 68, which needs the right to.
+// port. The server's segment must contain that address, unless it is a loopback
+// address. With Interface set it broadcasts from port 68, which needs the right to.
 //
 // # Time
 //

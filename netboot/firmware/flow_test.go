@@ -29,6 +29,7 @@ func TestHTTPBoot(t *testing.T) {
 	if got.Duration < 4*time.Second/speed {
 		t.Errorf("booted in %s, before the first try's time was over", got.Duration)
 	}
+	<-r.fetched // recorded after the client has its last byte
 	if kinds := r.kinds(); !slices.Equal(kinds, []protocol.EvidenceKind{protocol.EvidenceDHCP, protocol.EvidenceFetched}) {
 		t.Errorf("evidence %v", kinds)
 	}

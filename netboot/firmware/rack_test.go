@@ -35,11 +35,12 @@ type rack struct {
 	reports  []string
 	dir      string
 	fileType string
+	fetched  chan struct{} // one for each fetched file
 }
 
 func newRack(t *testing.T, answer protocol.BootAnswer) *rack {
 	t.Helper()
-	r := &rack{t: t, answer: answer, dir: t.TempDir(), fileType: "application/efi"}
+	r := &rack{t: t, answer: answer, dir: t.TempDir(), fileType: "application/efi", fetched: make(chan struct{}, 100)}
 	if err := os.WriteFile(filepath.Join(r.dir, bootName), []byte("MZ and more"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +102,9 @@ func (r *rack) Record(e netboot.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, e)
+	if e.Kind == protocol.EvidenceFetched {
+		r.fetched <- struct{}{}
+	}
 }
 
 func (r *rack) kinds() []protocol.EvidenceKind {

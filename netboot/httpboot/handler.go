@@ -69,7 +69,7 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func (h *handler) file(w *writer, r *http.Request, to route) {
 	f, err := h.cfg.Files.Open(to.token, to.name)
 	if err != nil {
-		h.failed(w, "boot file not opened", err)
+		h.failed(w, err)
 		return
 	}
 	defer f.Close()
@@ -125,7 +125,7 @@ func (h *handler) report(w *writer, r *http.Request, to route) {
 	ctx, cancel := context.WithTimeout(r.Context(), reportTimeout)
 	defer cancel()
 	if err := h.cfg.Files.Report(ctx, to.token, to.report); err != nil {
-		h.failed(w, "boot report not taken", err)
+		h.failed(w, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -134,12 +134,12 @@ func (h *handler) report(w *writer, r *http.Request, to route) {
 // failed answers by the error's code. What is denied does not exist, so that a
 // stranger learns nothing from the difference. The error is logged, the reply
 // says only the status.
-func (h *handler) failed(w *writer, message string, err error) {
+func (h *handler) failed(w *writer, err error) {
 	switch code := protocol.CodeOf(err); code {
 	case protocol.CodeNotFound, protocol.CodeDenied, protocol.CodeInvalid:
 		fail(w, http.StatusNotFound)
 	default:
-		h.cfg.Logger.Warn(message, "code", code, "err", err)
+		h.cfg.Logger.Warn("http boot request failed", "code", code, "err", err)
 		fail(w, code.HTTPStatus())
 	}
 }

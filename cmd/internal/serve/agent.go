@@ -1,0 +1,75 @@
+package serve
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/agent/daemon"
+	"rackboot/protocol"
+)
+
+// Agent is rackboot-agent.
+func Agent(args []string, version string, stdout, stderr io.Writer) int {
+	c := root("rackboot-agent", "Serves one rack: its BMCs, its boots and its holds", version)
+	config := c.PersistentFlags().String("config", "/etc/rackboot/agent.yaml", "the agent's file")
+	c.AddCommand(agentRun(config, version, stderr), agentJoin(config, stdout))
+	return execute(c, args, stderr)
+}
+
+func agentRun(config *string, version string, stderr io.Writer) *cobra.Command {
+	c := &cobra.Command{Use: "run", Short: "Serve until stopped", Args: cobra.NoArgs}
+	log := logFlags(c, stderr)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		l, err := log()
+		if err != nil {
+			return err
+		}
+		cfg, err := daemon.LoadConfig(*config)
+		if err != nil {
+			return err
+		}
+		return daemon.Run(c.Context(), cfg, version, l, func() { l.Info("ready") })
+	}
+	return c
+}
+
+func agentJoin(config *string, stdout io.Writer) *cobra.Command {
+	c := &cobra.Command{Use: "join", Short: "Join a hub with a one-time token", Args: cobra.NoArgs}
+	hub := c.Flags().String("hub", "", "URL of the hub's API")
+	token := c.Flags().String("token", "", "one-time token; - reads it from standard input (default: $RACKBOOT_JOIN_TOKEN)")
+	ca := c.Flags().String("ca", "", "file with the hub's CA (PEM)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *token == "" {
+			*token = os.Getenv("RACKBOOT_JOIN_TOKEN")
+		}
+		if *hub == "" || *token == "" || *ca == "" {
+			return protocol.Errorf(protocol.CodeInvalid, "join", "--hub, --ca and a token are needed").
+				WithHint("rackctl rack join-token RACK prints the whole command")
+		}
+		cfg, err := daemon.LoadConfig(*config)
+		if err != nil {
+			return err
+		}
+		pem, err := os.ReadFile(*ca)
+		if err != nil {
+			return protocol.Errorf(protocol.CodeInvalid, "read --ca", "%w", err)
+		}
+		if *token == "-" {
+			raw := ""
+			if _, err := fmt.Fscan(c.InOrStdin(), &raw); err != nil {
+				return protocol.Errorf(protocol.CodeInvalid, "read the token", "%w", err)
+			}
+			*token = raw
+		}
+		agent, err := daemon.Join(c.Context(), cfg, *hub, *token, pem)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(stdout, "joined as agent %s\n", agent)
+		return err
+	}
+	return c
+}

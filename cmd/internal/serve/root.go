@@ -1,0 +1,61 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+)
+
+// root makes the command that the others hang below.
+func root(name, short, version string) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: short, SilenceErrors: true, SilenceUsage: true, Version: version}
+	c.CompletionOptions.DisableDefaultCmd = true
+	return c
+}
+
+// execute runs a command until it ends or a signal asks it to, and returns the
+// exit code.
+func execute(c *cobra.Command, args []string, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c.SetArgs(args)
+	err := c.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	_, _ = fmt.Fprintf(stderr, "%s: %v\n", c.Name(), err) // nowhere else to say it
+	if hint := protocol.HintOf(err); hint != "" {
+		_, _ = fmt.Fprintf(stderr, "hint: %s\n", hint)
+	}
+	return protocol.CodeOf(err).ExitCode()
+}
+
+// logger writes text lines, or JSON for log collectors.
+func logger(w io.Writer, format, level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, "read --log-level", "%q is not debug, info, warn or error", level)
+	}
+	o := &slog.HandlerOptions{Level: l}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, o)), nil
+	}
+	return nil, protocol.Errorf(protocol.CodeInvalid, "read --log-format", "%q is not text or json", format)
+}
+
+// logFlags adds the logging flags to a command and returns how to get the logger.
+func logFlags(c *cobra.Command, w io.Writer) func() (*slog.Logger, error) {
+	format := c.Flags().String("log-format", "text", "text or json")
+	level := c.Flags().String("log-level", "info", "debug, info, warn or error")
+	return func() (*slog.Logger, error) { return logger(w, *format, *level) }
+}
