@@ -26,6 +26,7 @@ const (
 // payload is what a claim's image is made of.
 type payload struct {
 	installer string // UKI that writes the disk
+	disk      []byte // what it writes, gzipped
 }
 
 // buildPayload builds the installer, the system on the disk that it writes, and
@@ -74,7 +75,7 @@ func buildPayload(ctx context.Context, t *testing.T, dir string) payload {
 		_, err = io.Copy(w, f)
 		return err
 	})
-	return payload{installer: image("install", console, map[string][]byte{"disk.gz": packed.Bytes()})}
+	return payload{installer: image("install", console, map[string][]byte{"disk.gz": packed.Bytes()}), disk: packed.Bytes()}
 }
 
 func initramfs(t *testing.T, to, program string, modules []uki.Module, more map[string][]byte) {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -106,6 +107,31 @@ func (n *Namespace) Output(ctx context.Context, line string) (string, error) {
 		return out.String(), fmt.Errorf("%s: %s: %w: %s", n.Name, line, err, strings.TrimSpace(out.String()))
 	}
 	return out.String(), nil
+}
+
+// Processes are the ids of the processes that run in the namespace.
+func (n *Namespace) Processes() ([]int, error) {
+	own, err := n.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	paths, err := filepath.Glob("/proc/[0-9]*/ns/net")
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !os.SameFile(own, info) {
+			continue // it has ended, or runs elsewhere
+		}
+		id, err := strconv.Atoi(strings.Split(path, "/")[2])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, id)
+	}
+	return out, nil
 }
 
 // path is where other processes find the namespace while it is open here.
