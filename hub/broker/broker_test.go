@@ -168,6 +168,7 @@ func TestConfig(t *testing.T) {
 		{"certificates not required", func(c *Config) { c.TLS = s.keys.ServerTLS() }, protocol.CodeInvalid},
 		{"a hub named like an agent", func(c *Config) { c.HubIdentity = "rack-1" }, protocol.CodeInvalid},
 		{"no folder", func(c *Config) { c.Dir = "" }, protocol.CodeInvalid},
+		{"folder in use", func(*Config) {}, protocol.CodeUnavailable},
 		{"port taken", func(c *Config) { c.Dir, c.MQTTListen = t.TempDir(), taken }, protocol.CodeUnavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
