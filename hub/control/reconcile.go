@@ -33,6 +33,9 @@ func (c *Control) reconcile(ctx context.Context) error {
 	if err := c.vacate(ctx, f); err != nil {
 		return err
 	}
+	if err := c.prune(ctx); err != nil {
+		return err
+	}
 	bindings, unbound := plan.Bind(f)
 	for _, b := range bindings {
 		if err := c.bind(ctx, b); err != nil {

@@ -27,6 +27,10 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 	if err != nil || again.Metadata.Name != first.Metadata.Name || len(s.HoldsOn("n1")) != 1 {
 		t.Fatalf("%v, %v", again, err)
 	}
+	again.Spec.Reason, s.HoldsOn("n1")[0].Spec.Reason = "changed", "changed"
+	if kept := s.HoldsOn("n1")[0]; kept.Spec.Reason != "" || kept.Metadata.Revision != first.Metadata.Revision {
+		t.Fatalf("the mirror was changed through a copy: %+v", kept)
+	}
 	for name, row := range map[string]struct {
 		hold *protocol.Hold
 		want protocol.Code
@@ -136,7 +140,7 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 		name string
 	}{
 		{protocol.KindServer, "n1"}, {protocol.KindServer, "n2"}, {protocol.KindBMC, "b1"}, {protocol.KindBMC, "b2"},
-		{protocol.KindSegment, "boot"}, {protocol.KindAgent, "a1"}, {protocol.KindRack, "r1"},
+		{protocol.KindSegment, "boot"}, {protocol.KindRack, "r1"},
 	} {
 		if _, err := s.Delete(t.Context(), row.kind, row.name); err != nil {
 			t.Errorf("%s %s: %v", row.kind, row.name, err)
