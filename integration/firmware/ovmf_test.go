@@ -57,8 +57,8 @@ func TestOVMF(t *testing.T) {
 	s.install(ctx, t)
 	first := s.diskBoot(ctx, t, 1, "")
 	// The other rack has done the same with the same addresses meanwhile.
-	s.event(ctx, t, firmwareTimeout, "server-b", "Provisioned", 1)
-	s.event(ctx, t, firmwareTimeout, "server-b", "DiskBoot", 1)
+	s.event(ctx, t, firmwareTimeout, "server-b", protocol.EventProvisioned, 1)
+	s.event(ctx, t, firmwareTimeout, "server-b", protocol.EventDiskBoot, 1)
 
 	s.hold(ctx, t)
 	s.refused(ctx, t)
@@ -78,18 +78,18 @@ func TestOVMF(t *testing.T) {
 // install follows the one boot from the network.
 func (s *site) install(ctx context.Context, t *testing.T) {
 	t.Helper()
+	s.event(ctx, t, time.Minute, "", protocol.EventArtefactsLocal, len(s.racks()))
 	for _, step := range []struct {
 		code  protocol.EventCode
 		limit time.Duration
 	}{
-		{protocol.EventArtefactsLocal, time.Minute},
 		{protocol.EventArmed, time.Minute},
 		{protocol.EventDHCPSeen, firmwareTimeout},
 		{protocol.EventFetched, firmwareTimeout},
 		{protocol.EventInstalled, installTimeout},
 		{protocol.EventProvisioned, time.Minute},
 	} {
-		s.event(ctx, t, step.limit, "server-a", string(step.code), 1)
+		s.event(ctx, t, step.limit, "server-a", step.code, 1)
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *site) install(ctx context.Context, t *testing.T) {
 // whose boot is another one than before. It returns the boot's id.
 func (s *site) diskBoot(ctx context.Context, t *testing.T, times int, before string) (boot string) {
 	t.Helper()
-	s.event(ctx, t, firmwareTimeout, "server-a", "DiskBoot", times)
+	s.event(ctx, t, firmwareTimeout, "server-a", protocol.EventDiskBoot, times)
 	marker := regexp.MustCompile(`rackboot-test: system runs from disk, boot ([0-9a-f-]{36})`)
 	s.until(ctx, t, firmwareTimeout, "the system on the disk says that it runs", func(context.Context) (bool, error) {
 		m := marker.FindStringSubmatch(s.console())

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/integration/netns"
 	"rackboot/netboot/firmware"
 )
 
@@ -44,10 +45,17 @@ func probe() error {
 	return fmt.Errorf("asked for a boot, got %d bytes and %w", r.Size, err)
 }
 
-// refused lets a client with the held server's MAC address, on the held server's
-// network, ask for a boot.
+// refused puts a client with the held server's addresses in the held server's
+// place, lets it ask for a boot, and takes it away again.
 func (s *site) refused(ctx context.Context, t *testing.T) {
 	t.Helper()
+	if err := errors.Join(
+		netns.Cable(ctx, netns.Port{Namespace: s.rackA, Name: "probe0"}, netns.Port{Namespace: s.probe, Name: "eth0", Address: bootServer + "/24"}),
+		s.probe.Run(ctx, "ip link set eth0 address "+macA),
+		s.rackA.Join(ctx, "probe0", "boot0"),
+	); err != nil {
+		t.Fatal(err)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -66,5 +74,9 @@ func (s *site) refused(ctx context.Context, t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("a held server's firmware asks for a boot: %v: %s", err, s.read("probe.log"))
 	}
+	if err := s.rackA.Run(ctx, "ip link del probe0"); err != nil {
+		t.Fatal(err)
+	}
+	s.probed = true
 	s.logf(t, "the held server's firmware is refused")
 }

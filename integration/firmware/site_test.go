@@ -32,6 +32,7 @@ type site struct {
 	dir       string // short: sockets are in it
 	started   time.Time
 	processes []*process
+	probed    bool
 
 	hub, router, rackA, rackB, serverB, probe *netns.Namespace
 }
@@ -91,11 +92,10 @@ func (s *site) connect(ctx context.Context) error {
 		netns.Bridge(ctx, port{Namespace: s.rackA, Name: "boot0", Address: bootAddress + "/24"}),
 		s.rackA.Tap(ctx, "tap0", "boot0"),
 		s.rackA.Run(ctx, "ip address add "+bmcAddress+"/32 dev lo"),
-		netns.Cable(ctx, port{Namespace: s.rackA, Name: "probe0"}, port{Namespace: s.probe, Name: "eth0", Address: bootServer + "/24"}),
-		s.rackA.Join(ctx, "probe0", "boot0"),
 
 		netns.Bridge(ctx, port{Namespace: s.rackB, Name: "boot0", Address: bootAddress + "/24"}),
 		netns.Cable(ctx, port{Namespace: s.rackB, Name: "srv0"}, port{Namespace: s.serverB, Name: "eth0", Address: bootServer + "/24"}),
+		s.serverB.Run(ctx, "ip link set eth0 address "+macB),
 		s.rackB.Join(ctx, "srv0", "boot0"),
 		netns.Cable(ctx, port{Namespace: s.rackB, Name: "bmc0", Address: "10.8.0.1/24"}, port{Namespace: s.serverB, Name: "bmc0", Address: bmcAddress + "/24"}),
 

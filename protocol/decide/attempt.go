@@ -171,7 +171,7 @@ func (p *step) advance() {
 		p.watch.Backoff = 0
 		p.happened(protocol.EventDiskBoot, "booted from disk; override consumed")
 		return
-	case next == protocol.AttemptConsumed:
+	case next == protocol.AttemptConsumed && next != a.State:
 		p.enter(next)
 		p.happened(protocol.EventConsumed, "firmware consumed the override %s", a.Intended)
 		if !a.Network() {
