@@ -73,6 +73,7 @@ func TestOVMF(t *testing.T) {
 		t.Errorf("the agent sent a boot file %s times", n)
 	}
 	s.checkApart(ctx, t, router)
+	s.checkPulls(t)
 }
 
 // install follows the one boot from the network.
@@ -190,5 +191,27 @@ func (s *site) checkApart(ctx context.Context, t *testing.T, router string) {
 		if text == "" || strings.Contains(text, row.other) || strings.Contains(text, row.mac) {
 			t.Errorf("%s is empty, or names %s", row.log, row.other)
 		}
+	}
+}
+
+// checkPulls reads in the registry's log that the hub alone asked for a tag, and
+// that both agents dialled out and asked for a digest.
+func (s *site) checkPulls(t *testing.T) {
+	t.Helper()
+	request := regexp.MustCompile(`(?m)^(\S+) - .*"GET /v2/os/manifests/(sha256:|\S+)`)
+	asked := map[string]map[string]bool{}
+	for _, m := range request.FindAllStringSubmatch(s.read("registry.out")+s.read("registry.log"), -1) {
+		if asked[m[1]] == nil {
+			asked[m[1]] = map[string]bool{}
+		}
+		asked[m[1]][m[2]] = true
+	}
+	for _, agent := range []string{uplinkA, uplinkB} {
+		if got := asked[agent]; len(got) != 1 || !got["sha256:"] {
+			t.Errorf("the agent at %s asked the registry for %v, want a digest", agent, got)
+		}
+	}
+	if !asked[hubAddress]["1"] {
+		t.Errorf("the hub asked the registry for %v, want the tag", asked[hubAddress])
 	}
 }
