@@ -147,7 +147,7 @@ func (s *site) until(ctx context.Context, t *testing.T, limit time.Duration, wha
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s: not within %s", what, limit)
+			t.Fatalf("%s: not within %s (%v)", what, limit, ctx.Err())
 		case <-tick.C:
 		}
 	}
