@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 // Broker is a running server. It is safe for concurrent use.
 type Broker struct {
 	server *server.Server
+	lock   *os.File
 	token  string
 	addr   string
 
@@ -36,13 +38,18 @@ func Open(cfg Config) (*Broker, error) {
 	refused := newRefused()
 	g := &gate{hub: cfg.HubIdentity, token: rand.Text(), log: cfg.Logger, refused: refused.Inc}
 	options := cfg.options(host, port, g)
+	held, err := lock(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
 	s, err := server.NewServer(options)
 	if err != nil {
+		_ = held.Close()
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "server configuration: %w", err)
 	}
 	log := &logger{log: cfg.Logger}
 	s.SetLoggerV2(log, false, false, false)
-	b := &Broker{server: s, token: g.token}
+	b := &Broker{server: s, lock: held, token: g.token}
 	s.Start() // returns at once: it accepts in goroutines of its own
 	if text := log.cause(); text != "" || !s.ReadyForConnections(startTimeout) {
 		b.Close()
@@ -104,7 +111,8 @@ func (b *Broker) Conn(ctx context.Context) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// Addr is the address of the MQTT listener, host:port.
+// Addr is the address of the MQTT listener, host:port. The host is as it was
+// configured, so it may be empty or 0.0.0.0.
 func (b *Broker) Addr() string { return b.addr }
 
 // Close ends all connections and the server, and returns when its store is
@@ -121,4 +129,5 @@ func (b *Broker) Close() {
 	}
 	b.server.Shutdown()
 	b.server.WaitForShutdown()
+	_ = b.lock.Close() // unlocks; the file stays
 }

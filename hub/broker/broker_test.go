@@ -22,7 +22,13 @@ import (
 	"rackboot/protocol"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		writeUntilKilled(dir)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestCertificateIsRequired(t *testing.T) {
 	s := newSite(t)
@@ -92,15 +98,7 @@ func TestNamesWithoutRights(t *testing.T) {
 func TestReopen(t *testing.T) {
 	s := newSite(t)
 	store := func() jetstream.KeyValue {
-		nc, err := s.broker.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		js, err := jetstream.New(nc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kv, err := js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "hub", Storage: jetstream.FileStorage})
+		kv, err := bucket(t.Context(), s.broker)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,6 +168,7 @@ func TestConfig(t *testing.T) {
 		{"certificates not required", func(c *Config) { c.TLS = s.keys.ServerTLS() }, protocol.CodeInvalid},
 		{"a hub named like an agent", func(c *Config) { c.HubIdentity = "rack-1" }, protocol.CodeInvalid},
 		{"no folder", func(c *Config) { c.Dir = "" }, protocol.CodeInvalid},
+		{"folder in use", func(*Config) {}, protocol.CodeUnavailable},
 		{"port taken", func(c *Config) { c.Dir, c.MQTTListen = t.TempDir(), taken }, protocol.CodeUnavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {

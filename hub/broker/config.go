@@ -21,7 +21,7 @@ const (
 	defaultMaxConnections = 20_000
 	defaultMaxStore       = 16 << 30 // bytes on disk
 	maxSubscriptions      = 256      // per connection
-	maxPending            = 8 << 20  // bytes that wait for one slow connection
+	maxPending            = 64 << 20 // bytes that wait for one connection; a fleet reports at once after a restart
 	authTimeout           = 10 * time.Second
 	writeDeadline         = 10 * time.Second
 	startTimeout          = 10 * time.Second
@@ -30,7 +30,8 @@ const (
 
 // Config says where the broker listens and keeps its store.
 type Config struct {
-	// Dir holds the store. One process may use it at a time.
+	// Dir holds the store; it is made and locked. The hub may keep nothing else in
+	// it.
 	Dir string
 	// MQTTListen is host:port; port 0 takes a free one.
 	MQTTListen string

@@ -131,14 +131,21 @@ func TestWills(t *testing.T) {
 			s.dieWithWill(t, "rack-1", topic, retain)
 		}
 	}
-	for range 2 {
-		select {
-		case m := <-seen:
-			if m.Subject != "rb.v1.a.rack-1.u.will" {
-				t.Errorf("will %s was published", m.Subject)
-			}
-		case <-time.After(10 * time.Second):
-			t.Fatal("the permitted will did not arrive")
+	// A connection is gone only after its will was dealt with.
+	for until := time.Now().Add(10 * time.Second); s.broker.server.NumClients() > 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("connections stay open")
+		}
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 2 {
+		t.Errorf("%d wills were published, not the 2 permitted ones", len(seen))
+	}
+	for range len(seen) {
+		if m := <-seen; m.Subject != "rb.v1.a.rack-1.u.will" {
+			t.Errorf("will %s was published", m.Subject)
 		}
 	}
 }

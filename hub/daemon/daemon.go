@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"time"
 
@@ -39,6 +40,10 @@ func Run(ctx context.Context, c Config, o Options) error {
 	keys, err := pki.Open(c.path("pki"), c.Names)
 	if err != nil {
 		return err
+	}
+	// People and agents need the authority's certificate, and nothing else of pki/.
+	if err := os.WriteFile(c.path("ca.pem"), keys.CAPEM(), 0o644); err != nil {
+		return protocol.Errorf(protocol.CodeUnavailable, "write the CA's certificate", "%w", err)
 	}
 	b, err := broker.Open(broker.Config{
 		Dir: c.path("store"), MQTTListen: c.MQTT, TLS: keys.BrokerTLS(), HubIdentity: pki.HubIdentity, Logger: log, Registerer: reg,

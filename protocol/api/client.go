@@ -107,6 +107,10 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 			return protocol.Errorf(protocol.CodeInternal, "encode request", "%w", err)
 		}
 	}
+	if len(body) > MaxBody {
+		return protocol.Errorf(protocol.CodeInvalid, "send request", "it has %d bytes, more than the %d that the hub takes at once", len(body), MaxBody).
+			WithHint("send it in parts; of resources, racks, segments and BMCs before servers, and servers before claims")
+	}
 	pause := firstPause
 	for try := 1; ; try++ {
 		err := c.once(ctx, method, path, body, out)

@@ -6,8 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/goccy/go-yaml"
-
+	"rackboot/cmd/internal/manifest"
 	"rackboot/protocol"
 )
 
@@ -64,7 +63,7 @@ func (a *app) loadContexts() (contextFile, error) {
 	if err != nil {
 		return f, protocol.Errorf(protocol.CodeUnavailable, op, "%w", err).WithHint("check the permissions of %s", path)
 	}
-	if err := yaml.UnmarshalWithOptions(raw, &f, yaml.Strict()); err != nil {
+	if err := manifest.Unmarshal(raw, &f); err != nil {
 		// The parser's text quotes the file, which holds tokens.
 		return contextFile{}, protocol.Errorf(protocol.CodeInvalid, op, "%s cannot be read", path).
 			WithHint("correct it, or move it away and use rackctl context set")
@@ -83,7 +82,7 @@ func (a *app) saveContexts(f contextFile) (err error) {
 			err = protocol.Errorf(protocol.CodeUnavailable, "write config", "%w", err).WithHint("check the folder of %s", path)
 		}
 	}()
-	raw, err := yaml.Marshal(f)
+	raw, err := manifest.Marshal(f)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/goccy/go-yaml"
-
+	"rackboot/cmd/internal/manifest"
 	"rackboot/protocol"
 )
 
@@ -136,7 +135,7 @@ func (p printer) text(value any, names []string, text string) error {
 func (p printer) encode(value any) error {
 	raw, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && p.form == formYAML {
-		if raw, err = yaml.JSONToYAML(raw); err == nil {
+		if raw, err = manifest.FromJSON(raw); err == nil {
 			raw = []byte(strings.TrimSuffix(string(raw), "\n"))
 		}
 	}

@@ -11,8 +11,8 @@ func (a *app) rackCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(&cobra.Command{
 		Use: "join-token RACK", Short: "Make a one-time token and print the command that joins an agent", Args: cobra.ExactArgs(1),
-		Long: "Make a one-time token and print the command that joins an agent. The agent that\n" +
-			"joins last serves the rack; one that served it before is fenced off.",
+		Long: "Make a one-time token and print the command that joins an agent. A rack\n" +
+			"has one agent: while it has one, no other can join.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, hub, err := a.client()
 			if err != nil {
