@@ -65,10 +65,14 @@ func layers() []layer {
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
 		{"cmd/internal/cli", slices.Concat(offline, []string{"protocol/...", "cmd/internal/manifest"}), "rackctl; what it knows of the hub comes over the API"},
-		{"cmd/internal/serve", []string{"protocol", "agent/daemon", "hub/daemon"}, "command line of the daemons"},
-		{"cmd/rackboot-agent", []string{"cmd/internal/serve"}, "main"},
-		{"cmd/rackboot-hub", []string{"cmd/internal/serve"}, "main"},
+		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
+		{"cmd/internal/serve/agent", []string{"protocol", "cmd/internal/serve", "agent/daemon"}, "command line of one daemon"},
+		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
+		{"cmd/rackboot-agent", []string{"cmd/internal/serve/agent"}, "main"},
+		{"cmd/rackboot-hub", []string{"cmd/internal/serve/hub"}, "main"},
 		{"cmd/rackctl", []string{"cmd/internal/cli"}, "main"},
+		{"cmd/internal/simulate", []string{"integration/sim"}, "command line of the simulated site"},
+		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
 
 		{"integration/memnet", nil, "buffered in-memory network for tests"},
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
@@ -84,6 +88,7 @@ func testLayers() []layer {
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},
+		{"cmd/internal/cli", []string{"hub/api/apitest", "hub/store/storetest"}, "calls go to the real API"},
 		{"cmd/rackctl", []string{"hub/api/apitest", "hub/store", "protocol"}, "scripts run against the real API"},
 		{"integration/...", belowCmd(), "composition"},
 	}

@@ -30,8 +30,8 @@ func libraries() []library {
 		{"github.com/google/go-containerregistry", []string{"netboot/image", "integration/sim"}, "the puller, and a registry to pull from"},
 		{"github.com/danielgtaylor/huma/v2", []string{"hub/api"}, ""},
 		{"github.com/oklog/ulid/v2", []string{"hub/daemon"}, ""},
-		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve"}, "two command lines"},
-		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/cli", "cmd/internal/manifest"}, "a reader for each file format, and rackctl's printer"},
+		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve/...", "cmd/internal/simulate"}, "command lines"},
+		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest"}, "a reader for each file format"},
 		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/..."}, "metrics are made where they are counted"},
 		{"golang.org/x/sync", []string{"metrics", "agent/...", "hub/..."}, "groups of goroutines"},
 	}
