@@ -13,6 +13,10 @@ import (
 func TestStages(t *testing.T) {
 	const passes = `{"Action":"pass","Package":"p","Test":"TestA"}`
 	const skips = `{"Action":"skip","Package":"p","Test":"TestB"}`
+	program := filepath.Join(t.TempDir(), "testsum")
+	if out, err := exec.Command("go", "build", "-o", program, "./integration/testsum").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for _, c := range []struct {
 		name, first, budget string // the body and the minutes of the first stage
 		args                string
@@ -33,7 +37,7 @@ func TestStages(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			script := filepath.Join(t.TempDir(), "run")
-			text := "set -euo pipefail\n. .ci/stage.sh\n" +
+			text := "set -euo pipefail\n. .ci/stage.sh\ntestsum() { '" + program + "' \"$@\"; }\n" +
 				"result() { echo \"$1\" | testsum -add \"$RACKBOOT_CI_RESULTS\"; }\n" +
 				"first() { " + c.first + "; }\nsecond() { result '" + passes + "'; }\n" +
 				"run_stages \"$*\" 'first " + c.budget + "' 'second 1'\n"

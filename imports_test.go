@@ -76,6 +76,7 @@ func layers() []layer {
 
 		{"integration/memnet", nil, "buffered in-memory network for tests"},
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
+		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
 	}
 }
@@ -83,6 +84,7 @@ func layers() []layer {
 // testLayers is what tests may import on top of their package and its layer.
 func testLayers() []layer {
 	return []layer{
+		{".", []string{"agent/daemon", "hub/daemon", "protocol"}, "the examples are read by the real loaders"},
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},

@@ -47,6 +47,7 @@ func testLibraries() []library {
 		{"github.com/rogpeppe/go-internal", []string{"cmd/..."}, "scripts of commands"},
 		{"github.com/prometheus/client_golang", anywhere, ""},
 		{"golang.org/x/net/nettest", []string{"integration/memnet"}, ""},
+		{"github.com/goccy/go-yaml", []string{"."}, ""},
 		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link"}, "a broker inside the bubble"},
 		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker"}, "another client than ours"},
 		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
