@@ -45,7 +45,13 @@ func TestStages(t *testing.T) {
 				t.Fatal(err)
 			}
 			begun := time.Now()
-			out, err := exec.Command("bash", append([]string{script}, strings.Fields(c.args)...)...).CombinedOutput()
+			cmd := exec.Command("bash", append([]string{script}, strings.Fields(c.args)...)...)
+			for _, v := range os.Environ() {
+				if !strings.HasPrefix(v, "RACKBOOT_CI_") { // of the run that this test is part of
+					cmd.Env = append(cmd.Env, v)
+				}
+			}
+			out, err := cmd.CombinedOutput()
 			if (err == nil) != c.good {
 				t.Errorf("ended with %v", err)
 			}
