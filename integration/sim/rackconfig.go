@@ -118,7 +118,7 @@ func (m *MachineConfig) account() (username, password string, err error) {
 	}
 	// The parser's error is not passed on: it would quote the file.
 	if err := yaml.UnmarshalWithOptions(raw, &v, yaml.Strict()); err != nil || v.Username == "" {
-		return "", "", fmt.Errorf("%s does not have the lines username: and password:", m.Credentials)
+		return "", "", fmt.Errorf("%s does not have the lines username and password", m.Credentials)
 	}
 	return v.Username, v.Password, nil
 }
