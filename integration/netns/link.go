@@ -3,6 +3,7 @@ package netns
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // Port is one end of a cable. Address is CIDR; empty for none.
@@ -45,6 +46,13 @@ func (n *Namespace) Tap(ctx context.Context, name, bridge string) error {
 // Join makes an interface a port of a bridge.
 func (n *Namespace) Join(ctx context.Context, name, bridge string) error {
 	return n.Run(ctx, "ip link set "+name+" master "+bridge+" up")
+}
+
+// Forwards says whether a port of a bridge forwards. The kernel notices a cable that
+// was just plugged in up to a second later.
+func (n *Namespace) Forwards(ctx context.Context, name string) (bool, error) {
+	out, err := n.Output(ctx, "ip -d link show dev "+name)
+	return strings.Contains(out, "bridge_slave state forwarding"), err
 }
 
 func (p Port) up(ctx context.Context) error {
