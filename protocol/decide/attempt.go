@@ -48,19 +48,19 @@ const (
 	attemptMaxPause = 5 * time.Minute
 )
 
-// attemptStep moves one power-on along. armed is whether the BMC holds an
-// override. The first row that fits decides; a state that no row names stays.
+// attemptStep moves one power-on along. armed is whether the BMC holds the
+// attempt's override; another party's does not count. The first row that fits decides; a state that no row names stays.
 //
 //	state          | net | power | armed | timer   | next           | action
 //	Preparing      | *   | off   | *     | run     | Preparing      | arm
-//	Preparing      | *   | off   | *     | expired | Failed         | disarm
+//	Preparing      | *   | off   | *     | expired | Failed         | none
 //	Preparing      | *   | on    | *     | *       | Failed         | none
 //	Armed          | *   | off   | yes   | *       | PowerRequested | on
 //	Armed          | *   | off   | no    | *       | Failed         | none
 //	Armed          | *   | on    | *     | *       | Failed         | none
 //	PowerRequested | *   | off   | no    | *       | Failed         | none
 //	PowerRequested | *   | off   | yes   | resend  | PowerRequested | on
-//	PowerRequested | *   | off   | yes   | expired | Failed         | disarm
+//	PowerRequested | *   | off   | yes   | expired | Failed         | none
 //	PowerRequested | *   | on    | no    | *       | Consumed       | none
 //	PowerRequested | *   | on    | yes   | expired | Failed         | none
 //	Consumed       | no  | *     | *     | *       | Succeeded      | none
@@ -72,7 +72,8 @@ const (
 // The override is never written or cleared between the power action and the
 // evidence that firmware consumed it (metal-operator 1059). PowerRequested, Off
 // and nothing armed is a boot that came and went unseen: it is reported as
-// unknown and not sent again.
+// unknown and not sent again. Whatever fails, an override that is still armed
+// once the server reads Off is cleared (see disarm).
 func attemptStep(state protocol.AttemptState, net bool, power running, armed bool, t timer) (protocol.AttemptState, ActionKind, string) {
 	const (
 		failed = protocol.AttemptFailed
@@ -83,7 +84,7 @@ func attemptStep(state protocol.AttemptState, net bool, power running, armed boo
 		case power == isOff && t == timerRun:
 			return state, ActArm, ""
 		case power == isOff && t == timerExpired:
-			return failed, ActDisarm, "the BMC did not take the boot override in time"
+			return failed, ActNone, "the BMC did not take the boot override in time"
 		case power == isOn:
 			return failed, ActNone, "the server was powered on before the override was written"
 		}
@@ -103,7 +104,7 @@ func attemptStep(state protocol.AttemptState, net bool, power running, armed boo
 		case power == isOff && t == timerResend:
 			return state, ActOn, ""
 		case power == isOff && t == timerExpired:
-			return failed, ActDisarm, "the BMC did not power the server on in time"
+			return failed, ActNone, "the BMC did not power the server on in time"
 		case power == isOn && !armed:
 			return protocol.AttemptConsumed, ActNone, ""
 		case power == isOn && t == timerExpired:
@@ -156,14 +157,13 @@ func timerOf(now time.Time, a *Attempt, power running) timer {
 func (p *step) advance() {
 	a := p.rec.Attempt
 	power := runningOf(p.watch.Last.Power)
-	armed := p.watch.Last.Override.Armed()
+	armed := p.watch.Last.Override.Armed() && p.watch.Last.Override.Target == a.Intended
 	next, act, reason := attemptStep(a.State, a.Network(), power, armed, timerOf(p.now, a, power))
 	p.recheck(activeInterval)
 	switch {
 	case next == protocol.AttemptFailed:
 		p.fail(reason)
 		a.Cleanup = act == ActForceOff
-		a.Disarm = act == ActDisarm
 		return
 	case next == protocol.AttemptSucceeded:
 		p.enter(next)
@@ -193,7 +193,7 @@ func (p *step) advance() {
 			a.OnSent = p.now
 			p.happened(protocol.EventPowerOn, "with override %s", a.Intended)
 		}
-		a.OnAgain = p.now
+		a.OnAgain, a.OnPending = p.now, p.now
 		a.Epoch = p.rec.Epoch
 		p.dirty = true
 		p.act(Action{Kind: ActOn, Attempt: a.ID})
@@ -211,7 +211,7 @@ func (p *step) enter(s protocol.AttemptState) {
 func (p *step) fail(reason string) {
 	a := p.rec.Attempt
 	fetched := a.State == protocol.AttemptFetched
-	a.Reason = reason
+	a.Reason, a.Disarm = reason, true
 	p.enter(protocol.AttemptFailed)
 	p.happened(protocol.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
 	if a.Network() && fetched {
@@ -232,7 +232,10 @@ func (p *step) armResult(r Result) {
 		if r.Code == "" && !r.Stored.Armed() {
 			a.Disarm = false
 			p.dirty = true
+			return
 		}
+		p.watch.Refused = "disarm: " + r.Message
+		p.watch.Pause = p.now.Add(attemptBackoff)
 		return
 	}
 	if a.State != protocol.AttemptPreparing {
@@ -243,13 +246,14 @@ func (p *step) armResult(r Result) {
 	switch {
 	case r.Code == "" && r.Stored.Target == a.Intended && r.Stored.Enabled == protocol.OverrideOnce:
 		p.enter(protocol.AttemptArmed)
-		p.watch.Last.Override = r.Stored
+		if o := p.snap.Observation; o == nil || o.StartedAt.Before(r.At) {
+			p.watch.Last.Override = r.Stored // else a newer read says what is there
+		}
 		p.happened(protocol.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
 	case r.Code == "":
 		p.fail("the BMC stored " + string(r.Stored.Target) + " " + string(r.Stored.Enabled) + " instead of " + string(a.Intended) + " Once")
-		a.Disarm = true
 	default:
-		p.raise(protocol.CondPowerFailed, "arm: %s", r.Message)
+		p.watch.Refused = "arm: " + r.Message
 		p.watch.NextTry = p.now.Add(attemptBackoff)
 	}
 }
@@ -257,7 +261,17 @@ func (p *step) armResult(r Result) {
 // onResult folds the answer to On. A refusal is not the end: the next read
 // tells, and On is sent again while its time lasts.
 func (p *step) onResult(r Result) {
-	if r.Code != "" {
-		p.raise(protocol.CondPowerFailed, "on: %s", r.Message)
+	if r.Code == "" {
+		return
+	}
+	p.watch.Refused = "on: " + r.Message
+	a := p.rec.Attempt
+	if a == nil || a.ID != r.Attempt || !a.OnAgain.Equal(a.OnSent) {
+		return // an earlier On may still take effect
+	}
+	switch r.Code {
+	case protocol.CodeConflict, protocol.CodeInvalid, protocol.CodeUnsupported, protocol.CodeDenied:
+		a.OnPending = time.Time{}
+		p.dirty = true
 	}
 }

@@ -56,7 +56,7 @@ func (p *step) run() {
 	}
 	switch runningOf(p.watch.Last.Power) {
 	case isOn:
-		if !done && (a == nil || a.State != protocol.AttemptFailed) {
+		if !done && (a == nil || a.State != protocol.AttemptFailed || a.Abandoned) {
 			p.raise(protocol.CondServerOn, "")
 		}
 		return
@@ -69,6 +69,9 @@ func (p *step) run() {
 		return
 	}
 	if done {
+		if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff {
+			return // an operator resumes it (P5); deriveBMC says so
+		}
 		p.begin(protocol.TargetHdd, "", "")
 		return
 	}
@@ -128,6 +131,8 @@ func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
 		return "the grant is for another claim or generation"
 	case g.ImageDigest != b.Image.Digest:
 		return "the grant is for image " + g.ImageDigest
+	case g.MaxAttempts < 1:
+		return "the grant allows no attempt"
 	case g.FirstBoot != b.Policy.FirstBoot:
 		return "the grant is for first boot " + string(g.FirstBoot)
 	}
@@ -151,13 +156,11 @@ func (p *step) begin(target protocol.BootTarget, file, blob string) {
 	p.advance()
 }
 
-// abandon ends an open attempt because the server shall not run. An override
-// that nothing consumed is cleared (P6).
+// abandon ends an open attempt because the server shall not run, or not for its
+// claim any more.
 func (p *step) abandon(why string) {
-	a := p.rec.Attempt
-	before := a.State
 	p.fail(why)
-	a.Disarm = before == protocol.AttemptPreparing || before == protocol.AttemptArmed || before == protocol.AttemptPowerRequested
+	p.rec.Attempt.Abandoned = true
 	p.watch.NextTry, p.watch.Backoff = p.now, 0
 }
 
@@ -180,8 +183,8 @@ func (p *step) clean() bool {
 	return p.disarm()
 }
 
-// disarm clears an override that nothing consumed. It never writes while the
-// server may be about to consume it.
+// disarm clears an override that nothing consumed (P6). It never writes while the
+// server may be about to consume it, and waits after a refusal.
 func (p *step) disarm() bool {
 	a := p.rec.Attempt
 	if a == nil || !a.Disarm || p.watch.Last.Power != protocol.PowerOff {
@@ -191,6 +194,10 @@ func (p *step) disarm() bool {
 		a.Disarm = false
 		p.dirty = true
 		return false
+	}
+	if p.now.Before(p.watch.Pause) {
+		p.recheckAt(p.watch.Pause)
+		return true
 	}
 	p.act(Action{Kind: ActDisarm, Attempt: a.ID, Override: protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled}})
 	p.recheck(activeInterval)
