@@ -246,9 +246,7 @@ func (p *step) armResult(r Result) {
 	switch {
 	case r.Code == "" && r.Stored.Target == a.Intended && r.Stored.Enabled == protocol.OverrideOnce:
 		p.enter(protocol.AttemptArmed)
-		if o := p.snap.Observation; o == nil || o.StartedAt.Before(r.At) {
-			p.watch.Last.Override = r.Stored // else a newer read says what is there
-		}
+		p.watch.Last.Override = r.Stored
 		p.happened(protocol.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
 	case r.Code == "":
 		p.fail("the BMC stored " + string(r.Stored.Target) + " " + string(r.Stored.Enabled) + " instead of " + string(a.Intended) + " Once")
@@ -261,17 +259,21 @@ func (p *step) armResult(r Result) {
 // onResult folds the answer to On. A refusal is not the end: the next read
 // tells, and On is sent again while its time lasts.
 func (p *step) onResult(r Result) {
-	if r.Code == "" {
-		return
+	if r.Code != "" {
+		p.watch.Refused = "on: " + r.Message
 	}
-	p.watch.Refused = "on: " + r.Message
 	a := p.rec.Attempt
-	if a == nil || a.ID != r.Attempt || !a.OnAgain.Equal(a.OnSent) {
-		return // an earlier On may still take effect
+	if a == nil || a.ID != r.Attempt || a.OnPending.IsZero() {
+		return
 	}
 	switch r.Code {
 	case protocol.CodeConflict, protocol.CodeInvalid, protocol.CodeUnsupported, protocol.CodeDenied:
-		a.OnPending = time.Time{}
+		if a.OnAgain.Equal(a.OnSent) { // else an earlier On may still take effect
+			a.OnPending = time.Time{}
+			p.dirty = true
+		}
+	default:
+		a.OnPending = r.At
 		p.dirty = true
 	}
 }

@@ -56,7 +56,7 @@ func (p *step) sawRunning(last protocol.Observation) {
 	}
 	first := p.rec.Power == ""
 	a := p.rec.Attempt
-	ours := a != nil && !a.OnPending.IsZero() && a.Epoch == p.rec.Epoch
+	ours := a != nil && !a.OnPending.IsZero() && a.Epoch == p.rec.Epoch && p.now.Sub(a.OnPending) <= onTimeout
 	p.rec.Power = protocol.PowerOn
 	p.rec.Epoch++
 	p.dirty = true

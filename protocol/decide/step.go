@@ -30,11 +30,11 @@ func Step(now time.Time, s Snapshot) Plan {
 
 	p.steady()
 	p.forgetHolds()
+	if s.Result != nil {
+		p.result(*s.Result) // the read was begun after it
+	}
 	if s.Observation != nil {
 		p.observe(*s.Observation)
-	}
-	if s.Result != nil {
-		p.result(*s.Result)
 	}
 	for _, e := range s.Events {
 		p.evidence(e)

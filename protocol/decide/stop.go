@@ -81,6 +81,9 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	switch power {
 	case protocol.PowerOff:
 		p.endStop()
+		if a := p.rec.Attempt; a == nil || !a.Disarm {
+			p.watch.Refused = ""
+		}
 		return
 	case protocol.PowerUnknown, protocol.PowerUnreachable:
 		p.recheck(activeInterval) // the time of a soft stop begins when it can begin
