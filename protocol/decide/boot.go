@@ -190,8 +190,8 @@ func (p *step) disarm() bool {
 	if a == nil || !a.Disarm || p.watch.Last.Power != protocol.PowerOff {
 		return false
 	}
-	if !p.watch.Last.Override.Armed() {
-		a.Disarm = false
+	if o := p.watch.Last.Override; !o.Armed() || o.Target != a.Intended && o.Target != a.Stored.Target {
+		a.Disarm = false // or it is another party's
 		p.dirty = true
 		return false
 	}

@@ -141,6 +141,10 @@ func TestProperties(t *testing.T) {
 	var steps, provisions, receipts, disk, errors int
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
+		if rapid.IntRange(0, 3).Draw(t, "claimed") > 0 {
+			w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
+			w.run(time.Duration(rapid.IntRange(0, 120).Draw(t, "seconds")) * time.Second)
+		}
 		t.Repeat(w.actions())
 		w.m.faults, w.midCall, w.crashIn, w.local = faults{}, nil, 0, true
 		w.requests = nil
@@ -204,8 +208,8 @@ func (w *world) stuck() bool {
 	}
 	return slices.ContainsFunc(w.conds, func(c protocol.ConditionState) bool {
 		switch c.Code {
-		case protocol.CondGrantSpent, protocol.CondUnexpectedPower, protocol.CondServerOn, protocol.CondFirstBootFailed:
-			return !w.record().Attempt.Open()
+		case protocol.CondGrantSpent, protocol.CondUnexpectedPower, protocol.CondServerOn, protocol.CondFirstBootFailed, protocol.CondPowerFailed:
+			return !w.record().Attempt.Open() && w.now > w.watch.NextTry.Sub(worldStart)-w.offset
 		}
 		return false
 	})

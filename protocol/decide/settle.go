@@ -91,6 +91,12 @@ func (p *step) deriveBoot() {
 			p.raise(protocol.CondOverrideNotStored, "%s", a.Reason)
 		}
 	}
+	// An installer that restarts the server instead of ending it, or whose end was
+	// not seen: what runs now was not ordered, and the disk was not booted.
+	if a != nil && a.State == protocol.AttemptSucceeded && a.Network() && p.rec.Power == protocol.PowerOn &&
+		p.now.Sub(a.Since) > p.snap.Settings.SoftTimeout && len(p.snap.Holds) == 0 && p.rec.Stop == nil {
+		p.raise(protocol.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
+	}
 	p.deriveGrant()
 	if p.plan.Fetch && !p.snap.Artefacts.Local {
 		if f := p.snap.Artefacts.Failed; f != nil {

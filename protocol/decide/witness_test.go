@@ -155,14 +155,15 @@ func (x *witness) fence(s Snapshot, p Plan) {
 			continue
 		}
 		x.receipts++
-		run := 0
-		for j := len(x.reads) - 1; j >= 0 && x.reads[j].Power == protocol.PowerOff && x.reads[j].StartedAt.After(s.Holds[i].EnforcedAt); j-- {
-			run++
+		run, first := 0, protocol.Observation{}
+		for j := len(x.reads) - 1; j >= 0 && x.reads[j].Power == protocol.PowerOff; j-- {
+			if x.reads[j].StartedAt.After(s.Holds[i].EnforcedAt) {
+				run, first = run+1, x.reads[j]
+			}
 		}
 		if run < 2 || r.Reads < 2 || r.Reads > run {
 			x.t.Fatalf("P3: a receipt of %d reads; %d are good", r.Reads, run)
 		}
-		first := x.reads[len(x.reads)-run]
 		if span := r.ConfirmedAt.Sub(first.StartedAt); !x.stepped && span < s.Settings.SettleWindow {
 			x.t.Fatalf("P3: a receipt over %v", span)
 		}
