@@ -46,7 +46,14 @@ func (p *step) run() {
 	if p.clean() {
 		return
 	}
-	p.endStop()
+	if st := p.rec.Stop; st != nil {
+		// What was sent cannot be called back: the server goes to Off, and starts
+		// again from there.
+		p.stop(st.Mode, p.snap.Settings.SoftTimeout)
+		if p.rec.Stop != nil {
+			return
+		}
+	}
 	if in.Boot == nil {
 		return // the hub has not validated the image yet; it says so itself
 	}
@@ -157,10 +164,13 @@ func (p *step) begin(target protocol.BootTarget, file, blob string) {
 }
 
 // abandon ends an open attempt because the server shall not run, or not for its
-// claim any more.
+// claim any more. If it shall again before it was stopped, it is stopped all the
+// same: nobody watched what it booted.
 func (p *step) abandon(why string) {
+	a := p.rec.Attempt
+	a.Cleanup = a.State != protocol.AttemptPreparing && a.State != protocol.AttemptArmed
+	a.Abandoned = true
 	p.fail(why)
-	p.rec.Attempt.Abandoned = true
 	p.watch.NextTry, p.watch.Backoff = p.now, 0
 }
 
@@ -176,6 +186,9 @@ func (p *step) clean() bool {
 	case a.Cleanup && p.watch.Last.Power == protocol.PowerOff:
 		a.Cleanup = false
 		p.dirty = true
+	case a.Cleanup && a.Abandoned:
+		p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
+		return true
 	case a.Cleanup:
 		p.stop(protocol.StopHard, 0)
 		return true

@@ -96,6 +96,7 @@ func (p *step) installed(e Event) {
 		return
 	}
 	a.Evidence = protocol.EvidenceInstalled
+	a.Disarm = true // some firmware boots by an override for once and keeps it
 	p.enter(protocol.AttemptSucceeded)
 	p.watch.Backoff, p.watch.NextTry = 0, time.Time{}
 	p.rec.Unexpected = nil // whatever it was, it ended well

@@ -37,6 +37,9 @@ func (p *step) sawOff() {
 	p.rec.Power = protocol.PowerOff
 	p.dirty = true
 	a := p.rec.Attempt
+	if a != nil {
+		a.Cleanup = false
+	}
 	switch {
 	case first:
 	case p.rec.Stop != nil:

@@ -101,10 +101,14 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"forget requests": func(*rapid.T) { w.requests = nil },
 		"someone powers it on": func(*rapid.T) {
 			if w.m.power == protocol.PowerOff {
+				w.w.blind = w.w.blind || w.w.unseenOff
 				w.m.powerOn()
 			}
 		},
-		"someone cuts power": func(*rapid.T) { w.m.off() },
+		"someone cuts power": func(*rapid.T) {
+			w.w.unseenOff = w.w.unseenOff || w.m.power != protocol.PowerOff
+			w.m.off()
+		},
 		"someone arms PXE": func(*rapid.T) {
 			w.m.override = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
 		},
@@ -196,7 +200,7 @@ func (w *world) well() bool {
 		return off
 	default:
 		a := rec.Attempt
-		return w.m.power == protocol.PowerOn && w.m.os && provisioned(w.intent.Boot, rec.Provisioned, nil) &&
+		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && provisioned(w.intent.Boot, rec.Provisioned, nil) &&
 			a != nil && a.State == protocol.AttemptSucceeded && !a.Network()
 	}
 }
@@ -209,7 +213,7 @@ func (w *world) stuck() bool {
 	return slices.ContainsFunc(w.conds, func(c protocol.ConditionState) bool {
 		switch c.Code {
 		case protocol.CondGrantSpent, protocol.CondUnexpectedPower, protocol.CondServerOn, protocol.CondFirstBootFailed, protocol.CondPowerFailed:
-			return !w.record().Attempt.Open() && w.now > w.watch.NextTry.Sub(worldStart)-w.offset
+			return !w.record().Attempt.Open() && !w.clock().Before(w.watch.NextTry)
 		}
 		return false
 	})
