@@ -37,8 +37,8 @@ func (x *witness) read(o protocol.Observation) {
 	if o.Power == protocol.PowerOff {
 		x.unseenOff = false
 	}
-	if len(x.reads) > 200 {
-		x.reads = slices.Clone(x.reads[100:])
+	if len(x.reads) > 4000 {
+		x.reads = slices.Clone(x.reads[2000:])
 	}
 }
 
