@@ -109,7 +109,7 @@ func (f *fetcher) pin(o store.Overview) {
 
 func (f *fetcher) note(err error) {
 	if err != nil {
-		f.agent.log.Error("cannot pin a boot file", "err", err)
+		f.agent.log.Error("boot files", "err", err)
 	}
 }
 
@@ -181,6 +181,7 @@ func (f *fetcher) pull(ctx context.Context, e *fetching) {
 	f.mu.Unlock()
 	if err == nil {
 		f.agent.log.Info("boot files are local", "image", e.image.Digest)
+		f.note(f.agent.store.Append(protocol.Event{At: now, Code: protocol.EventArtefactsLocal, Message: e.image.Digest}))
 	} else {
 		f.agent.log.Warn("boot files could not be fetched", "image", e.image.Digest, "err", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"rackboot/agent"
 	"rackboot/bmc/redfish"
+	"rackboot/metrics"
 	"rackboot/protocol/link"
 	"rackboot/protocol/wire"
 	"rackboot/state/badger"
@@ -53,7 +54,7 @@ func Run(ctx context.Context, c Config, version string, log *slog.Logger, ready 
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	if c.Metrics != "" {
-		if err := serveMetrics(ctx, group, c.Metrics, reg, log); err != nil {
+		if err := metrics.Serve(ctx, group, c.Metrics, reg, log); err != nil {
 			return err
 		}
 	}

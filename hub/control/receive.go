@@ -25,6 +25,11 @@ func (c *Control) Receive(topic string, payload []byte) {
 	a, err := store.Get[*protocol.Agent](c.cfg.Store, agent)
 	if err != nil {
 		c.log.Warn("message of an unknown agent", "agent", agent, "err", err)
+		if leaf == protocol.LeafHello {
+			// Its certificate is of this hub, so it was an agent once: it is told that
+			// it is none any more, and starts nothing from then on.
+			c.send(protocol.TopicDown(agent, protocol.LeafSync), protocol.Sync{Protocol: protocol.Version, Refused: protocol.CondAgentReplaced, At: c.cfg.Clock()})
+		}
 		return
 	}
 	v := wire.NewVerifier(a.Spec.Key)

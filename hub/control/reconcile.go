@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"slices"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -29,6 +30,12 @@ func (c *Control) fleet() plan.Fleet {
 // off is completed by the next.
 func (c *Control) reconcile(ctx context.Context) error {
 	f := c.fleet()
+	if err := c.vacate(ctx, f); err != nil {
+		return err
+	}
+	if err := c.prune(ctx); err != nil {
+		return err
+	}
 	bindings, unbound := plan.Bind(f)
 	for _, b := range bindings {
 		if err := c.bind(ctx, b); err != nil {
@@ -51,6 +58,21 @@ func (c *Control) reconcile(ctx context.Context) error {
 	}
 	c.keepConds(conds)
 	return c.compile(ctx)
+}
+
+// vacate frees racks whose agent was deleted. The term stays, so that what the
+// deleted agent still says or hears is refused.
+func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
+	for _, r := range f.Racks {
+		if r.Status.Agent == "" || slices.ContainsFunc(f.Agents, func(a *protocol.Agent) bool { return a.Metadata.Name == r.Status.Agent }) {
+			continue
+		}
+		r.Status.Agent = ""
+		if err := c.cfg.Store.Put(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *Control) bind(ctx context.Context, b plan.Binding) error {

@@ -11,8 +11,8 @@ import (
 // Delete is what people ask for. A Claim gets metadata.deletedAt and is removed
 // with Remove when its server was proved Off; asking again changes nothing. Any
 // other resource is removed at once, unless something refers to it: that is a
-// conflict which names who. An Agent goes only when its rack has nothing left to
-// serve. Holds and boot configurations cannot be deleted. The result is the
+// conflict which names who. A rack whose Agent is gone may be joined by another;
+// the deleted one starts nothing any more when it hears of it. Holds and boot configurations cannot be deleted. The result is the
 // resource as it is, or was.
 //
 // The codes are not_found, conflict, unsupported, unavailable and timeout.
@@ -77,13 +77,6 @@ func (s *Store) deleteOne(ctx context.Context, obj protocol.Object) (protocol.Ob
 func (s *Store) referrers(kind protocol.Kind, name string) []string {
 	if kind == protocol.KindServer {
 		return s.users(name)
-	}
-	if kind == protocol.KindAgent {
-		agent, err := Get[*protocol.Agent](s, name)
-		if err != nil {
-			return nil
-		}
-		return s.referring(protocol.KindRack, agent.Spec.RackRef.Name, protocol.KindSegment, protocol.KindBMC)
 	}
 	return s.referring(kind, name, protocol.Kinds()...)
 }

@@ -27,6 +27,10 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 	if err != nil || again.Metadata.Name != first.Metadata.Name || len(s.HoldsOn("n1")) != 1 {
 		t.Fatalf("%v, %v", again, err)
 	}
+	again.Spec.Reason, s.HoldsOn("n1")[0].Spec.Reason = "changed", "changed"
+	if kept := s.HoldsOn("n1")[0]; kept.Spec.Reason != "" || kept.Metadata.Revision != first.Metadata.Revision {
+		t.Fatalf("the mirror was changed through a copy: %+v", kept)
+	}
 	for name, row := range map[string]struct {
 		hold *protocol.Hold
 		want protocol.Code
@@ -100,7 +104,7 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 		who  string
 	}{
 		{protocol.KindRack, "r1", "Segment/boot"},
-		{protocol.KindAgent, "a1", "BMC/b1"},
+		{protocol.KindRack, "r1", "Agent/a1"},
 		{protocol.KindSegment, "boot", "Server/n1, Server/n2"},
 		{protocol.KindBMC, "b1", "Server/n1"},
 		{protocol.KindServer, "n1", "Claim/c1"},
@@ -110,6 +114,10 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 		if !strings.Contains(err.Error(), row.who) {
 			t.Errorf("%s %s: %v does not name %s", row.kind, row.name, err, row.who)
 		}
+	}
+	// An agent that is gone for good must be deletable while its rack is in use.
+	if _, err := s.Delete(t.Context(), protocol.KindAgent, "a1"); err != nil {
+		t.Error(err)
 	}
 	for _, kind := range []protocol.Kind{protocol.KindHold, protocol.KindBootConfiguration} {
 		_, err := s.Delete(t.Context(), kind, "x")
@@ -132,7 +140,7 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 		name string
 	}{
 		{protocol.KindServer, "n1"}, {protocol.KindServer, "n2"}, {protocol.KindBMC, "b1"}, {protocol.KindBMC, "b2"},
-		{protocol.KindSegment, "boot"}, {protocol.KindAgent, "a1"}, {protocol.KindRack, "r1"},
+		{protocol.KindSegment, "boot"}, {protocol.KindRack, "r1"},
 	} {
 		if _, err := s.Delete(t.Context(), row.kind, row.name); err != nil {
 			t.Errorf("%s %s: %v", row.kind, row.name, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/netboot/firmware"
 )
 
 // ServerConfig describes one simulated server.
@@ -37,7 +38,12 @@ type Server struct {
 	Disk *sim.Disk
 	// Boots counts what firmware booted.
 	Boots *Boots
+	uefi  *uefi
 }
+
+// firmware is another UEFI client with the server's address, for asking as its
+// firmware would.
+func (s *Server) firmware() *firmware.Client { return s.uefi.client() }
 
 // StartServer starts the BMC; the machine is off.
 func StartServer(c ServerConfig) (*Server, error) {
@@ -47,17 +53,15 @@ func StartServer(c ServerConfig) (*Server, error) {
 	}
 	boots := &Boots{}
 	disk := &sim.Disk{}
-	machine := sim.NewSimulated(sim.SimulatedConfig{
-		Post: c.Post, Shutdown: c.Shutdown, Disk: disk,
-		Firmware: &uefi{config: c, mac: mac, boots: boots, log: c.Logger.With("machine", c.Name)},
-	})
+	u := &uefi{config: c, mac: mac, boots: boots, log: c.Logger.With("machine", c.Name)}
+	machine := sim.NewSimulated(sim.SimulatedConfig{Post: c.Post, Shutdown: c.Shutdown, Disk: disk, Firmware: u})
 	b, err := sim.New(sim.Config{
 		Machine: machine, Personality: c.Personality, Username: c.Username, Password: c.Password, Listen: c.Listen, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server %s: %w", c.Name, err)
 	}
-	return &Server{Name: c.Name, MAC: mac.String(), BMC: b, Disk: disk, Boots: boots}, nil
+	return &Server{Name: c.Name, MAC: mac.String(), BMC: b, Disk: disk, Boots: boots, uefi: u}, nil
 }
 
 // Close ends the BMC and the machine.

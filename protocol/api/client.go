@@ -60,6 +60,10 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the hub's URL %s is not https", u.Redacted()).
 			WithHint("a token must not travel in the clear; use https://%s", u.Host)
 	}
+	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the token is not one word of visible ASCII").
+			WithHint("check the token file")
+	}
 	client := cfg.HTTPClient
 	if client == nil {
 		transport := &http.Transport{
@@ -102,6 +106,10 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 		if body, err = json.Marshal(in); err != nil {
 			return protocol.Errorf(protocol.CodeInternal, "encode request", "%w", err)
 		}
+	}
+	if len(body) > MaxBody {
+		return protocol.Errorf(protocol.CodeInvalid, "send request", "it has %d bytes, more than the %d that the hub takes at once", len(body), MaxBody).
+			WithHint("send it in parts; of resources, racks, segments and BMCs before servers, and servers before claims")
 	}
 	pause := firstPause
 	for try := 1; ; try++ {

@@ -2,8 +2,8 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
-	"strings"
 
 	"rackboot/protocol"
 )
@@ -87,7 +87,7 @@ func (p *Problem) Err() error {
 	}
 	message := p.Detail
 	if message == "" {
-		message = strings.ToLower(http.StatusText(p.Status))
+		message = fmt.Sprintf("answered status %d", p.Status)
 	}
 	return &protocol.Error{Code: code, Op: p.Op, Message: message, Hint: p.Hint, Err: p}
 }

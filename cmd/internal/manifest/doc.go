@@ -6,4 +6,6 @@
 // The resources have json tags only. A file is walked as a syntax tree next to
 // the Go type that it shall become, so that each path has its line and each
 // scalar its type before anything is decoded.
+//
+// It is the one package of rackctl that knows a YAML library.
 package manifest

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rackboot/protocol"
 )
 
 // FuzzParse: no input panics, every error has a line of the file and a message,
@@ -44,6 +46,39 @@ func FuzzParse(f *testing.F) {
 		}
 		if d := cmp.Diff(set.Objects(), twice.Objects()); d != "" {
 			t.Error(d)
+		}
+	})
+}
+
+// FuzzFromJSON: what rackctl prints as YAML can be applied again and means the
+// same, whatever text people put into it.
+func FuzzFromJSON(f *testing.F) {
+	for _, s := range []string{"", "7", "1.10", "0x10", "true", "null", "~", "Off", "2026-11-20T09:00:00Z", "52:54:00:12:34:56",
+		"- a", "a: b", "#x", "x #y", "a\nb\n", "\n a\n\n", " x ", "---", "...", "*a", "&a", "!t", "<<", "'", "\"", "\\", "%", "@", "{", "[", "|", ">", "?", "é\u2028\t"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		rack := &protocol.Rack{Spec: protocol.RackSpec{Description: s}}
+		rack.Metadata.Name = "r1"
+		rack.Metadata.Labels = map[string]string{"text": s}
+		rack.Default()
+		raw, err := json.Marshal(rack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, rack); err != nil { // text that is no UTF-8 changes here
+			t.Fatal(err)
+		}
+		text, err := FromJSON(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := Parse([]Source{{"f.yaml", text}})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if d := cmp.Diff(set.Objects()[0], protocol.Object(rack)); d != "" {
+			t.Errorf("%s\n%s", d, text)
 		}
 	})
 }

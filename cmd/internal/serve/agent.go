@@ -39,11 +39,14 @@ func agentRun(config *string, version string, stderr io.Writer) *cobra.Command {
 func agentJoin(config *string, stdout io.Writer) *cobra.Command {
 	c := &cobra.Command{Use: "join", Short: "Join a hub with a one-time token", Args: cobra.NoArgs}
 	hub := c.Flags().String("hub", "", "URL of the hub's API")
-	token := c.Flags().String("token", "", "one-time token; - reads it from standard input")
+	token := c.Flags().String("token", "", "one-time token; - reads it from standard input (default: $RACKBOOT_JOIN_TOKEN)")
 	ca := c.Flags().String("ca", "", "file with the hub's CA (PEM)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *token == "" {
+			*token = os.Getenv("RACKBOOT_JOIN_TOKEN")
+		}
 		if *hub == "" || *token == "" || *ca == "" {
-			return protocol.Errorf(protocol.CodeInvalid, "join", "--hub, --token and --ca are needed").
+			return protocol.Errorf(protocol.CodeInvalid, "join", "--hub, --ca and a token are needed").
 				WithHint("rackctl rack join-token RACK prints the whole command")
 		}
 		cfg, err := daemon.LoadConfig(*config)

@@ -1,4 +1,4 @@
-package daemon
+package metrics
 
 import (
 	"context"
@@ -15,12 +15,13 @@ import (
 	"rackboot/protocol"
 )
 
-// serveMetrics opens the metrics page; a busy address is a start-up error.
-func serveMetrics(ctx context.Context, group *errgroup.Group, addr string, reg *prometheus.Registry, log *slog.Logger) error {
+// Serve opens GET /metrics on addr and serves it in group until ctx ends. A busy
+// address is an unavailable error.
+func Serve(ctx context.Context, group *errgroup.Group, addr string, reg *prometheus.Registry, log *slog.Logger) error {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return protocol.Errorf(protocol.CodeUnavailable, "open the metrics page", "%w", err).WithHint("change metrics in the agent's file")
+		return protocol.Errorf(protocol.CodeUnavailable, "open the metrics page", "%w", err).WithHint("change metrics in the daemon's file")
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+func (a *app) deleteCmd() *cobra.Command {
+	var wait bool
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use: "delete KIND NAME", Short: "Delete a resource; a claim goes when its server was proved off", Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, name, err := oneTarget(args)
+			if err != nil {
+				return err
+			}
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			obj, err := c.Delete(cmd.Context(), kind, name)
+			if err != nil {
+				return err
+			}
+			full := strings.ToLower(string(kind)) + "/" + name
+			word := "deleted"
+			if kind == protocol.KindClaim {
+				word = "is being released"
+				if wait {
+					if err := a.waitGone(cmd.Context(), c, kind, name, timeout); err != nil {
+						return err
+					}
+					word = "deleted"
+				}
+			}
+			return a.print.text(obj, []string{full}, fmt.Sprintf("%s %s", full, word))
+		},
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is gone")
+	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Minute, "how long to wait")
+	return cmd
+}
+
+func (a *app) waitGone(ctx context.Context, c *api.Client, kind protocol.Kind, name string, timeout time.Duration) error {
+	return a.poll(ctx, timeout, strings.ToLower(string(kind))+"/"+name, func(ctx context.Context) (string, bool, error) {
+		obj, err := c.GetObject(ctx, kind, name)
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			return "gone", true, nil
+		}
+		if claim, ok := obj.(*protocol.Claim); ok && err == nil {
+			return strings.TrimSpace(fmt.Sprintf("releasing server %s %s", dash(claim.Status.Server),
+				conditionCodes(claim.Status.Conditions, time.Now()))), false, nil
+		}
+		return "there", false, err
+	})
+}

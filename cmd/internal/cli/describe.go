@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+)
+
+func (a *app) describeCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "describe KIND NAME", Short: "Show one resource with its conditions and what to do", Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, name, err := oneTarget(args)
+			if err != nil {
+				return err
+			}
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			obj, err := c.GetObject(cmd.Context(), kind, name)
+			if err != nil {
+				return err
+			}
+			now := time.Now()
+			v := objectsView(kind, []protocol.Object{obj}, now)
+			v.single = true
+			return a.print.describe(v, facts(v, obj), conditionText(conditionsOf(obj), now))
+		},
+	}
+}
+
+// facts are all columns of the wide table, one per line, and what has none.
+func facts(v view, obj protocol.Object) []fact {
+	var out []fact
+	for i, col := range v.columns {
+		if col.name != "CONDITIONS" {
+			out = append(out, fact{strings.ToUpper(col.name[:1]) + strings.ToLower(col.name[1:]), v.items[0].cells[i]})
+		}
+	}
+	m := obj.Head().Metadata
+	var labels []string
+	for _, k := range slices.Sorted(maps.Keys(m.Labels)) {
+		labels = append(labels, k+"="+m.Labels[k])
+	}
+	out = append(out, fact{"Labels", strings.Join(labels, ",")}, fact{"Uid", m.UID}, fact{"Generation", fmt.Sprint(m.Generation)},
+		fact{"Created", stamp(m.CreatedAt)}, fact{"Deleted", stamp(m.DeletedAt)})
+	if s, ok := obj.(*protocol.Server); ok && s.Status.Report != nil {
+		r := s.Status.Report
+		out = append(out, fact{"Power epoch", fmt.Sprint(r.PowerEpoch)}, fact{"Last powered on", stamp(r.LastPoweredOn)},
+			fact{"Reboot pending since", stamp(r.PendingRebootSince)}, fact{"Read error", r.Observation.Error})
+		if t := r.Attempt; t != nil {
+			out = append(out, fact{"Attempt since", stamp(&t.Since)}, fact{"Attempt evidence", string(t.Evidence)},
+				fact{"Attempt reason", t.Reason}, fact{"Boot URI", t.URI})
+		}
+		for _, h := range r.Holds {
+			out = append(out, fact{"Hold " + h.ID, string(h.Word)})
+		}
+	}
+	// One line per name: a column and a fact may say the same.
+	seen := map[string]bool{}
+	return slices.DeleteFunc(out, func(f fact) bool {
+		twice := seen[f.name]
+		seen[f.name] = true
+		return twice
+	})
+}
+
+func conditionText(all []protocol.ConditionState, now time.Time) string {
+	shown := visible(all, now)
+	if len(shown) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Conditions:\n")
+	for _, s := range shown {
+		known, _ := protocol.LookupCondition(s.Code)
+		fmt.Fprintf(&b, "  %s (%s): %s, since %s\n", s.Code, dash(string(known.Severity)), dash(known.Title), dash(stamp(&s.Since)))
+		if s.Message != "" {
+			fmt.Fprintf(&b, "    %s\n", s.Message)
+		}
+		if known.Hint != "" {
+			fmt.Fprintf(&b, "    hint: %s\n", known.Hint)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+)
+
+// conditionValue is a condition of the registry, for other programs.
+type conditionValue struct {
+	Code          protocol.ConditionCode   `json:"code"`
+	Title         string                   `json:"title"`
+	Severity      protocol.Severity        `json:"severity"`
+	DependsOn     []protocol.ConditionCode `json:"dependsOn,omitempty"`
+	TimeToVisible string                   `json:"timeToVisible,omitempty"`
+	Hint          string                   `json:"hint"`
+}
+
+func (a *app) explainCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain [CODE]", Short: "Explain a condition and what to do; without a code, list all", Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			v := view{columns: columns("CODE SEVERITY TITLE", "HINT")}
+			for _, c := range protocol.Conditions() {
+				if len(args) == 1 && !strings.EqualFold(args[0], string(c.Code)) {
+					continue
+				}
+				value := conditionValue{Code: c.Code, Title: c.Title, Severity: c.Severity, DependsOn: c.DependsOn, Hint: c.Hint}
+				if c.TimeToVisible > 0 {
+					value.TimeToVisible = c.TimeToVisible.Round(time.Second).String()
+				}
+				v.items = append(v.items, item{value: value, name: string(c.Code),
+					cells: []string{string(c.Code), string(c.Severity), c.Title, c.Hint}})
+			}
+			if len(args) == 0 {
+				return a.print.show(v)
+			}
+			if len(v.items) == 0 {
+				return protocol.Errorf(protocol.CodeNotFound, "explain", "there is no condition %q", args[0]).
+					WithHint("rackctl explain lists all of them")
+			}
+			v.single = true
+			c := v.items[0].value.(conditionValue)
+			facts := []fact{{"Code", string(c.Code)}, {"Title", c.Title}, {"Severity", string(c.Severity)}}
+			if c.TimeToVisible != "" {
+				facts = append(facts, fact{"Shown after", c.TimeToVisible})
+			}
+			if len(c.DependsOn) > 0 {
+				facts = append(facts, fact{"Explained by", join(c.DependsOn)})
+			}
+			return a.print.describe(v, facts, fmt.Sprintf("\n%s\n", c.Hint))
+		},
+	}
+}

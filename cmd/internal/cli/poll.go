@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"rackboot/protocol"
+)
+
+const (
+	firstPoll = 100 * time.Millisecond
+	pollEvery = time.Second
+)
+
+// poll asks until check says that it is done. What check says of the state is
+// shown as progress whenever it changes. While the hub is unavailable it goes
+// on asking. After the timeout the code is timeout, with the last state.
+func (a *app) poll(ctx context.Context, timeout time.Duration, what string, check func(context.Context) (state string, done bool, err error)) error {
+	whole := ctx
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	last, pause := "", firstPoll
+	for {
+		state, done, err := check(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return a.gaveUp(whole, what, last, timeout)
+		case protocol.CodeOf(err) == protocol.CodeUnavailable:
+			state = err.Error()
+		case err != nil:
+			return err
+		}
+		if state != last && !done {
+			a.progress("%s: %s", what, state)
+			last = state
+		}
+		if done {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return a.gaveUp(whole, what, last, timeout)
+		case <-time.After(pause):
+			pause = min(2*pause, pollEvery)
+		}
+	}
+}
+
+func (a *app) gaveUp(whole context.Context, what, last string, timeout time.Duration) error {
+	if whole.Err() != nil {
+		return protocol.Errorf(protocol.CodeTimeout, "wait", "%s: interrupted; last: %s", what, dash(last)).
+			WithHint("nothing was undone; wait again, and see rackctl describe")
+	}
+	return protocol.Errorf(protocol.CodeTimeout, "wait", "%s: not after %s; last: %s", what, timeout, dash(last)).
+		WithHint("nothing was undone; wait again with a longer --timeout, and see rackctl describe")
+}

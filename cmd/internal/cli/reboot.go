@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+func (a *app) rebootCmd() *cobra.Command {
+	var mode string
+	var within, timeout time.Duration
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "reboot SERVER", Short: "Stop a server once and start it with the boot that its claim says", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			req := api.RebootRequest{Mode: protocol.StopMode(mode)}
+			if within != 0 {
+				at := time.Now().Add(within)
+				req.NotAfter = &at
+			}
+			r, err := c.Reboot(cmd.Context(), args[0], req)
+			if err != nil {
+				return err
+			}
+			if wait {
+				if r, err = a.waitRequest(cmd.Context(), c, r.ID, timeout); err != nil {
+					return err
+				}
+			}
+			return a.print.show(view{
+				columns: columns("REQUEST SERVER ACTION MODE OUTCOME NOT-AFTER REASON", "BY", "RACK"), single: true,
+				items: []item{{value: r, name: "request/" + r.ID, cells: []string{r.ID, r.Server, string(r.Action), string(r.Mode),
+					string(r.Report.Outcome), stamp(&r.NotAfter), r.Report.Reason, r.By, r.Rack}}},
+			})
+		},
+	}
+	cmd.Flags().StringVar(&mode, "mode", "soft", "soft: ask the system to stop first; hard: power off at once")
+	cmd.Flags().DurationVar(&within, "within", 0, "give up if it was not begun by then (default 10m)")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is done")
+	cmd.Flags().DurationVar(&timeout, "timeout", 15*time.Minute, "how long to wait")
+	return cmd
+}
+
+func (a *app) waitRequest(ctx context.Context, c *api.Client, id string, timeout time.Duration) (r api.RequestStatus, err error) {
+	err = a.poll(ctx, timeout, "request/"+id, func(ctx context.Context) (string, bool, error) {
+		r, err = c.Request(ctx, id)
+		if err != nil {
+			return "", false, err
+		}
+		fail := func(code protocol.Code, hint string) (string, bool, error) {
+			return "", false, protocol.Errorf(code, "reboot", "%s: %s", r.Report.Outcome, dash(r.Report.Reason)).WithHint("%s", hint)
+		}
+		switch r.Report.Outcome {
+		case protocol.OutcomeDone:
+			return "", true, nil
+		case protocol.OutcomeRefused:
+			return fail(protocol.CodeConflict, "see rackctl describe server "+r.Server)
+		case protocol.OutcomeExpired:
+			return fail(protocol.CodeTimeout, "the rack's agent did not begin in time; see rackctl get agents")
+		case protocol.OutcomeUnknown:
+			return fail(protocol.CodeTimeout, "it was sent and may have happened; read the server's state before another reboot")
+		}
+		return string(r.Report.Outcome), false, nil
+	})
+	return r, err
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// receiptValue is a receipt with the agent's signature, for other programs.
+type receiptValue struct {
+	*protocol.Receipt
+	Signed []byte `json:"signed,omitempty"` // COSE_Sign1
+}
+
+func (a *app) receiptCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "receipt HOLD-ID", Short: "Show the proof that a held server is off", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			hold, err := api.Get[*protocol.Hold](cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			r := hold.Status.Receipt
+			if r == nil {
+				return protocol.Errorf(protocol.CodeNotFound, "receipt", "hold %s is %s and has no receipt", args[0], dash(string(hold.Status.Word))).
+					WithHint("rackctl hold %s --key %s --wait fenced waits for one", hold.Spec.Server, hold.Spec.Key)
+			}
+			return a.print.show(view{
+				columns: columns("HOLD SERVER KEY STOPPED-SINCE CONFIRMED-AT READS SETTLE AGENT", "ENFORCED-AT", "POWER-EPOCH", "REF"),
+				single:  true,
+				items: []item{{
+					value: receiptValue{r, hold.Status.SignedReceipt}, name: "receipt/" + args[0],
+					cells: []string{r.HoldID, r.Server, r.Key, stamp(&r.StoppedSince), stamp(&r.ConfirmedAt), strconv.Itoa(r.Reads),
+						r.Settle.String(), r.Agent, stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), r.Ref},
+				}},
+			})
+		},
+	}
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/cmd/internal/manifest"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// Config is what a run of rackctl needs of the process.
+type Config struct {
+	Args    []string // without the program's name
+	Getenv  func(string) string
+	Version string
+	In      io.Reader
+	Out     io.Writer
+	Err     io.Writer
+}
+
+// app is one run.
+type app struct {
+	cfg     Config
+	context string // --context
+	print   printer
+}
+
+// Run runs rackctl and returns its exit code; see protocol.Code.ExitCode.
+// Results go to Out, everything else to Err.
+func Run(ctx context.Context, cfg Config) int {
+	a := &app{cfg: cfg, print: printer{out: cfg.Out}}
+	root := a.root()
+	root.SetArgs(cfg.Args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	if list, ok := errors.AsType[manifest.Errors](err); ok {
+		fmt.Fprintln(cfg.Err, list.Error())
+		err = protocol.Errorf(protocol.CodeInvalid, "", "nothing was changed: %s in the manifests", plural(len(list), "error"))
+	}
+	if _, ok := errors.AsType[*protocol.Error](err); !ok { // of cobra: unknown command or flag, wrong arguments
+		err = protocol.Errorf(protocol.CodeInvalid, "", "%w", err).WithHint("rackctl --help lists the commands")
+	}
+	fmt.Fprintf(cfg.Err, "rackctl: %s\n", err)
+	if hint := protocol.HintOf(err); hint != "" {
+		fmt.Fprintf(cfg.Err, "hint: %s\n", hint)
+	}
+	return protocol.CodeOf(err).ExitCode()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "rackctl",
+		Short: "Say what bare-metal servers boot, hold them off, and see what happened",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return a.print.check()
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(a.cfg.In)
+	root.SetOut(a.cfg.Out)
+	root.SetErr(a.cfg.Err)
+	root.PersistentFlags().StringVarP(&a.print.form, "output", "o", formTable, "table, wide, json, yaml or name")
+	root.PersistentFlags().StringVar(&a.context, "context", "", "the hub to talk to (default: the one that context use chose)")
+	root.AddCommand(
+		a.applyCmd(), a.getCmd(), a.describeCmd(), a.deleteCmd(),
+		a.holdCmd(), a.releaseCmd(), a.receiptCmd(), a.rebootCmd(), a.waitCmd(),
+		a.rackCmd(), a.eventsCmd(), a.explainCmd(), a.contextCmd(), a.versionCmd(),
+	)
+	return root
+}
+
+// client talks to the hub of the chosen context.
+func (a *app) client() (*api.Client, hubContext, error) {
+	file, err := a.loadContexts()
+	if err != nil {
+		return nil, hubContext{}, err
+	}
+	hub, err := file.pick(a.context)
+	if err != nil {
+		return nil, hubContext{}, err
+	}
+	c, err := api.NewClient(api.Config{BaseURL: hub.URL, CA: []byte(hub.CA), Token: hub.Token})
+	return c, hub, err
+}
+
+func (a *app) configPath() (string, error) {
+	if p := a.cfg.Getenv("RACKCTL_CONFIG"); p != "" {
+		return p, nil
+	}
+	if d := a.cfg.Getenv("XDG_CONFIG_HOME"); d != "" {
+		return filepath.Join(d, "rackctl", "config.yaml"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", protocol.Errorf(protocol.CodeInvalid, "find config", "%w", err).WithHint("set RACKCTL_CONFIG")
+	}
+	return filepath.Join(home, ".config", "rackctl", "config.yaml"), nil
+}
+
+func (a *app) progress(format string, args ...any) { fmt.Fprintf(a.cfg.Err, format+"\n", args...) }

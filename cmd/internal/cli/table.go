@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// objectsView makes the view of resources of one kind.
+func objectsView(kind protocol.Kind, objs []protocol.Object, now time.Time) view {
+	v := view{columns: columnsOf(kind)}
+	for _, o := range objs {
+		v.items = append(v.items, item{
+			value: o, name: strings.ToLower(string(kind)) + "/" + o.Head().Metadata.Name, cells: cellsOf(o, now),
+		})
+	}
+	return v
+}
+
+func columns(narrow string, wide ...string) []column {
+	var out []column
+	for _, n := range strings.Fields(narrow) {
+		out = append(out, column{name: n})
+	}
+	for _, n := range wide {
+		out = append(out, column{name: n, wide: true})
+	}
+	return out
+}
+
+func columnsOf(kind protocol.Kind) []column {
+	switch kind {
+	case protocol.KindServer:
+		return columns("NAME PHASE POWER ATTEMPT INTENDED OBSERVED CLAIM HOLDS CONDITIONS AGE", "BMC", "SEGMENT", "BOOT-MAC", "STOPPED-SINCE")
+	case protocol.KindClaim:
+		return columns("NAME PHASE SERVER POWER IMAGE CONDITIONS AGE", "FIRST-BOOT", "UID")
+	case protocol.KindHold:
+		return columns("ID WORD KEY OWNER MODE SERVER STOPPED-SINCE", "ENFORCED-AT", "REF", "REASON")
+	case protocol.KindAgent:
+		return columns("NAME RACK TERM VERSION REPORT-AGE CONDITIONS", "INCARNATION")
+	case protocol.KindRack:
+		return columns("NAME AGENT TERM SOFT-TIMEOUT SETTLE POLL", "DESCRIPTION")
+	case protocol.KindSegment:
+		return columns("NAME RACK PREFIX POOL ADDRESS", "BASE-URL", "LEASE")
+	case protocol.KindBMC:
+		return columns("NAME RACK ADDRESS CREDENTIALS", "FINGERPRINT")
+	case protocol.KindBootConfiguration:
+		return columns("NAME SERVER CLAIM STATE PROVISIONED CONDITIONS", "IMAGE", "DIGEST")
+	}
+	return columns("NAME")
+}
+
+func cellsOf(obj protocol.Object, now time.Time) []string {
+	name := obj.Head().Metadata.Name
+	switch o := obj.(type) {
+	case *protocol.Server:
+		return serverCells(o, now)
+	case *protocol.Claim:
+		return claimCells(o, now)
+	case *protocol.Hold:
+		since, enforced := "", ""
+		if r := o.Status.Receipt; r != nil {
+			since = stamp(&r.StoppedSince)
+		}
+		if o.Status.EnforcedAt != nil {
+			enforced = stamp(o.Status.EnforcedAt)
+		}
+		return []string{name, string(o.Status.Word), o.Spec.Key, o.Spec.Owner, string(o.Spec.Mode), o.Spec.Server, since,
+			enforced, o.Spec.Ref, o.Spec.Reason}
+	case *protocol.Agent:
+		return []string{name, o.Spec.RackRef.Name, strconv.FormatUint(o.Spec.Term, 10), o.Status.Version,
+			age(o.Status.LastReport, now), conditionCodes(o.Status.Conditions, now), o.Status.Incarnation}
+	case *protocol.Rack:
+		term := ""
+		if o.Status.Term > 0 {
+			term = strconv.FormatUint(o.Status.Term, 10)
+		}
+		return []string{name, o.Status.Agent, term, o.Spec.SoftTimeout.String(), o.Spec.SettleWindow.String(),
+			o.Spec.PollInterval.String(), o.Spec.Description}
+	case *protocol.Segment:
+		return []string{name, o.Spec.RackRef.Name, o.Spec.Prefix, o.Spec.Pool.From + "-" + o.Spec.Pool.To, o.Spec.Address,
+			o.Spec.BaseURL, o.Spec.LeaseTime.String()}
+	case *protocol.BMC:
+		return []string{name, o.Spec.RackRef.Name, o.Spec.Address, o.Spec.CredentialsRef, o.Spec.TLS.Fingerprint}
+	case *protocol.BootConfiguration:
+		provisioned := ""
+		if p := o.Status.Provisioned; p != nil {
+			provisioned = stamp(&p.At)
+		}
+		return []string{name, o.Spec.Server, o.Spec.Claim, string(o.Status.State), provisioned,
+			conditionCodes(o.Status.Conditions, now), o.Spec.Image.Reference, o.Spec.Image.Digest}
+	}
+	return []string{name}
+}
+
+func serverCells(s *protocol.Server, now time.Time) []string {
+	var power, attempt, intended, observed, read, since string
+	holds := 0
+	if r := s.Status.Report; r != nil {
+		power, read = string(r.Observation.Power), age(&r.Observation.ReadAt, now)
+		since = stamp(r.StoppedSince)
+		if t := r.Attempt; t != nil {
+			attempt = fmt.Sprintf("%s#%d", t.State, t.Number)
+			intended, observed = string(t.Intended), string(t.Observed)
+		}
+		for _, h := range r.Holds {
+			if h.Word != protocol.HoldReleased {
+				holds++
+			}
+		}
+	}
+	return []string{s.Metadata.Name, string(s.Status.Phase), power, attempt, intended, observed, s.Status.Claim,
+		strconv.Itoa(holds), conditionCodes(s.Status.Conditions, now), read,
+		s.Spec.BMCRef.Name, s.Spec.SegmentRef.Name, s.Spec.BootMAC, since}
+}
+
+func claimCells(c *protocol.Claim, now time.Time) []string {
+	phase := string(c.Status.Phase)
+	if c.Metadata.DeletedAt != nil && phase == "" {
+		phase = string(protocol.PhaseReleasing)
+	}
+	return []string{c.Metadata.Name, phase, c.Status.Server, string(c.Spec.Power), c.Spec.Image,
+		conditionCodes(c.Status.Conditions, now), age(c.Metadata.CreatedAt, now),
+		string(c.Spec.BootPolicy.FirstBoot), c.Metadata.UID}
+}
+
+// age is how long ago something was, in one or two units.
+func age(t *time.Time, now time.Time) string {
+	if t == nil || t.IsZero() {
+		return ""
+	}
+	d := now.Sub(*t).Round(time.Second)
+	switch {
+	case d < 0:
+		return "0s" // the clocks differ
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+func stamp(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

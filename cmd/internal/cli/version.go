@@ -1,0 +1,19 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+)
+
+func (a *app) versionCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of rackctl", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.print.text(map[string]any{"version": a.cfg.Version, "protocol": protocol.Version, "apiVersion": protocol.APIVersion},
+				[]string{a.cfg.Version}, fmt.Sprintf("rackctl %s, protocol %d, %s", a.cfg.Version, protocol.Version, protocol.APIVersion))
+		},
+	}
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+func (a *app) waitCmd() *cobra.Command {
+	var until string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use: "wait claim/NAME|server/NAME --for provisioned|released|phase=PHASE", Short: "Wait until a claim or server has come so far",
+		Args:    cobra.RangeArgs(1, 2),
+		Example: "  rackctl wait claim/web-1 --for provisioned --timeout 1h\n  rackctl wait server/n1 --for phase=Available",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, name, err := oneTarget(args)
+			if err != nil {
+				return err
+			}
+			if kind != protocol.KindClaim && kind != protocol.KindServer {
+				return protocol.Errorf(protocol.CodeInvalid, "", "wait is for a claim or a server")
+			}
+			phase, isPhase := strings.CutPrefix(until, "phase=")
+			if !isPhase && until != "provisioned" && until != "released" || isPhase && !slices.Contains(protocol.Phases(), protocol.Phase(phase)) {
+				return protocol.Errorf(protocol.CodeInvalid, "", "--for %q is not one of provisioned, released, phase=PHASE", until).
+					WithHint("the phases are %s", join(protocol.Phases()))
+			}
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			what := strings.ToLower(string(kind)) + "/" + name
+			err = a.poll(cmd.Context(), timeout, what, func(ctx context.Context) (string, bool, error) {
+				p, err := readProgress(ctx, c, kind, name)
+				if kind == protocol.KindClaim && until == "released" && protocol.CodeOf(err) == protocol.CodeNotFound {
+					return "", true, nil
+				}
+				if err != nil {
+					return "", false, err
+				}
+				switch until {
+				case "provisioned":
+					return p.text, p.provisioned, nil
+				case "released":
+					return p.text, kind == protocol.KindServer && p.claim == "", nil
+				}
+				return p.text, string(p.phase) == phase, nil
+			})
+			if err != nil {
+				return err
+			}
+			return a.print.text(map[string]string{"name": what, "reached": until}, []string{what}, what+" "+until)
+		},
+	}
+	cmd.Flags().StringVar(&until, "for", "", "provisioned, released or phase=PHASE")
+	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Minute, "how long to wait")
+	return cmd
+}
+
+// progress is how far a claim or server has come.
+type progress struct {
+	phase       protocol.Phase
+	claim       string
+	provisioned bool
+	text        string
+}
+
+func readProgress(ctx context.Context, c *api.Client, kind protocol.Kind, name string) (progress, error) {
+	var p progress
+	server, claimUID := name, ""
+	if kind == protocol.KindClaim {
+		claim, err := api.Get[*protocol.Claim](ctx, c, name)
+		if err != nil {
+			return p, err
+		}
+		server, claimUID, p.phase = claim.Status.Server, claim.Metadata.UID, claim.Status.Phase
+		if server == "" {
+			p.text = strings.TrimSpace("no server yet " + conditionCodes(claim.Status.Conditions, time.Now()))
+			return p, nil
+		}
+	}
+	srv, err := api.Get[*protocol.Server](ctx, c, server)
+	if err != nil {
+		return p, err
+	}
+	if kind == protocol.KindServer {
+		p.phase = srv.Status.Phase
+	}
+	p.claim = srv.Status.Claim
+	p.text = fmt.Sprintf("server %s %s", server, dash(string(srv.Status.Phase)))
+	if r := srv.Status.Report; r != nil {
+		// The record counts only for the claim that is waited for.
+		p.provisioned = len(r.Provisioned) > 0 && r.ClaimUID != "" && (claimUID == "" || r.ClaimUID == claimUID)
+		p.text += ", power " + string(r.Observation.Power)
+		if t := r.Attempt; t != nil {
+			p.text += fmt.Sprintf(", attempt %d %s", t.Number, t.State)
+		}
+	}
+	if codes := conditionCodes(srv.Status.Conditions, time.Now()); codes != "" {
+		p.text += ", " + codes
+	}
+	return p, nil
+}
+
+func join[T ~string](words []T) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = string(w)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,2 @@
+// Package simulate is the command line of rackboot-sim.
+package simulate

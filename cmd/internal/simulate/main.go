@@ -1,0 +1,46 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/integration/sim"
+)
+
+// Main runs rackboot-sim and returns its exit code.
+func Main(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c := &cobra.Command{Use: "rackboot-sim", Short: "Simulated racks for trying Rackboot", SilenceErrors: true, SilenceUsage: true}
+	c.CompletionOptions.DisableDefaultCmd = true
+	c.AddCommand(demo(stdout))
+	c.SetArgs(args)
+	if err := c.ExecuteContext(ctx); err != nil {
+		_, _ = fmt.Fprintf(stderr, "rackboot-sim: %v\n", err) // nowhere else to say it
+		return 1
+	}
+	return 0
+}
+
+func demo(stdout io.Writer) *cobra.Command {
+	c := &cobra.Command{Use: "demo", Short: "Show the main job with two simulated servers", Args: cobra.NoArgs}
+	keep := c.Flags().Bool("keep", false, "stay up at the end")
+	manifests := c.Flags().String("manifests", "configs/demo", "folder with the demo's manifests")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		return sim.RunDemo(c.Context(), sim.DemoConfig{
+			Bin: filepath.Dir(self), Manifests: os.DirFS(*manifests), Keep: *keep, Out: stdout,
+		})
+	}
+	return c
+}

@@ -1,0 +1,26 @@
+// Rackctl is the command line of Rackboot: it tells the hub what servers shall
+// boot, holds them off, and shows what happened.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"rackboot/cmd/internal/cli"
+)
+
+// version is set when a release is built.
+var version = "devel"
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return cli.Run(ctx, cli.Config{
+		Args: os.Args[1:], Getenv: os.Getenv, Version: version,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+	})
+}

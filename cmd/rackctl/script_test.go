@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"rackboot/hub/api/apitest"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// update rewrites the golden texts of the scripts.
+var update = flag.Bool("update", false, "update the scripts' golden texts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"rackctl": main})
+}
+
+// site is in each script's folder as site.yaml.
+const site = `apiVersion: rackboot/v1
+kind: Rack
+metadata: {name: r1}
+---
+apiVersion: rackboot/v1
+kind: Segment
+metadata: {name: boot}
+spec:
+  rackRef: {name: r1}
+  prefix: 10.7.0.0/24
+  address: 10.7.0.1
+  pool: {from: 10.7.0.100, to: 10.7.0.200}
+---
+apiVersion: rackboot/v1
+kind: BMC
+metadata: {name: b1}
+spec: {rackRef: {name: r1}, address: "http://127.0.0.1:8000", credentialsRef: "local:b1"}
+---
+apiVersion: rackboot/v1
+kind: Server
+metadata: {name: n1, labels: {row: "7"}}
+spec:
+  bmcRef: {name: b1}
+  segmentRef: {name: boot}
+  bootMAC: 52:54:00:00:00:01
+---
+apiVersion: rackboot/v1
+kind: Claim
+metadata: {name: c1}
+spec:
+  serverRef: {name: n1}
+  power: On
+  image: registry.example/os:1
+  bootPolicy: {firstBoot: UefiHttp}
+`
+
+type hubKey struct{}
+
+// Each script has a hub of its own, on an in-memory store.
+func TestScripts(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) < 8 {
+		t.Fatalf("%d scripts, %v", len(names), err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			hub := apitest.New(env.T().(testing.TB))
+			env.Values[hubKey{}] = hub
+			env.Setenv("HUB", hub.URL)
+			// The race detector holds each process up for a second when it exits.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			config := filepath.Join(env.WorkDir, "config.yaml")
+			env.Setenv("RACKCTL_CONFIG", config)
+			ca, err := json.Marshal(string(hub.CA))
+			if err != nil {
+				return err
+			}
+			for path, text := range map[string]string{
+				config:                                  fmt.Sprintf("current: test\ncontexts:\n- name: test\n  url: %s\n  ca: %s\n  token: %s\n", hub.URL, ca, apitest.Token),
+				filepath.Join(env.WorkDir, "ca.pem"):    string(hub.CA),
+				filepath.Join(env.WorkDir, "token"):     apitest.Token + "\n",
+				filepath.Join(env.WorkDir, "site.yaml"): site,
+			} {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "fleet": fleet, "bind": bind, "answer": answer, "capture": capture, "asked": asked,
+		},
+	})
+}
+
+// exits CODE PROGRAM ARGS... wants the program to end with the code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func hubOf(ts *testscript.TestScript) *apitest.Hub { return ts.Value(hubKey{}).(*apitest.Hub) }
+
+// fleet server|claim|hold NAME FILE makes the hub's fleet report the status in
+// a JSON file (a hold is named by its key); fleet event SERVER CODE MESSAGE
+// makes an event.
+func fleet(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 3 {
+		ts.Fatalf("usage: fleet KIND NAME FILE")
+	}
+	f := hubOf(ts).Fleet
+	if args[0] == "event" {
+		f.AddEvent(args[1], protocol.ConditionCode(args[2]), args[3])
+		return
+	}
+	raw := []byte(ts.ReadFile(args[2]))
+	switch args[0] {
+	case "server":
+		var s protocol.ServerStatus
+		ts.Check(json.Unmarshal(raw, &s))
+		f.SetServer(args[1], s)
+	case "claim":
+		var s protocol.ClaimStatus
+		ts.Check(json.Unmarshal(raw, &s))
+		f.SetClaim(args[1], s)
+	case "hold":
+		var s protocol.HoldStatus
+		ts.Check(json.Unmarshal(raw, &s))
+		f.SetHold(args[1], s)
+	default:
+		ts.Fatalf("unknown kind %s", args[0])
+	}
+}
+
+// bind CLAIM SERVER gives a claim its server, as the hub's control does; with
+// "-" it removes the claim, as control does after a proven Off.
+func bind(ts *testscript.TestScript, _ bool, args []string) {
+	s := hubOf(ts).Store
+	ctx := context.Background()
+	claim, err := store.Get[*protocol.Claim](s, args[0])
+	ts.Check(err)
+	if args[1] == "-" {
+		ts.Check(s.Remove(ctx, claim))
+		return
+	}
+	claim.Status.Server = args[1]
+	ts.Check(s.Put(ctx, claim))
+}
+
+// answer OUTCOME REASON ends every request that is pending, as soon as there is
+// one.
+func answer(ts *testscript.TestScript, _ bool, args []string) {
+	s := hubOf(ts).Store
+	changed, stop := s.Subscribe()
+	defer stop()
+	deadline := time.After(20 * time.Second)
+	for {
+		n := 0
+		for _, r := range s.Requests() {
+			if r.Report.Outcome == protocol.OutcomePending {
+				r.Report.Outcome, r.Report.Reason = protocol.Outcome(args[0]), args[1]
+				ts.Check(s.PutRequest(context.Background(), r))
+				n++
+			}
+		}
+		if n > 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			ts.Fatalf("no request came")
+		}
+	}
+}
+
+// capture NAME sets a variable to the last output, without what is before its
+// last slash.
+func capture(ts *testscript.TestScript, _ bool, args []string) {
+	out := strings.TrimSpace(ts.ReadFile("stdout"))
+	ts.Setenv(args[0], out[strings.LastIndex(out, "/")+1:])
+}
+
+// asked ROUTE N waits until the hub has answered a route N times.
+func asked(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		families, err := hubOf(ts).Registry.Gather()
+		ts.Check(err)
+		got := 0.0
+		for _, f := range families {
+			if f.GetName() != "rackboot_hub_api_requests_total" {
+				continue
+			}
+			for _, m := range f.GetMetric() {
+				for _, l := range m.GetLabel() {
+					if l.GetValue() == args[0] {
+						got += m.GetCounter().GetValue()
+					}
+				}
+			}
+		}
+		if int(got) >= want {
+			return
+		}
+	}
+	ts.Fatalf("%s was not asked %d times", args[0], want)
+}

@@ -1,0 +1,82 @@
+package broker
+
+import (
+	"crypto/subtle"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"rackboot/protocol"
+)
+
+// gate decides who a connection is and what it may do.
+type gate struct {
+	hub     string
+	token   string      // of connections within the process
+	open    atomic.Bool // agents are let in
+	log     *slog.Logger
+	refused func()
+}
+
+// Check is called by the server for each new connection. TLS has verified the
+// certificate's chain already.
+func (g *gate) Check(c server.ClientAuthentication) bool {
+	if g.check(c) {
+		return true
+	}
+	g.refused()
+	return false
+}
+
+func (g *gate) check(c server.ClientAuthentication) bool {
+	state := c.GetTLSConnectionState()
+	if state == nil {
+		// Only connections within the process come without TLS. The token is a
+		// second lock on that door.
+		if subtle.ConstantTimeCompare([]byte(c.GetOpts().Token), []byte(g.token)) != 1 {
+			g.log.Warn("broker connection refused", "reason", "no certificate")
+			return false
+		}
+		c.RegisterUser(&server.User{Username: "hub store"})
+		return true
+	}
+	if !g.open.Load() {
+		return false
+	}
+	if len(state.VerifiedChains) == 0 || len(state.VerifiedChains[0]) == 0 {
+		g.log.Warn("broker connection refused", "reason", "certificate not verified")
+		return false
+	}
+	name := state.VerifiedChains[0][0].Subject.CommonName
+	permissions, ok := g.permissions(name)
+	if !ok {
+		g.log.Warn("broker connection refused", "reason", "the certificate names no agent")
+		return false
+	}
+	c.RegisterUser(&server.User{Username: name, Permissions: permissions})
+	return true
+}
+
+// permissions are derived from the name and cannot hold a wildcard: ValidName
+// allows no . * or >.
+func (g *gate) permissions(name string) (*server.Permissions, bool) {
+	const all = "*"
+	switch {
+	case name == g.hub:
+		return permit(append(below("rb.v1.a."+all+".d"), below("rb.v1.h")...), below("rb.v1.a."+all+".u")), true
+	case protocol.ValidName(name):
+		return permit([]string{"rb.v1.a." + name + ".u.>"}, append(below("rb.v1.a."+name+".d"), below("rb.v1.h")...)), true
+	}
+	return nil, false
+}
+
+// below is a level and all below it, which is what MQTT means by level/#.
+func below(level string) []string { return []string{level, level + ".>"} }
+
+func permit(publish, subscribe []string) *server.Permissions {
+	return &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: publish},
+		Subscribe: &server.SubjectPermission{Allow: subscribe},
+	}
+}

@@ -1,0 +1,111 @@
+package broker
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
+)
+
+// Limits of the server.
+const (
+	// MaxPayload is the largest message and the largest stored value, in bytes.
+	MaxPayload = 256 << 10
+
+	defaultMaxConnections = 20_000
+	defaultMaxStore       = 16 << 30 // bytes on disk
+	maxSubscriptions      = 256      // per connection
+	maxPending            = 64 << 20 // bytes that wait for one connection; a fleet reports at once after a restart
+	authTimeout           = 10 * time.Second
+	writeDeadline         = 10 * time.Second
+	startTimeout          = 10 * time.Second
+	serverName            = "rackboot-hub"
+)
+
+// Config says where the broker listens and keeps its store.
+type Config struct {
+	// Dir holds the store; it is made and locked. The hub may keep nothing else in
+	// it.
+	Dir string
+	// MQTTListen is host:port; port 0 takes a free one.
+	MQTTListen string
+	// TLS must require and verify client certificates.
+	TLS *tls.Config
+	// HubIdentity is the common name of the hub's own certificate. It must not be
+	// a valid agent id.
+	HubIdentity string
+	// MaxConnections bounds all connections; 20,000 by default.
+	MaxConnections int
+	// MaxStore bounds the store in bytes; 16 GiB by default.
+	MaxStore int64
+	// Logger is required.
+	Logger *slog.Logger
+	// Registerer takes the metrics; nil for none.
+	Registerer prometheus.Registerer
+}
+
+func (c *Config) check() (host string, port int, err error) {
+	const op = "broker.Open"
+	invalid := func(format string, args ...any) error {
+		return protocol.Errorf(protocol.CodeInvalid, op, format, args...)
+	}
+	host, text, err := net.SplitHostPort(c.MQTTListen)
+	if err == nil {
+		port, err = strconv.Atoi(text)
+	}
+	switch {
+	case err != nil || port < 0 || port > 65535:
+		return "", 0, invalid("listen address %q is not host:port", c.MQTTListen)
+	case c.Dir == "" || c.Logger == nil:
+		return "", 0, invalid("Dir and Logger are required")
+	case c.TLS == nil || c.TLS.ClientAuth != tls.RequireAndVerifyClientCert || c.TLS.ClientCAs == nil || c.TLS.MinVersion < tls.VersionTLS13:
+		return "", 0, invalid("the TLS configuration does not require TLS 1.3 and a verified client certificate")
+	case c.HubIdentity == "" || protocol.ValidName(c.HubIdentity):
+		return "", 0, invalid("hub identity %q could be the id of an agent", c.HubIdentity)
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = defaultMaxConnections
+	}
+	if c.MaxStore == 0 {
+		c.MaxStore = defaultMaxStore
+	}
+	return host, port, nil
+}
+
+func (c *Config) options(host string, port int, auth server.Authentication) *server.Options {
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return &server.Options{
+		ServerName:                 serverName,
+		DontListen:                 true,
+		NoSigs:                     true,
+		DisableJetStreamBanner:     true,
+		JetStream:                  true,
+		StoreDir:                   c.Dir,
+		SyncAlways:                 true,
+		JetStreamMaxStore:          c.MaxStore,
+		JetStreamMaxMemory:         maxMemory,
+		JetStreamLimits:            server.JSLimitOpts{DefaultMaxConsumers: -1},
+		CustomClientAuthentication: auth,
+		AuthTimeout:                authTimeout.Seconds(),
+		MaxConn:                    c.MaxConnections,
+		MaxSubs:                    maxSubscriptions,
+		MaxPayload:                 MaxPayload,
+		MaxPending:                 maxPending,
+		WriteDeadline:              writeDeadline,
+		MQTT: server.MQTTOpts{
+			Host:        host,
+			Port:        port,
+			TLSConfig:   c.TLS,
+			TLSTimeout:  authTimeout.Seconds(),
+			AuthTimeout: authTimeout.Seconds(),
+		},
+	}
+}

@@ -1,0 +1,32 @@
+package broker
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"rackboot/protocol"
+)
+
+// lockFile is the file in the store's folder that a running broker holds locked.
+// The kernel unlocks it when the process ends, however it ends.
+const lockFile = "LOCK"
+
+// lock keeps a second process out of the folder: the server itself does not, and
+// two of them would destroy the store.
+func lock(dir string) (*os.File, error) {
+	const op = "broker.Open"
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "cannot create the store's folder: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "cannot lock the store: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "store %s is in use: %w", dir, err).
+			WithHint("stop the other hub, or give this one another folder")
+	}
+	return f, nil
+}

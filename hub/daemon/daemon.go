@@ -1,0 +1,172 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"rackboot/hub/api"
+	"rackboot/hub/broker"
+	"rackboot/hub/control"
+	"rackboot/hub/pki"
+	"rackboot/hub/store"
+	"rackboot/metrics"
+	"rackboot/protocol"
+	"rackboot/protocol/link"
+	"rackboot/state"
+	"rackboot/state/jetstream"
+)
+
+// Options are what Run takes besides the file.
+type Options struct {
+	Version string
+	Logger  *slog.Logger
+	Crash   state.Crasher // nil in production
+	// Ready is called once the API and the broker listen.
+	Ready func()
+}
+
+// Run serves until ctx ends.
+func Run(ctx context.Context, c Config, o Options) error {
+	log, reg := o.Logger, prometheus.NewRegistry()
+	keys, err := pki.Open(c.path("pki"), c.Names)
+	if err != nil {
+		return err
+	}
+	// People and agents need the authority's certificate, and nothing else of pki/.
+	if err := os.WriteFile(c.path("ca.pem"), keys.CAPEM(), 0o644); err != nil {
+		return protocol.Errorf(protocol.CodeUnavailable, "write the CA's certificate", "%w", err)
+	}
+	b, err := broker.Open(broker.Config{
+		Dir: c.path("store"), MQTTListen: c.MQTT, TLS: keys.BrokerTLS(), HubIdentity: pki.HubIdentity, Logger: log, Registerer: reg,
+	})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	st, err := openStore(ctx, b, log)
+	if err != nil {
+		return err
+	}
+	h := &hub{keys: keys, broker: b, store: st, log: log, reg: reg, options: o}
+	if err := h.connect(ctx, c); err != nil {
+		return err
+	}
+	return h.serve(ctx, c)
+}
+
+// newID makes ids that sort by time, in lower case so that they are names.
+func newID() string { return strings.ToLower(ulid.MustNew(ulid.Now(), rand.Reader).String()) }
+
+func openStore(ctx context.Context, b *broker.Broker, log *slog.Logger) (*store.Store, error) {
+	conn, err := b.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: conn, Name: "rackboot", Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	facts, err := jetstream.OpenLog(ctx, jetstream.Config{Conn: conn, Name: "rackboot-log", Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(ctx, store.Config{KV: kv, Log: facts, Clock: time.Now, NewID: newID, Logger: log})
+}
+
+// hub is a hub being put together.
+type hub struct {
+	keys    *pki.PKI
+	broker  *broker.Broker
+	store   *store.Store
+	control *control.Control
+	link    *link.Link
+	log     *slog.Logger
+	reg     *prometheus.Registry
+	options Options
+}
+
+// publishTimeout bounds how long one message may wait to be sent.
+const publishTimeout = 5 * time.Second
+
+func (h *hub) connect(ctx context.Context, c Config) error {
+	imgs, err := newImages(c.Images)
+	if err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(h.broker.Addr())
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	own := h.keys.ClientTLS()
+	own.ServerName = "127.0.0.1" // always in the hub's certificate, wherever the broker listens
+	h.control, err = control.New(ctx, control.Config{
+		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, CA: h.keys.CAPEM(),
+		Broker: "mqtts://" + net.JoinHostPort(c.Names[0], port),
+		Publish: func(topic string, payload []byte) error {
+			ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
+			defer cancel()
+			return h.link.Publish(ctx, topic, payload)
+		},
+		Clock: time.Now, NewID: newID, Random: rand.Reader, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
+	})
+	if err != nil {
+		return err
+	}
+	h.link, err = link.New(link.Config{
+		// The hub talks to its own broker as it would to any other.
+		Broker: "mqtts://" + net.JoinHostPort(host, port), TLS: own, Subscribe: []string{protocol.TopicAllUp},
+		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.control.Receive, Logger: h.log, Registerer: h.reg,
+	})
+	return err
+}
+
+func (h *hub) serve(ctx context.Context, c Config) error {
+	a, err := api.New(api.Config{
+		Store: h.store, Fleet: h.control, Token: h.keys.AdminToken(), Clock: time.Now, NewID: newID, Registerer: h.reg,
+		Logger: h.log, Version: h.options.Version, Ready: h.ready,
+	})
+	if err != nil {
+		return err
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.API)
+	if err != nil {
+		return protocol.Errorf(protocol.CodeUnavailable, "open the API", "%w", err).WithHint("change api in the hub's file, or stop what uses the address")
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	if c.Metrics != "" {
+		if err := metrics.Serve(ctx, group, c.Metrics, h.reg, h.log); err != nil {
+			_ = ln.Close() // nothing was accepted on it
+			return err
+		}
+	}
+	group.Go(func() error { return h.store.Run(ctx) })
+	group.Go(func() error { return h.control.Run(ctx) })
+	group.Go(func() error { return h.link.Run(ctx) })
+	group.Go(func() error { return a.Serve(ctx, ln, h.keys.ServerTLS()) })
+	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "token_file", h.keys.AdminTokenPath())
+	h.options.Ready()
+	err = group.Wait()
+	if ctx.Err() != nil && (err == nil || err == context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (h *hub) ready() error {
+	if !h.link.Connected() {
+		return protocol.Errorf(protocol.CodeUnavailable, "serve", "not connected to the broker")
+	}
+	return nil
+}

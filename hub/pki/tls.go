@@ -1,0 +1,48 @@
+package pki
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+)
+
+// ServerTLS is for the API: TLS 1.3, and a client certificate is checked where
+// one is given, because agents have one and rackctl has a token.
+func (p *PKI) ServerTLS() *tls.Config {
+	return p.server(tls.VerifyClientCertIfGiven)
+}
+
+// BrokerTLS is for the MQTT listener: TLS 1.3 with a client certificate of this
+// authority, checked anew for each connection.
+func (p *PKI) BrokerTLS() *tls.Config {
+	c := p.server(tls.RequireAndVerifyClientCert)
+	c.SessionTicketsDisabled = true
+	return c
+}
+
+// ClientTLS is for the hub's own MQTT link.
+func (p *PKI) ClientTLS() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		RootCAs:    p.pool(),
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			return p.hubCertificate()
+		},
+	}
+}
+
+func (p *PKI) server(auth tls.ClientAuthType) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		ClientAuth: auth,
+		ClientCAs:  p.pool(),
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return p.hubCertificate()
+		},
+	}
+}
+
+func (p *PKI) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(p.ca.cert)
+	return pool
+}

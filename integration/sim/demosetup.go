@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rackboot/protocol/api"
+)
+
+func (d *Demo) writeFiles() error {
+	files := map[string]string{
+		"hub.yaml": fmt.Sprintf("dataDir: %s\napi: %s\nmqtt: %s\nnames: [127.0.0.1]\nmetrics: %s\n",
+			d.path("hub"), d.ports.api, d.ports.mqtt, d.ports.hubMetrics),
+		"agent.yaml": fmt.Sprintf("dataDir: %s\ncredentialsDir: %s\nmetrics: %s\nsegments:\n  - name: demo-boot\n    dhcp: %s\n    http: %s\n",
+			d.path("agent"), d.path("credentials"), d.ports.agentMetrics, d.ports.dhcp, d.ports.http),
+		"credentials/demo-bmc": "username: demo\npassword: demo\n",
+	}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(d.path(name)), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(d.path(name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return d.writeManifests()
+}
+
+// writeManifests fills in what is only known now: ports and fingerprints.
+func (d *Demo) writeManifests() error {
+	values := map[string]string{"BASE_URL": "http://" + d.ports.http, "IMAGE": d.image}
+	for i, s := range d.servers {
+		values[fmt.Sprintf("BMC_%d_ADDRESS", i+1)] = s.BMC.Address()
+		values[fmt.Sprintf("BMC_%d_FINGERPRINT", i+1)] = s.BMC.Fingerprint()
+		values[fmt.Sprintf("SERVER_%d_MAC", i+1)] = s.MAC
+	}
+	names, err := fs.Glob(d.cfg.Manifests, "*.yaml")
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no manifests in configs/demo")
+	}
+	for _, name := range names {
+		raw, err := fs.ReadFile(d.cfg.Manifests, name)
+		if err != nil {
+			return err
+		}
+		text := os.Expand(string(raw), func(key string) string { return values[key] })
+		dir := d.path("manifests")
+		if name == "claim.yaml" {
+			dir = d.path("claim")
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startHub starts the hub and waits until it is ready.
+func (d *Demo) startHub(ctx context.Context) (string, error) {
+	p, err := StartProcess(d.path(fmt.Sprintf("hub-%d.log", time.Now().UnixNano())), filepath.Join(d.cfg.Bin, "rackboot-hub"), "run", "--config", d.path("hub.yaml"))
+	if err != nil {
+		return "", err
+	}
+	d.hub = p
+	if err := until(ctx, func() (bool, error) {
+		select {
+		case <-p.Ended():
+			return false, fmt.Errorf("the hub ended: %w", p.Stop())
+		default:
+		}
+		if d.client == nil {
+			ca, err := os.ReadFile(d.path("hub", "ca.pem"))
+			if err != nil {
+				return false, nil // not written yet
+			}
+			token, err := os.ReadFile(d.path("hub", "pki", "admin.token"))
+			if err != nil {
+				return false, nil // not written yet
+			}
+			if d.client, err = api.NewClient(api.Config{BaseURL: "https://" + d.ports.api, CA: ca, Token: strings.TrimSpace(string(token))}); err != nil {
+				return false, err
+			}
+		}
+		return d.client.Ready(ctx) == nil, nil
+	}); err != nil {
+		return "", err
+	}
+	return "https://" + d.ports.api, nil
+}
+
+// login makes a rackctl context of the demo's own.
+func (d *Demo) login(ctx context.Context) (string, error) {
+	if err := os.Setenv("RACKCTL_CONFIG", d.path("rackctl.yaml")); err != nil {
+		return "", err
+	}
+	_, err := d.rackctl(ctx, "context", "set", "demo", "--url", "https://"+d.ports.api, "--ca", d.path("hub", "ca.pem"), "--token-file", d.path("hub", "pki", "admin.token"))
+	return "", err
+}
+
+// joinAgent makes a token, joins with it, and starts the agent.
+func (d *Demo) joinAgent(ctx context.Context) (string, error) {
+	token, err := d.rackctl(ctx, "rack", "join-token", "demo", "-o", "name")
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(d.cfg.Bin, "rackboot-agent")
+	if _, err := run(ctx, program, "join", "--config", d.path("agent.yaml"), "--hub", "https://"+d.ports.api,
+		"--ca", d.path("hub", "ca.pem"), "--token", strings.TrimSpace(token)); err != nil {
+		return "", err
+	}
+	d.agent, err = StartProcess(d.path("agent.log"), program, "run", "--config", d.path("agent.yaml"))
+	return "agent demo-1", err
+}
+
+// until looks at a condition until it is so, or ctx ends.
+func until(ctx context.Context, so func() (bool, error)) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, err := so()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
