@@ -24,7 +24,7 @@ func (p *step) prove(o protocol.Observation) {
 		pr := p.watch.Proofs[key]
 		if o.StartedAt.After(after) && !o.StartedAt.Before(quiet) {
 			if pr.Reads == 0 {
-				pr.First = o.StartedAt
+				pr.First = o.ReadAt // as StoppedSince: the window lies between answers
 			}
 			pr.Last = o.ReadAt
 			pr.Reads++

@@ -170,7 +170,7 @@ func (x *witness) fence(s Snapshot, p Plan) {
 		if run < 2 || r.Reads < 2 || r.Reads > run {
 			x.t.Fatalf("P3: a receipt of %d reads; %d are good", r.Reads, run)
 		}
-		if span := r.ConfirmedAt.Sub(first.StartedAt); !x.stepped && span < s.Settings.SettleWindow {
+		if span := r.ConfirmedAt.Sub(first.ReadAt); !x.stepped && span < s.Settings.SettleWindow {
 			x.t.Fatalf("P3: a receipt over %v", span)
 		}
 		if m := x.world.m; !x.stepped && (m.power != protocol.PowerOff || m.onDue > 0) {
