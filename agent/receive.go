@@ -69,6 +69,7 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondDocumentRefused)
+	a.report.clear(protocol.CondStoreFailing)
 	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	a.lookAt(changed)
 	return nil
@@ -86,6 +87,7 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondDocumentRefused)
+	a.report.clear(protocol.CondStoreFailing)
 	for _, r := range rejected {
 		a.report.raise(protocol.CondEntryRejected, r.Server+": "+r.Reason)
 	}
