@@ -120,19 +120,33 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 		last = ev.Seq
 	}
 	if last > before {
-		if l.Acked == nil {
-			l.Acked = map[string]protocol.Head{}
-		}
-		for k := range l.Acked {
-			if strings.HasPrefix(k, ackPrefix) && k != ackPrefix+m.Incarnation {
-				delete(l.Acked, k)
-			}
-		}
+		forgetIncarnations(l, m.Incarnation)
 		l.Acked[ackPrefix+m.Incarnation] = protocol.Head{Version: last}
 		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
 			return err
 		}
 	}
-	c.send(protocol.TopicDown(name, protocol.LeafSync), protocol.Sync{Session: m.Session, Protocol: protocol.Version, EventsAcked: last, At: c.cfg.Clock()})
+	answer := c.answer(a, m.Session)
+	answer.EventsAcked = last
+	c.send(protocol.TopicDown(name, protocol.LeafSync), answer)
 	return nil
+}
+
+// keptIncarnations bounds the databases of one agent whose last event is kept. An
+// earlier one's is kept so that a batch of it that comes late is not filed again.
+const keptIncarnations = 8
+
+func forgetIncarnations(l store.Ledger, keep string) {
+	n := 0
+	for k := range l.Acked {
+		if strings.HasPrefix(k, ackPrefix) {
+			n++
+		}
+	}
+	for k := range l.Acked {
+		if n >= keptIncarnations && strings.HasPrefix(k, ackPrefix) && k != ackPrefix+keep {
+			delete(l.Acked, k)
+			n--
+		}
+	}
 }

@@ -1,82 +1,15 @@
 package control
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
 
-	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
-
-// compile gives every agent's documents a version where their content differs
-// from what was last sent, writes the ledger, and sends.
-func (c *Control) compile(ctx context.Context) error {
-	for agent, docs := range plan.Compile(c.fleet()) {
-		l, err := c.cfg.Store.Ledger(agent)
-		if err != nil {
-			return err
-		}
-		if l.Sent == nil {
-			l.Sent = map[string]store.SentDoc{}
-		}
-		l.Agent = agent
-		changed := false
-		version := func(leaf string, doc any, stamp func(protocol.Head, time.Time)) error {
-			content, err := json.Marshal(doc)
-			if err != nil {
-				return err
-			}
-			digest := wire.Digest(content)
-			have, sent := l.Sent[leaf]
-			if sent && have.Digest == digest && have.Head.Epoch == c.epoch {
-				return nil
-			}
-			head := protocol.Head{Epoch: c.epoch, Version: have.Head.Version + 1}
-			stamp(head, c.cfg.Clock())
-			body, err := json.Marshal(doc)
-			if err != nil {
-				return err
-			}
-			l.Sent[leaf] = store.SentDoc{Head: head, Body: body, Digest: digest}
-			changed = true
-			return nil
-		}
-		if err := version(protocol.LeafHold, &docs.Holds, func(h protocol.Head, at time.Time) { docs.Holds.Head, docs.Holds.IssuedAt = h, at }); err != nil {
-			return err
-		}
-		for i := range docs.Racks {
-			d := &docs.Racks[i]
-			leaf := fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard)
-			if err := version(leaf, d, func(h protocol.Head, at time.Time) { d.Head, d.IssuedAt = h, at }); err != nil {
-				return err
-			}
-		}
-		for i := len(docs.Racks); ; i++ {
-			leaf := fmt.Sprintf("%s/%d", protocol.LeafRack, i)
-			if _, ok := l.Sent[leaf]; !ok {
-				break
-			}
-			delete(l.Sent, leaf)
-			changed = true
-		}
-		if !changed {
-			continue
-		}
-		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
-			return err
-		}
-		c.cfg.Crash.At("hub.ledger.written")
-		c.sends.again(agent)
-	}
-	c.resend()
-	return nil
-}
 
 // sends is when each agent's unacknowledged documents go out again.
 type sends struct {
@@ -104,7 +37,7 @@ const (
 )
 
 // due says whether an agent may be sent to now, and plans the next time: 2 s,
-// doubling to 60 s, each ± 50 %.
+// doubling to 60 s, each ± 50 %, so that agents do not come in step.
 func (s *sends) due(agent string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

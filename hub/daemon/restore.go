@@ -1,0 +1,36 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/broker"
+	"rackboot/hub/control"
+	"rackboot/hub/pki"
+)
+
+// RaiseEpoch makes the documents of a folder that was restored from a copy newer
+// than those that agents have, and returns the new epoch. No hub may run on the
+// folder meanwhile.
+func RaiseEpoch(ctx context.Context, c Config) (epoch uint64, err error) {
+	keys, err := pki.Open(c.path("pki"), c.Names)
+	if err != nil {
+		return 0, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	b, err := broker.Open(broker.Config{
+		Dir: c.path("store"), MQTTListen: c.MQTT, TLS: keys.BrokerTLS(), HubIdentity: pki.HubIdentity, Logger: log, Registerer: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	st, err := openStore(ctx, b, log)
+	if err != nil {
+		return 0, err
+	}
+	return control.RaiseEpoch(ctx, st)
+}
