@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,7 +14,7 @@ import (
 // RaiseEpoch makes the documents of a folder that was restored from a copy newer
 // than those that agents have, and returns the new epoch. No hub may run on the
 // folder meanwhile.
-func RaiseEpoch(ctx context.Context, c Config) (epoch uint64, err error) {
+func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	keys, err := pki.Open(c.path("pki"), c.Names)
 	if err != nil {
 		return 0, err
@@ -27,7 +26,7 @@ func RaiseEpoch(ctx context.Context, c Config) (epoch uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer b.Close()
 	st, err := openStore(ctx, b, log)
 	if err != nil {
 		return 0, err
