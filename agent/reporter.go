@@ -47,13 +47,16 @@ func (r *reporter) put(name string, s protocol.ServerReport) {
 func (r *reporter) raise(code protocol.ConditionCode, message string) {
 	r.mu.Lock()
 	c, ok := r.conds[code]
+	news := !ok || c.Message != message
 	if !ok {
 		c.Since = r.agent.cfg.Clock()
 	}
 	c.Code, c.Message = code, message
 	r.conds[code] = c
 	r.mu.Unlock()
-	r.poke()
+	if news { // else each answer to a report would cause one
+		r.poke()
+	}
 }
 
 func (r *reporter) clear(code protocol.ConditionCode) {

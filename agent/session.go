@@ -111,9 +111,10 @@ func (a *Agent) sync(s protocol.Sync) {
 	}
 	a.sessionMu.Unlock()
 	if s.Refused != "" {
-		a.setReplaced(s.Refused == protocol.CondAgentReplaced)
+		if a.setReplaced(s.Refused == protocol.CondAgentReplaced) {
+			a.log.Error("refused by the hub", "code", s.Refused)
+		}
 		a.report.raise(s.Refused, "the hub refuses this agent")
-		a.log.Error("refused by the hub", "code", s.Refused)
 		return
 	}
 	if !mine {
@@ -133,7 +134,7 @@ func (a *Agent) sync(s protocol.Sync) {
 }
 
 // setReplaced takes over whether another agent serves the rack.
-func (a *Agent) setReplaced(replaced bool) {
+func (a *Agent) setReplaced(replaced bool) (changed bool) {
 	changed, err := a.store.SetReplaced(replaced)
 	if err == nil && changed {
 		err = a.reindex()
@@ -144,4 +145,5 @@ func (a *Agent) setReplaced(replaced bool) {
 	if err != nil {
 		a.log.Error("cannot record whether this agent was replaced", "err", err)
 	}
+	return changed
 }

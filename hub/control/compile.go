@@ -20,6 +20,9 @@ func (c *Control) compile(ctx context.Context) error {
 	f.Shards = c.shards(f)
 	var errs []error
 	for agent, docs := range plan.Compile(f) {
+		if c.sends.isBehind(agent) {
+			continue
+		}
 		if err := c.enter(ctx, agent, docs); err != nil {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}

@@ -109,7 +109,6 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 		return err
 	}
 	last := acked(l, m.Incarnation)
-	before := last
 	for _, ev := range m.Events {
 		if ev.Seq <= last {
 			continue
@@ -119,12 +118,15 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 		}
 		last = ev.Seq
 	}
-	if last > before {
-		forgetIncarnations(l, m.Incarnation)
-		l.Acked[ackPrefix+m.Incarnation] = protocol.Head{Version: last}
-		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
-			return err
+	if _, _, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+		if last <= acked(*l, m.Incarnation) {
+			return false
 		}
+		forgetIncarnations(*l, m.Incarnation)
+		l.Acked[ackPrefix+m.Incarnation] = protocol.Head{Version: last}
+		return true
+	}); err != nil {
+		return err
 	}
 	answer := c.answer(a, m.Session)
 	answer.EventsAcked = last

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -11,15 +12,54 @@ import (
 	"rackboot/protocol"
 )
 
+// ledgerTries bounds how often a change of a ledger is made again after somebody
+// else changed it: the documents' versions and the agent's acknowledgements are
+// written by two goroutines.
+const ledgerTries = 8
+
+// changeLedger changes an agent's ledger; change says whether there is something
+// to write.
+func (c *Control) changeLedger(ctx context.Context, agent string, change func(*store.Ledger) bool) (l store.Ledger, written bool, err error) {
+	for try := 1; ; try++ {
+		if l, err = c.cfg.Store.Ledger(agent); err != nil || !change(&l) {
+			return l, false, err
+		}
+		err = c.cfg.Store.PutLedger(ctx, &l)
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == ledgerTries {
+			return l, err == nil, err
+		}
+	}
+}
+
 // sends is when each agent's unacknowledged documents go out again.
 type sends struct {
-	mu   sync.Mutex
-	next map[string]time.Time
-	wait map[string]time.Duration
+	mu     sync.Mutex
+	next   map[string]time.Time
+	wait   map[string]time.Duration
+	behind map[string]bool // agents that have newer documents than the hub
 }
 
 func newSends() *sends {
-	return &sends{next: map[string]time.Time{}, wait: map[string]time.Duration{}}
+	return &sends{next: map[string]time.Time{}, wait: map[string]time.Duration{}, behind: map[string]bool{}}
+}
+
+// setBehind says whether that is news.
+func (s *sends) setBehind(agent string, behind bool) (news bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news = s.behind[agent] != behind
+	if behind {
+		s.behind[agent] = true
+	} else {
+		delete(s.behind, agent)
+	}
+	return news
+}
+
+func (s *sends) isBehind(agent string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.behind[agent]
 }
 
 // again sends to an agent at once, and forgets how often that was in vain.

@@ -25,10 +25,11 @@ func (c *Control) Receive(topic string, payload []byte) {
 	}
 	a, err := store.Get[*protocol.Agent](c.cfg.Store, agent)
 	if err != nil {
-		c.log.Warn("message of an unknown agent", "agent", agent, "err", err)
-		if leaf == protocol.LeafHello {
+		c.log.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
+		if leaf == protocol.LeafHello || leaf == protocol.LeafReport {
 			// Its certificate is of this hub, so it was an agent once: it is told that
-			// it is none any more, and starts nothing from then on.
+			// it is none any more, at its next report at the latest, and starts nothing
+			// from then on.
 			c.send(protocol.TopicDown(agent, protocol.LeafSync), protocol.Sync{Protocol: protocol.Version, Refused: protocol.CondAgentReplaced, At: c.cfg.Clock()})
 		}
 		return
@@ -85,31 +86,43 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		c.send(protocol.TopicDown(name, protocol.LeafSync), answer)
 		return nil
 	}
-	l, err := c.cfg.Store.Ledger(name)
+	l, _, err := c.changeLedger(ctx, name, func(l *store.Ledger) (changed bool) {
+		for leaf := range l.Sent {
+			if have, ok := l.Acked[leaf]; ok && have != m.Applied[leaf] {
+				delete(l.Acked, leaf)
+				changed = true
+			}
+		}
+		return changed
+	})
 	if err != nil {
 		return err
 	}
 	answer.Heads, answer.EventsAcked = map[string]protocol.Head{}, acked(l, m.Incarnation)
-	changed := false
 	for leaf, s := range l.Sent {
 		answer.Heads[leaf] = s.Head
-		if have, ok := l.Acked[leaf]; ok && have != m.Applied[leaf] {
-			delete(l.Acked, leaf)
-			changed = true
-		}
-		if m.Applied[leaf].Newer(s.Head) {
-			c.log.Error("the agent has a newer document than this hub; was the hub restored from a copy?", "agent", name, "doc", leaf)
-		}
 	}
-	if changed {
-		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
-			return err
-		}
-	}
+	c.compare(name, l, m.Applied)
 	c.send(protocol.TopicDown(name, protocol.LeafSync), answer)
 	c.sends.again(name)
 	c.resend()
 	return nil
+}
+
+// compare notes whether an agent has a newer document than this hub ever made for
+// it. Then the hub was restored from a copy, and makes no more versions for the
+// agent: they would overtake the lost hub's, whose holds they do not have.
+func (c *Control) compare(agent string, l store.Ledger, applied map[string]protocol.Head) {
+	behind := false
+	for leaf, s := range l.Sent {
+		behind = behind || applied[leaf].Newer(s.Head)
+	}
+	if c.sends.setBehind(agent, behind) {
+		if behind {
+			c.log.Error("an agent has newer documents than this hub; the hub was restored from a copy: stop it and run rackboot-hub restored", "agent", agent)
+		}
+		c.poke()
+	}
 }
 
 // applied notes that a document is on the agent's disk. Holds that the agent has
@@ -122,15 +135,17 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 		c.log.Error("the agent refused a document", "agent", a.Metadata.Name, "doc", m.Doc, "reason", m.Refused)
 		return nil
 	}
-	l, err := c.cfg.Store.Ledger(a.Metadata.Name)
+	_, written, err := c.changeLedger(ctx, a.Metadata.Name, func(l *store.Ledger) bool {
+		if l.Sent[m.Doc].Head != m.Head || l.Acked[m.Doc] == m.Head {
+			return false
+		}
+		l.Acked[m.Doc] = m.Head
+		return true
+	})
 	if err != nil {
 		return err
 	}
-	if l.Sent[m.Doc].Head == m.Head && l.Acked[m.Doc] != m.Head {
-		l.Acked[m.Doc] = m.Head
-		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
-			return err
-		}
+	if written {
 		c.cfg.Crash.At("hub.applied")
 	}
 	for _, id := range m.Released {
@@ -163,6 +178,11 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 	if !c.active(a) {
 		return nil
 	}
+	l, err := c.cfg.Store.Ledger(a.Metadata.Name)
+	if err != nil {
+		return err
+	}
+	c.compare(a.Metadata.Name, l, m.Applied)
 	m.Agent, m.Rack = a.Metadata.Name, a.Spec.RackRef.Name
 	m.Servers = slices.DeleteFunc(m.Servers, func(s protocol.ServerReport) bool {
 		rack, err := c.cfg.Store.RackOf(s.Server)

@@ -114,10 +114,22 @@ func (s *site) refused(i int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := &firmware.Client{MAC: mac, Server: s.dhcp, Speed: 100}
+	c := &firmware.Client{MAC: mac, Server: s.dhcp, Speed: 20}
 	if _, err := c.HTTPBoot(s.t.Context()); !errors.Is(err, firmware.ErrRefused) {
 		s.t.Errorf("the firmware of %s got %v, want a refusal", s.servers[i].Name, err)
 	}
+}
+
+// silent says whether the first agent's boot servers let the firmware of a server
+// be: an agent that serves nothing gives no answer, where one that serves refuses.
+func (s *site) silent(i int) bool {
+	s.t.Helper()
+	mac, err := net.ParseMAC(s.servers[i].MAC)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, err = (&firmware.Client{MAC: mac, Server: s.dhcp, Speed: 20}).HTTPBoot(s.t.Context())
+	return errors.Is(err, firmware.ErrNoOffer)
 }
 
 func (s *site) agentHas(name string, code protocol.ConditionCode) {

@@ -60,7 +60,7 @@ func newSite(t *testing.T, servers int) *site {
 	for i := range servers {
 		sv, err := sim.StartServer(sim.ServerConfig{
 			Name: fmt.Sprintf("n%d", i+1), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i+1), Username: "admin", Password: "secret",
-			Personality: bmcsim.Plain(), DHCP: s.dhcp, Speed: 100,
+			Personality: bmcsim.Plain(), DHCP: s.dhcp, Speed: 30,
 			Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: s.log,
 		})
 		if err != nil {
