@@ -99,7 +99,6 @@ func New(cfg Config) (*API, error) {
 				"token": {Type: "http", Scheme: "bearer"},
 			}},
 		},
-		OpenAPIPath:   "/openapi",
 		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
 		DefaultFormat: "application/json",
 		Transformers:  []huma.Transformer{problemTransformer},
@@ -111,6 +110,9 @@ func New(cfg Config) (*API, error) {
 	a.registerEvents()
 	a.registerJoin()
 	a.registerHealth()
+	if err := a.registerOpenAPI(); err != nil {
+		return nil, protocol.Errorf(protocol.CodeInternal, op, "describe the routes: %w", err)
+	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeNotFound, "route", "no %s %s here", r.Method, r.URL.Path).
 			WithHint("%s lists the routes", protoapi.PathOpenAPI)))

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -42,4 +44,18 @@ func register[I, O any](a *API, op huma.Operation, handler func(context.Context,
 	media := *op.RequestBody.Content["application/json"]
 	huma.Register(a.huma, op, handler)
 	op.RequestBody.Content["application/json"] = &media
+}
+
+// registerOpenAPI serves the document of all routes registered before. Huma's
+// own route would write it at the first request, without a lock.
+func (a *API) registerOpenAPI() error {
+	doc, err := json.Marshal(a.huma.OpenAPI())
+	if err != nil {
+		return err
+	}
+	a.mux.HandleFunc("GET "+protoapi.PathOpenAPI, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openapi+json")
+		w.Write(doc) //nolint:errcheck // the client is gone
+	})
+	return nil
 }

@@ -40,11 +40,11 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 	if err != nil {
 		return nil, err
 	}
-	for _, old := range List[*protocol.Hold](s) {
+	for _, old := range peek[*protocol.Hold](s) {
 		if old.Spec.Owner != hold.Spec.Owner || old.Spec.Key != hold.Spec.Key || old.Spec.Server != hold.Spec.Server {
 			continue
 		}
-		return sameHold(old, hold, named)
+		return sameHold(copied(s, old), hold, named)
 	}
 	hold.Status = protocol.HoldStatus{Rack: rack}
 	hold.Metadata = protocol.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}

@@ -27,6 +27,10 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 	if err != nil || again.Metadata.Name != first.Metadata.Name || len(s.HoldsOn("n1")) != 1 {
 		t.Fatalf("%v, %v", again, err)
 	}
+	again.Spec.Reason, s.HoldsOn("n1")[0].Spec.Reason = "changed", "changed"
+	if kept := s.HoldsOn("n1")[0]; kept.Spec.Reason != "" || kept.Metadata.Revision != first.Metadata.Revision {
+		t.Fatalf("the mirror was changed through a copy: %+v", kept)
+	}
 	for name, row := range map[string]struct {
 		hold *protocol.Hold
 		want protocol.Code

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"rackboot/protocol"
 	"rackboot/state"
 )
 
@@ -15,13 +16,20 @@ import (
 // until the watch brings the deletion or something newer.
 type mirror struct {
 	mu      sync.RWMutex
-	buckets map[string]map[string]state.Entry // res.servers -> name -> entry
-	watched uint64                            // position of the watch
+	buckets map[string]map[string]cached // res.servers -> name -> entry
+	watched uint64                       // position of the watch
 	subs    map[chan struct{}]struct{}
 }
 
+// cached is an entry and, for a resource, what it decodes to, which nobody may
+// change: it is for the store's own scans.
+type cached struct {
+	state.Entry
+	obj protocol.Object // nil for what is no resource, or cannot be read
+}
+
 func newMirror() *mirror {
-	return &mirror{buckets: map[string]map[string]state.Entry{}, subs: map[chan struct{}]struct{}{}}
+	return &mirror{buckets: map[string]map[string]cached{}, subs: map[chan struct{}]struct{}{}}
 }
 
 // split takes a key apart at its last dot; names have none.
@@ -30,7 +38,7 @@ func split(key string) (bucket, name string) {
 	return key[:max(i, 0)], key[i+1:]
 }
 
-func (m *mirror) apply(e state.Entry) {
+func (m *mirror) apply(e cached) {
 	m.mu.Lock()
 	changed := m.set(e)
 	m.mu.Unlock()
@@ -39,7 +47,7 @@ func (m *mirror) apply(e state.Entry) {
 	}
 }
 
-func (m *mirror) applyWatched(e state.Entry) {
+func (m *mirror) applyWatched(e cached) {
 	m.mu.Lock()
 	m.watched = max(m.watched, e.Revision)
 	changed := m.set(e)
@@ -49,11 +57,11 @@ func (m *mirror) applyWatched(e state.Entry) {
 	}
 }
 
-func (m *mirror) set(e state.Entry) bool {
+func (m *mirror) set(e cached) bool {
 	bucket, name := split(e.Key)
 	b := m.buckets[bucket]
 	if b == nil {
-		b = map[string]state.Entry{}
+		b = map[string]cached{}
 		m.buckets[bucket] = b
 	}
 	old, had := b[name]
@@ -75,7 +83,7 @@ func (m *mirror) bury(key string, revision uint64) {
 	old, had := m.buckets[bucket][name]
 	changed := had && old.Revision <= revision && !old.Deleted
 	if changed {
-		m.buckets[bucket][name] = state.Entry{Key: key, Revision: revision, Deleted: true}
+		m.buckets[bucket][name] = cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
 	}
 	m.mu.Unlock()
 	if changed {
@@ -83,7 +91,7 @@ func (m *mirror) bury(key string, revision uint64) {
 	}
 }
 
-func (m *mirror) get(key string) (state.Entry, bool) {
+func (m *mirror) get(key string) (cached, bool) {
 	bucket, name := split(key)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -92,9 +100,9 @@ func (m *mirror) get(key string) (state.Entry, bool) {
 }
 
 // list returns the live entries of a bucket in key order.
-func (m *mirror) list(bucket string) []state.Entry {
+func (m *mirror) list(bucket string) []cached {
 	m.mu.RLock()
-	out := make([]state.Entry, 0, len(m.buckets[bucket]))
+	out := make([]cached, 0, len(m.buckets[bucket]))
 	for _, e := range m.buckets[bucket] {
 		if !e.Deleted {
 			out = append(out, e)

@@ -40,19 +40,42 @@ func decode(kind protocol.Kind, e state.Entry) (protocol.Object, error) {
 	return obj, nil
 }
 
-// readable says whether this version can read an entry.
-func (s *Store) readable(e state.Entry) error {
-	if e.Deleted {
-		return nil
-	}
+// read decodes an entry that is a resource.
+func read(e state.Entry) (cached, error) {
+	c := cached{Entry: e}
 	bucket, _ := split(e.Key)
 	for _, k := range protocol.Kinds() {
-		if bucketOf(k) == bucket {
-			_, err := decode(k, e)
-			return err
+		if !e.Deleted && bucketOf(k) == bucket {
+			obj, err := decode(k, e)
+			if err == nil {
+				c.obj = obj
+			}
+			return c, err
 		}
 	}
-	return nil
+	return c, nil
+}
+
+// readLogged is read for entries that cannot be refused; one that cannot be
+// read is logged once, here, and is in no list.
+func (s *Store) readLogged(e state.Entry) cached {
+	c, err := read(e)
+	if err != nil {
+		s.logger.Error("stored resource cannot be read", "key", e.Key, "err", err)
+	}
+	return c
+}
+
+// peek lists the resources of type T without copying them, for reading only.
+func peek[T protocol.Object](s *Store) []T {
+	entries := s.mirror.list(bucketOf(protocol.KindOf[T]()))
+	out := make([]T, 0, len(entries))
+	for _, e := range entries {
+		if obj, ok := e.obj.(T); ok {
+			out = append(out, obj)
+		}
+	}
+	return out
 }
 
 // GetObject returns a deep copy; not_found if there is none.
@@ -61,21 +84,21 @@ func (s *Store) GetObject(kind protocol.Kind, name string) (protocol.Object, err
 	if !ok {
 		return nil, notFound("get", kind, name)
 	}
-	return decode(kind, e)
+	return decode(kind, e.Entry)
 }
 
 // ListObjects returns deep copies of all resources of the kind, sorted by name.
-// One that this version cannot read is left out and logged.
+// One that this version cannot read is left out; it was logged when it came.
 func (s *Store) ListObjects(kind protocol.Kind) []protocol.Object {
 	entries := s.mirror.list(bucketOf(kind))
 	out := make([]protocol.Object, 0, len(entries))
 	for _, e := range entries {
-		obj, err := decode(kind, e)
-		if err != nil {
-			s.logger.Error("stored resource cannot be read", "key", e.Key, "err", err)
+		if e.obj == nil {
 			continue
 		}
-		out = append(out, obj)
+		if obj, err := decode(kind, e.Entry); err == nil {
+			out = append(out, obj)
+		}
 	}
 	return out
 }

@@ -59,10 +59,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, stateError(op, err)
 	}
 	for _, e := range entries {
-		if err := s.readable(e); err != nil {
+		c, err := read(e)
+		if err != nil {
 			return nil, err
 		}
-		s.mirror.apply(e)
+		s.mirror.apply(c)
 	}
 	s.mirror.seen(revision)
 	return s, nil
@@ -91,10 +92,7 @@ func (s *Store) follow(ctx context.Context) error {
 		return err
 	}
 	for e := range changes {
-		if err := s.readable(e); err != nil {
-			s.logger.Error("stored resource cannot be read", "key", e.Key, "err", err)
-		}
-		s.mirror.applyWatched(e)
+		s.mirror.applyWatched(s.readLogged(e))
 	}
 	return errors.New("watch channel was closed")
 }
@@ -119,7 +117,7 @@ func (s *Store) put(ctx context.Context, key string, value []byte, revision uint
 	if err != nil {
 		return 0, err
 	}
-	s.mirror.apply(state.Entry{Key: key, Value: value, Revision: next})
+	s.mirror.apply(s.readLogged(state.Entry{Key: key, Value: value, Revision: next}))
 	return next, nil
 }
 
@@ -141,7 +139,7 @@ func (s *Store) refresh(ctx context.Context, key string) {
 	e, err := s.kv.Get(ctx, key)
 	switch {
 	case err == nil:
-		s.mirror.apply(e)
+		s.mirror.apply(s.readLogged(e))
 	case errors.Is(err, state.ErrNotFound):
 		if old, ok := s.mirror.get(key); ok {
 			s.mirror.bury(key, old.Revision)

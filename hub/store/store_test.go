@@ -134,8 +134,11 @@ func TestWatchBringsOtherWriters(t *testing.T) {
 // itself.
 func TestLateWatchDoesNotUndoOwnWrites(t *testing.T) {
 	m := newMirror()
-	entry := func(rev uint64, v string) state.Entry {
-		return state.Entry{Key: "res.racks.a", Value: []byte(v), Revision: rev}
+	entry := func(rev uint64, v string) cached {
+		return cached{Entry: state.Entry{Key: "res.racks.a", Value: []byte(v), Revision: rev}}
+	}
+	gone := func(rev uint64) cached {
+		return cached{Entry: state.Entry{Key: "res.racks.a", Revision: rev, Deleted: true}}
 	}
 	m.apply(entry(1, "one"))
 	m.apply(entry(3, "three"))
@@ -149,11 +152,11 @@ func TestLateWatchDoesNotUndoOwnWrites(t *testing.T) {
 		t.Fatal("late watch undid a deletion")
 	}
 	m.apply(entry(5, "five")) // created again before the watch brings the deletion
-	m.applyWatched(state.Entry{Key: "res.racks.a", Revision: 4, Deleted: true})
+	m.applyWatched(gone(4))
 	if e, ok := m.get("res.racks.a"); !ok || string(e.Value) != "five" {
 		t.Fatal("late deletion removed a new resource")
 	}
-	m.applyWatched(state.Entry{Key: "res.racks.a", Revision: 6, Deleted: true})
+	m.applyWatched(gone(6))
 	if _, ok := m.get("res.racks.a"); ok || len(m.buckets["res.racks"]) != 0 {
 		t.Fatal("deletion by another writer was lost, or a tombstone stayed")
 	}

@@ -16,6 +16,7 @@ import (
 // believes what the first one signed. The first one, still running, starts nothing
 // and keeps its holds.
 func TestReplaceAgent(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 2)
 	s.startHub()
 	s.apply(s.manifests()...)
@@ -57,6 +58,7 @@ func TestReplaceAgent(t *testing.T) {
 // TestJoinAnewWithOldDisk: the same host joins again with its disk. It takes the
 // documents of its new name although the ledger of that name is new.
 func TestJoinAnewWithOldDisk(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1)
 	s.startHub()
 	s.apply(s.manifests()...)
@@ -86,6 +88,7 @@ func TestJoinAnewWithOldDisk(t *testing.T) {
 
 // TestTokenOnce: a token serves once, whoever has it.
 func TestTokenOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 0)
 	s.startHub()
 	s.apply(s.manifests()...)

@@ -72,6 +72,7 @@ func hubMain(r statetest.Run) {
 // the API had acknowledged comes to its end, once.
 func TestHubKilledAtEachPoint(t *testing.T) {
 	flow := statetest.NewFlow(t, hubMain)
+	t.Parallel()
 	for _, point := range points(t) {
 		passages := 1
 		if point == "hub.ledger.written" || point == "hub.applied" {
@@ -79,6 +80,7 @@ func TestHubKilledAtEachPoint(t *testing.T) {
 		}
 		for passage := 1; passage <= passages; passage++ {
 			t.Run(fmt.Sprintf("%s#%d", point, passage), func(t *testing.T) {
+				t.Parallel()
 				s := newSite(t, 1)
 				h := &killed{site: s, flow: flow}
 				h.run(point, passage)

@@ -18,6 +18,7 @@ import (
 // raises the epoch, and everything goes on. What was made after the copy is made
 // again; nothing is installed twice.
 func TestHubRestored(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 2)
 	s.startHub()
 	s.apply(s.manifests()...)

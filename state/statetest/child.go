@@ -112,8 +112,7 @@ func runChild(t *testing.T, dir string, kill int, seen func(p *os.Process, r *re
 		seen(cmd.Process, &rep)
 	}
 	err = cmd.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		ws, ok := exit.Sys().(syscall.WaitStatus)
 		rep.killed = ok && ws.Signaled() && ws.Signal() == syscall.SIGKILL && ctx.Err() == nil
 	}
