@@ -3,7 +3,7 @@ package protocol
 // Purpose is why a boot configuration exists.
 type Purpose string
 
-// The purposes.
+// PurposeClaim is a boot for the claim of a server.
 const PurposeClaim Purpose = "claim"
 
 // BootConfigState is the state of a BootConfiguration.

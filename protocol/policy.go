@@ -24,7 +24,7 @@ func (f FirstBoot) Target() BootTarget { return BootTarget(f) }
 // Boot is the boot method after the first boot (seed 000, Types).
 type Boot string
 
-// The boot methods after the first.
+// BootHdd boots from the disk.
 const BootHdd Boot = "Hdd"
 
 // BootPolicy says how a server boots across its life under one claim.

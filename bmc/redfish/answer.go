@@ -25,8 +25,7 @@ func (a *answer) Unwrap() error { return a.cause }
 
 // powerFor is the power state to report with an error.
 func powerFor(err error) protocol.PowerState {
-	var a *answer
-	if errors.As(err, &a) {
+	if _, ok := errors.AsType[*answer](err); ok {
 		return protocol.PowerUnknown
 	}
 	return protocol.PowerUnreachable

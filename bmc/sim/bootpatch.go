@@ -50,7 +50,7 @@ func parseBootPatch(body []byte, hasMode bool) (bootPatch, *refusal) {
 		if json.Unmarshal(raw, &value) != nil || string(raw) == "null" {
 			return bootPatch{}, propertyError("PropertyValueTypeError", name)
 		}
-		ok := true
+		var ok bool
 		switch {
 		case name == "BootSourceOverrideTarget":
 			target := protocol.BootTarget(value)

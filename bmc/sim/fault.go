@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -59,9 +60,7 @@ func (f Fault) answer(w http.ResponseWriter) {
 	if f.Status == 0 {
 		panic(http.ErrAbortHandler)
 	}
-	for k, v := range f.Header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), f.Header)
 	if f.Body != "" {
 		w.WriteHeader(f.Status)
 		_, _ = w.Write([]byte(f.Body))

@@ -3,7 +3,7 @@ package sim
 import (
 	"crypto/tls"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -51,7 +51,7 @@ func (f *front) start(l net.Listener) {
 	server := &http.Server{
 		Handler:           http.HandlerFunc(f.serveHTTP),
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          log.New(io.Discard, "", 0),
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	f.server = server
 	f.serve.Go(func() { _ = server.Serve(tls.NewListener(l, f.tls)) })

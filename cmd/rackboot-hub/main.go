@@ -5,10 +5,10 @@ package main
 import (
 	"os"
 
-	"rackboot/cmd/internal/serve"
+	"rackboot/cmd/internal/serve/hub"
 )
 
 // version is set at build time.
 var version = "dev"
 
-func main() { os.Exit(serve.Hub(os.Args[1:], version, os.Stdout, os.Stderr)) }
+func main() { os.Exit(hub.Main(os.Args[1:], version, os.Stdout, os.Stderr)) }

@@ -1,4 +1,4 @@
-// Rackctl is the command line of Rackboot: it tells the hub what servers shall
+// Command rackctl is the command line of Rackboot: it tells the hub what servers shall
 // boot, holds them off, and shows what happened.
 package main
 

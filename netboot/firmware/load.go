@@ -136,8 +136,7 @@ func (h *httpClient) do(ctx context.Context, method string, u *url.URL) (respons
 
 // broken drops the URL from the error: its path holds a token.
 func (h *httpClient) broken(method string, err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	code := protocol.CodeUnavailable

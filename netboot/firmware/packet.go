@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"strings"
@@ -92,9 +93,7 @@ func request(discover, offer *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
 	p := *discover
 	p.NumSeconds = 0
 	p.Options = make(dhcpv4.Options)
-	for code, v := range discover.Options {
-		p.Options[code] = v
-	}
+	maps.Copy(p.Options, discover.Options)
 	p.Options[dhcpv4.OptionDHCPMessageType.Code()] = []byte{byte(dhcpv4.MessageTypeRequest)}
 	p.Options[dhcpv4.OptionRequestedIPAddress.Code()] = offer.YourIPAddr.To4()
 	p.Options[dhcpv4.OptionServerIdentifier.Code()] = offer.Options.Get(dhcpv4.OptionServerIdentifier)

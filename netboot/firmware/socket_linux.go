@@ -2,6 +2,7 @@ package firmware
 
 import (
 	"context"
+	"maps"
 	"net"
 	"syscall"
 
@@ -68,9 +69,7 @@ func (s *socket) send(p *dhcpv4.DHCPv4) error {
 		relayed.GatewayIPAddr = s.relay
 		relayed.HopCount = 1
 		relayed.Options = make(dhcpv4.Options)
-		for code, v := range p.Options {
-			relayed.Options[code] = v
-		}
+		maps.Copy(relayed.Options, p.Options)
 		relayed.Options[dhcpv4.OptionRelayAgentInformation.Code()] = []byte{subRelayPort, 0}
 		p = &relayed
 	}

@@ -114,8 +114,7 @@ func sentFrom(w *writer) (int64, bool) {
 func (h *handler) report(w *writer, r *http.Request, to route) {
 	_ = w.control.SetReadDeadline(time.Now().Add(reportTimeout))
 	if _, err := io.Copy(io.Discard, http.MaxBytesReader(w.ResponseWriter, r.Body, maxReport)); err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			fail(w, http.StatusRequestEntityTooLarge)
 			return
 		}

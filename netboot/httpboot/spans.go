@@ -26,7 +26,7 @@ func (s *spans) sent(k spanKey, from, to, size int64) bool {
 	end, known := s.ends[k]
 	if from <= end && to > end {
 		end = to
-	} else if !(from == 0 && to == size) { // an empty file is whole at once
+	} else if from != 0 || to != size { // an empty file is whole at once
 		return false
 	}
 	if end >= size {

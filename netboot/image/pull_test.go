@@ -4,8 +4,7 @@ import (
 	"context"
 	"encoding/pem"
 	"errors"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -210,7 +209,7 @@ func TestPlainHTTP(t *testing.T) {
 // TestCA: a registry with a certificate of its own CA.
 func TestCA(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // the wrong CA is part of the test
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // the wrong CA is part of the test
 	s.StartTLS()
 	defer s.Close()
 	ref := strings.TrimPrefix(s.URL, "https://") + "/os:v1"

@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -38,7 +38,7 @@ type testRegistry struct {
 func newRegistry(t *testing.T) *testRegistry {
 	t.Helper()
 	r := &testRegistry{t: t}
-	inner := ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)))
+	inner := ggcr.New(ggcr.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.mu.Lock()
 		wrap := r.wrap

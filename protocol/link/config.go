@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,10 +115,8 @@ func (c *Config) check() (endpoint, error) {
 	if c.QoS > 1 {
 		return endpoint{}, invalid("QoS %d is not 0 or 1", c.QoS)
 	}
-	for _, f := range c.Subscribe {
-		if f == "" {
-			return endpoint{}, invalid("an empty topic filter")
-		}
+	if slices.Contains(c.Subscribe, "") {
+		return endpoint{}, invalid("an empty topic filter")
 	}
 	if c.OnMessage == nil || c.Logger == nil {
 		return endpoint{}, invalid("OnMessage and Logger are required")

@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 
@@ -56,7 +57,7 @@ func TestGuardEndsTheRead(t *testing.T) {
 	if _, err := far.Write([]byte{0x30, 0xff, 0xff, 0xff, 0x7f}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := (&guard{Conn: near}).Read(make([]byte, 64)); n != 0 || err == nil || err == io.EOF {
+	if n, err := (&guard{Conn: near}).Read(make([]byte, 64)); n != 0 || err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("read %d, %v", n, err)
 	}
 }

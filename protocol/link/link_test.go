@@ -232,7 +232,7 @@ func TestOverflowDropsTheOldest(t *testing.T) {
 		}
 		l := start(t, c)
 		synctest.Wait()
-		for _, name := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {
+		for name := range strings.SplitSeq("abcdefghijklmnopqrstuvwxyz", "") {
 			p.send(t, "d/hold", name)
 			synctest.Wait()
 		}

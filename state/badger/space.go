@@ -17,7 +17,7 @@ func (s *Store) checkSpace(op string) error {
 		return s.mapError(op, err)
 	}
 	// Bavail, not Bfree: the blocks that only root may use do not count.
-	free := int64(fs.Bavail) * int64(fs.Bsize)
+	free := int64(fs.Bavail) * int64(fs.Bsize) //nolint:unconvert // the types differ by platform
 	if free >= s.cfg.MinFree {
 		return nil
 	}

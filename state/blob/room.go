@@ -46,7 +46,7 @@ func (s *Store) free(op string) (int64, error) {
 	}
 	// Writes in progress are counted in full, though part of them is already on
 	// the disk: too careful for a moment, never too bold.
-	free := int64(st.Bavail)*int64(st.Bsize) - s.cfg.MinFree - s.reserved
+	free := int64(st.Bavail)*int64(st.Bsize) - s.cfg.MinFree - s.reserved //nolint:unconvert // the types differ by platform
 	if s.cfg.Quota > 0 {
 		free = min(free, s.cfg.Quota-s.used-s.reserved)
 	}

@@ -119,8 +119,7 @@ func runNamed(t *testing.T, name, dir, kill string, seen func(p *os.Process, r *
 		seen(cmd.Process, &rep)
 	}
 	err = cmd.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		ws, ok := exit.Sys().(syscall.WaitStatus)
 		rep.killed = ok && ws.Signaled() && ws.Signal() == syscall.SIGKILL && ctx.Err() == nil
 	}

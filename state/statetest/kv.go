@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -127,11 +128,11 @@ func kvList(ctx context.Context, t *testing.T, kv state.KV) {
 		t.Helper()
 		entries, _, err := kv.List(ctx, prefix)
 		must(t, err)
-		var out string
+		var out strings.Builder
 		for _, e := range entries {
-			out += e.Key + "=" + string(e.Value) + " "
+			out.WriteString(e.Key + "=" + string(e.Value) + " ")
 		}
-		return out
+		return out.String()
 	}
 	if got := list(""); got != "" {
 		t.Errorf("an empty store lists %q", got)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"sort"
 	"strings"
@@ -229,15 +230,12 @@ func (w *walker) number(n ast.Node, t reflect.Type, path string) (any, bool) {
 // included, with their types.
 func fields(t reflect.Type) map[string]reflect.Type {
 	out := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case name == "-" || (!f.IsExported() && !f.Anonymous):
 		case f.Anonymous && name == "":
-			for k, v := range fields(f.Type) {
-				out[k] = v
-			}
+			maps.Copy(out, fields(f.Type))
 		case name == "":
 			out[f.Name] = f.Type
 		default:

@@ -13,16 +13,16 @@ import (
 	"rackboot/protocol"
 )
 
-// root makes the command that the others hang below.
-func root(name, short, version string) *cobra.Command {
+// Root makes the command that the others hang below.
+func Root(name, short, version string) *cobra.Command {
 	c := &cobra.Command{Use: name, Short: short, SilenceErrors: true, SilenceUsage: true, Version: version}
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
 }
 
-// execute runs a command until it ends or a signal asks it to, and returns the
+// Execute runs a command until it ends or a signal asks it to, and returns the
 // exit code.
-func execute(c *cobra.Command, args []string, stderr io.Writer) int {
+func Execute(c *cobra.Command, args []string, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	c.SetArgs(args)
@@ -53,8 +53,8 @@ func logger(w io.Writer, format, level string) (*slog.Logger, error) {
 	return nil, protocol.Errorf(protocol.CodeInvalid, "read --log-format", "%q is not text or json", format)
 }
 
-// logFlags adds the logging flags to a command and returns how to get the logger.
-func logFlags(c *cobra.Command, w io.Writer) func() (*slog.Logger, error) {
+// LogFlags adds the logging flags to a command and returns how to get the logger.
+func LogFlags(c *cobra.Command, w io.Writer) func() (*slog.Logger, error) {
 	format := c.Flags().String("log-format", "text", "text or json")
 	level := c.Flags().String("log-level", "info", "debug, info, warn or error")
 	return func() (*slog.Logger, error) { return logger(w, *format, *level) }

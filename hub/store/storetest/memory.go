@@ -1,4 +1,3 @@
-// Package storetest has in-memory stores for tests of what stands on hub/store.
 package storetest
 
 import (

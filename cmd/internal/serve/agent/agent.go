@@ -1,4 +1,4 @@
-package serve
+package agent
 
 import (
 	"fmt"
@@ -8,20 +8,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/agent/daemon"
+	"rackboot/cmd/internal/serve"
 	"rackboot/protocol"
 )
 
-// Agent is rackboot-agent.
-func Agent(args []string, version string, stdout, stderr io.Writer) int {
-	c := root("rackboot-agent", "Serves one rack: its BMCs, its boots and its holds", version)
+// Main is rackboot-agent; it returns the exit code.
+func Main(args []string, version string, stdout, stderr io.Writer) int {
+	c := serve.Root("rackboot-agent", "Serves one rack: its BMCs, its boots and its holds", version)
 	config := c.PersistentFlags().String("config", "/etc/rackboot/agent.yaml", "the agent's file")
-	c.AddCommand(agentRun(config, version, stderr), agentJoin(config, stdout))
-	return execute(c, args, stderr)
+	c.AddCommand(run(config, version, stderr), join(config, stdout))
+	return serve.Execute(c, args, stderr)
 }
 
-func agentRun(config *string, version string, stderr io.Writer) *cobra.Command {
+func run(config *string, version string, stderr io.Writer) *cobra.Command {
 	c := &cobra.Command{Use: "run", Short: "Serve until stopped", Args: cobra.NoArgs}
-	log := logFlags(c, stderr)
+	log := serve.LogFlags(c, stderr)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		l, err := log()
 		if err != nil {
@@ -36,7 +37,7 @@ func agentRun(config *string, version string, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-func agentJoin(config *string, stdout io.Writer) *cobra.Command {
+func join(config *string, stdout io.Writer) *cobra.Command {
 	c := &cobra.Command{Use: "join", Short: "Join a hub with a one-time token", Args: cobra.NoArgs}
 	hub := c.Flags().String("hub", "", "URL of the hub's API")
 	token := c.Flags().String("token", "", "one-time token; - reads it from standard input (default: $RACKBOOT_JOIN_TOKEN)")

@@ -1,0 +1,95 @@
+# Stages of a CI run, each with a budget in minutes. A script that sources this
+# defines a function for each stage and calls `stages`.
+#
+#   run_stages "ARGUMENTS" "NAME MINUTES"...
+#
+# Every stage is a process of its own with no standard input. It fails when a
+# command of it fails, when it is over its budget, and when a process that it
+# started is left. The first stage that fails ends the run. The last lines are the
+# results of all test runs so far, the sum of their counts last.
+
+# run_stages runs the stages that the first argument names, or all of them.
+run_stages() {
+    if [ -n "${RACKBOOT_CI_STAGE:-}" ]; then
+        "$RACKBOOT_CI_STAGE"
+        exit
+    fi
+    local wanted=$1 row name minutes failed="" ran=0 kept
+    shift
+    kept=$(mktemp -d)
+    # shellcheck disable=SC2064 # now, while it is known
+    trap "rm -rf '$kept'" EXIT
+    export RACKBOOT_CI_DIR=$kept RACKBOOT_CI_RESULTS=$kept/results RACKBOOT_CI_MARK=$$.$RANDOM
+    for row in "$@"; do
+        read -r name minutes <<<"$row"
+        if [ -n "$wanted" ] && [[ " $wanted " != *" $name "* ]]; then
+            continue
+        fi
+        ran=$((ran + 1))
+        if ! one_stage "$name" "$minutes"; then
+            failed=$name
+            break
+        fi
+    done
+    if [ $ran -eq 0 ]; then
+        echo "no such stage: $wanted" >&2
+        exit 2
+    fi
+    echo
+    if [ -n "$failed" ]; then
+        echo "FAILED: stage $failed"
+        total || true
+        exit 1
+    fi
+    total
+}
+
+# one_stage NAME MINUTES
+one_stage() {
+    local name=$1 minutes=$2 begun=$SECONDS code=0 left
+    printf '\n== %s: begins %s, budget %s min\n' "$name" "$(date -u +%H:%M:%S)" "$minutes"
+    RACKBOOT_CI_STAGE=$name timeout --kill-after=20 "${minutes}m" bash "$0" </dev/null || code=$?
+    left=$(left_over)
+    case $code in
+    0) ;;
+    124 | 137) echo "== $name: over its budget of $minutes min" ;;
+    *) echo "== $name: exit code $code" ;;
+    esac
+    if [ -n "$left" ]; then
+        printf '== %s: left running, now killed:\n%s\n' "$name" "$left"
+        code=1
+    fi
+    printf '== %s: %s after %s s\n' "$name" "$([ "$code" -eq 0 ] && echo passed || echo failed)" $((SECONDS - begun))
+    [ "$code" -eq 0 ]
+}
+
+# left_over prints and kills the processes that carry this run's mark, after it
+# gave them two seconds to end.
+left_over() {
+    local try file pid
+    for try in 1 2 3 4; do
+        [ -n "$(marked)" ] || return 0
+        sleep 0.5
+    done
+    for file in $(marked); do
+        pid=${file#/proc/}
+        pid=${pid%/environ}
+        printf '  %s %s\n' "$pid" "$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
+        kill -KILL "$pid" 2>/dev/null || true
+    done
+}
+
+marked() { grep -lzsx "RACKBOOT_CI_MARK=$RACKBOOT_CI_MARK" /proc/[0-9]*/environ || true; }
+
+# gotest runs go test with its arguments; a skipped test is a failure.
+gotest() {
+    go test -json "$@" | testsum -add "$RACKBOOT_CI_RESULTS"
+}
+
+testsum() {
+    local program=$RACKBOOT_CI_DIR/testsum
+    [ -x "$program" ] || go build -o "$program" ./integration/testsum
+    "$program" "$@"
+}
+
+total() { testsum -total "$RACKBOOT_CI_RESULTS"; }

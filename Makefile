@@ -1,0 +1,88 @@
+# Rackboot. `make` lists the targets. Only Go is needed for build, test and demo;
+# the tools of the others are pinned in tools/go.mod and built on first use.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO        ?= go
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+TOOL      := $(GO) tool -modfile=tools/go.mod
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+# More arguments for go test, as in `make test ARGS='-run Hold -v'`.
+ARGS      ?=
+# How long each fuzz target runs.
+FUZZTIME  ?= 5s
+# Everything but the tests that boot firmware, which `make integration` runs.
+TESTED     = $$($(GO) list ./... | grep -v '^rackboot/integration/firmware$$')
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## the four programs, into bin/
+	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+.PHONY: test
+test: ## the tests that need nothing but Go
+	@$(GO) test $(ARGS) $(TESTED)
+
+.PHONY: race
+race: ## the same with the race detector
+	@$(GO) test -race $(ARGS) $(TESTED)
+
+.PHONY: demo
+demo: build ## show the main job with two simulated servers; KEEP=1 stays up
+	bin/rackboot-sim demo $(if $(KEEP),--keep)
+
+.PHONY: integration
+integration: ## boot real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
+	integration/packages
+	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
+
+.PHONY: check
+check: vet lint test ## what to run before sending a change
+
+.PHONY: vet
+vet: ## go vet, and the guard tests of the tree
+	$(GO) vet ./...
+	$(GO) test .
+
+.PHONY: lint
+lint: ## golangci-lint with .golangci.yml
+	$(TOOL) golangci-lint run ./...
+
+.PHONY: format
+format: ## gofumpt and goimports over the tree
+	$(TOOL) golangci-lint fmt ./...
+
+.PHONY: vuln
+vuln: ## govulncheck; needs vuln.go.dev, or GOVULNDB with a copy of it
+	$(TOOL) govulncheck ./...
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME
+	@$(GO) test -list '^Fuzz' $(TESTED) | awk '/^Fuzz/ {f[n++] = $$1} /^ok/ {while (n) print $$2, f[--n]}' | { \
+	    ran=0; \
+	    while read -r package target; do \
+	        echo "fuzz $$package $$target"; \
+	        $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $(ARGS) "$$package" </dev/null; \
+	        ran=$$((ran + 1)); \
+	    done; \
+	    test $$ran -gt 0; echo "$$ran fuzz targets"; }
+
+.PHONY: bench
+bench: ## every benchmark
+	@$(GO) test -run '^$$' -bench . -benchmem $(ARGS) $(TESTED)
+
+.PHONY: cover
+cover: ## statement coverage by package, and cover.html
+	@mkdir -p bin
+	@$(GO) test -coverprofile=bin/cover.out -coverpkg=./... $(ARGS) $(TESTED)
+	@$(GO) tool cover -html=bin/cover.out -o bin/cover.html
+	@$(GO) tool cover -func=bin/cover.out | tail -n 1
+
+.PHONY: clean
+clean: ## remove bin/
+	rm -rf bin

@@ -1,0 +1,2 @@
+// Package agent is the command line of rackboot-agent.
+package agent

@@ -1,0 +1,2 @@
+// Package hub is the command line of rackboot-hub.
+package hub

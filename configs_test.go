@@ -1,0 +1,201 @@
+package rackboot
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	agent "rackboot/agent/daemon"
+	hub "rackboot/hub/daemon"
+	"rackboot/protocol"
+)
+
+// Every file of configs/ is read by what will read it, or by rules of its kind;
+// a file of no kind fails.
+func TestConfigs(t *testing.T) {
+	kinds := map[string]func(*testing.T, string){
+		"agent.yaml": func(t *testing.T, p string) {
+			if _, err := agent.LoadConfig(p); err != nil {
+				t.Error(err)
+			}
+		},
+		"hub.yaml": func(t *testing.T, p string) {
+			if _, err := hub.LoadConfig(p); err != nil {
+				t.Error(err)
+			}
+		},
+		"demo/*.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"credentials/*": func(t *testing.T, p string) {
+			for _, c := range yamlFile[struct{ Username, Password string }](t, p) {
+				if c.Username == "" || c.Password == "" {
+					t.Error("no username or password")
+				}
+			}
+		},
+		"prometheus/scrape.yaml": func(t *testing.T, p string) { yamlFile[scrape](t, p) },
+		"prometheus/rules.yaml":  func(t *testing.T, p string) { checkRules(t, yamlFile[rules](t, p)) },
+		"systemd/*.service":      checkUnit,
+	}
+	matched := map[string]int{}
+	for p := range files(t, func(p string) bool { return strings.HasPrefix(p, "configs/") }) {
+		found := ""
+		for pattern := range kinds {
+			if ok, err := path.Match("configs/"+pattern, p); err != nil {
+				t.Fatal(err)
+			} else if ok {
+				found = pattern
+			}
+		}
+		if found == "" {
+			t.Errorf("%s: nothing reads it", p)
+			continue
+		}
+		matched[found]++
+		t.Run(strings.TrimPrefix(p, "configs/"), func(t *testing.T) { kinds[found](t, p) })
+	}
+	for pattern := range kinds {
+		if matched[pattern] == 0 {
+			t.Errorf("configs/%s matches nothing", pattern)
+		}
+	}
+}
+
+// yamlFile reads the documents of a file; an unknown field is an error.
+func yamlFile[T any](t *testing.T, p string) []T {
+	t.Helper()
+	f, err := os.Open(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []T
+	for d := yaml.NewDecoder(f, yaml.Strict()); ; {
+		var v T
+		if err := d.Decode(&v); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	if len(all) == 0 {
+		t.Error("no document")
+	}
+	return all
+}
+
+type scrape struct {
+	ScrapeConfigs []struct {
+		JobName       string `yaml:"job_name"`
+		StaticConfigs []struct {
+			Targets []string
+			Labels  map[string]string
+		} `yaml:"static_configs"`
+	} `yaml:"scrape_configs"`
+}
+
+type rules struct {
+	Groups []struct {
+		Name  string
+		Rules []struct {
+			Alert, Expr, For    string
+			Labels, Annotations map[string]string
+		}
+	}
+}
+
+// checkRules judges the metrics and the condition codes that rules name.
+func checkRules(t *testing.T, all []rules) {
+	t.Helper()
+	var code strings.Builder
+	for _, s := range sources(t, func(p string) bool { return !isTest(p) }) {
+		code.Write(s.text)
+	}
+	var codes []string
+	for _, c := range protocol.Conditions() {
+		codes = append(codes, string(c.Code))
+	}
+	alerts := 0
+	for _, group := range all[0].Groups {
+		for _, r := range group.Rules {
+			alerts++
+			if r.Annotations["summary"] == "" || r.Annotations["description"] == "" || r.Labels["severity"] == "" {
+				t.Errorf("%s: say what is so, what to do and how bad it is", r.Alert)
+			}
+			for _, m := range metricsIn(r.Expr) {
+				if !madeIn(code.String(), m) {
+					t.Errorf("%s: no code makes %s", r.Alert, m)
+				}
+			}
+			for _, m := range regexp.MustCompile(`code="(\w+)"`).FindAllStringSubmatch(r.Expr, -1) {
+				if !slices.Contains(codes, m[1]) {
+					t.Errorf("%s: no condition has the code %s", r.Alert, m[1])
+				}
+			}
+		}
+	}
+	if alerts == 0 {
+		t.Error("no rule")
+	}
+}
+
+func metricsIn(expr string) []string {
+	return regexp.MustCompile(`rackboot_[a-z_]+`).FindAllString(expr, -1)
+}
+
+// madeIn reports whether code names a metric, in full or after the prefix that
+// its package puts before it.
+func madeIn(code, metric string) bool {
+	for _, prefix := range []string{"", "rackboot_", "rackboot_agent_"} {
+		if rest, ok := strings.CutPrefix(metric, prefix); ok && strings.Contains(code, `"`+rest+`"`) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkUnit judges a systemd unit: it starts one of our programs with a flag that
+// the program has, and with few rights.
+func checkUnit(t *testing.T, p string) {
+	text, err := os.ReadFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		key, value, ok := strings.Cut(line, "=")
+		if !ok && line != "" && !strings.HasPrefix(line, "[") {
+			t.Errorf("line %d: %q is not key=value", i+1, line)
+		}
+		values[key] = value
+	}
+	name := strings.TrimSuffix(filepath.Base(p), ".service")
+	if _, err := os.Stat(filepath.Join("cmd", name)); err != nil {
+		t.Errorf("no program has the unit's name: %v", err)
+	}
+	file := strings.TrimPrefix(name, "rackboot-") + ".yaml"
+	if want := "/usr/bin/" + name + " run --config /etc/rackboot/" + file + " "; !strings.HasPrefix(values["ExecStart"], want) {
+		t.Errorf("ExecStart is %q, want %q", values["ExecStart"], want)
+	}
+	if raw, err := os.ReadFile(filepath.Join("configs", file)); err != nil || !strings.Contains(string(raw), "dataDir: /var/lib/"+values["StateDirectory"]+"\n") {
+		t.Errorf("StateDirectory %q is not the dataDir of configs/%s (%v)", values["StateDirectory"], file, err)
+	}
+	for _, capability := range strings.Fields(values["CapabilityBoundingSet"]) {
+		if capability != "CAP_NET_BIND_SERVICE" && capability != "CAP_NET_RAW" {
+			t.Errorf("%s is not needed", capability)
+		}
+	}
+	for _, key := range []string{"NoNewPrivileges", "ProtectSystem", "ProtectHome", "CapabilityBoundingSet", "SystemCallFilter", "User"} {
+		if values[key] == "" {
+			t.Errorf("%s is missing", key)
+		}
+	}
+}

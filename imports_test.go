@@ -1,0 +1,192 @@
+package rackboot
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// A layer says which packages of this module a package may import. Paths are
+// below the module; x/... is x and what is below it.
+type layer struct {
+	pkg string
+	may []string
+	why string
+}
+
+// layers is the shape of the tree: what is decided stands apart from what is
+// done, and each library stays behind its owner.
+func layers() []layer {
+	offline := []string{"netboot", "netboot/image"} // what the hub uses of netboot, without a server
+	agent := []string{
+		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
+		"netboot", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store",
+	}
+	hub := slices.Concat([]string{"protocol/...", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
+	return []layer{
+		{".", nil, "the root holds the guards"},
+		{"protocol", nil, "nouns, codes and topics: who speaks them takes no library along"},
+		{"protocol/decide", []string{"protocol"}, "the rack's decisions are pure"},
+		{"protocol/wire", []string{"protocol"}, "seals and opens what protocol names"},
+		{"protocol/link", []string{"protocol", "protocol/wire"}, "carries envelopes; MQTT stays inside"},
+		{"protocol/api", []string{"protocol", "protocol/wire"}, "routes and client of the hub's API"},
+
+		{"state", []string{"protocol"}, "contracts of the two stores"},
+		{"state/badger", []string{"protocol", "state"}, "a store; its errors carry codes"},
+		{"state/blob", []string{"protocol", "state"}, "a store; its errors carry codes"},
+		{"state/jetstream", []string{"protocol", "state"}, "a store; its errors carry codes"},
+		{"state/statetest", []string{"protocol", "state"}, "one conformance suite for every store"},
+
+		{"bmc", []string{"protocol"}, "what the agent needs from a BMC"},
+		{"bmc/redfish", []string{"protocol", "bmc"}, "the driver"},
+		{"bmc/sim", []string{"protocol"}, "shares nothing with the driver, so that they cannot agree on an error"},
+
+		{"netboot", []string{"protocol"}, "what the boot servers need from the agent"},
+		{"netboot/dhcp", []string{"protocol", "netboot"}, "a server of one protocol"},
+		{"netboot/httpboot", []string{"protocol", "netboot"}, "a server of one protocol"},
+		{"netboot/image", []string{"protocol", "netboot"}, "works offline: the hub and rackctl use it too"},
+		{"netboot/firmware", []string{"protocol"}, "a simulated client shares nothing with the servers but the codec"},
+
+		{"metrics", []string{"protocol"}, "the metrics page of both daemons"},
+
+		{"agent", agent, "the shell around decide"},
+		{"agent/store", []string{"protocol/...", "netboot", "state"}, "the agent's documents over a store"},
+		{"agent/daemon", slices.Concat(agent, []string{"agent", "metrics"}), "puts an agent together from its file"},
+
+		{"hub/plan", []string{"protocol", "protocol/decide"}, "the hub's decisions are pure"},
+		{"hub/store", []string{"protocol", "state"}, "typed resources over a store"},
+		{"hub/store/storetest", []string{"protocol", "state", "hub/store"}, "fakes for tests"},
+		{"hub/api", hub, "the HTTPS API"},
+		{"hub/api/apitest", slices.Concat(hub, []string{"hub/api", "hub/store/storetest"}), "the API for tests of its clients"},
+		{"hub/control", hub, "the shell around plan"},
+		{"hub/broker", []string{"protocol/..."}, "the embedded broker"},
+		{"hub/pki", []string{"protocol", "protocol/wire"}, "the hub's keys on disk"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/broker", "hub/control", "hub/pki", "metrics"}), "puts a hub together from its file"},
+
+		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
+		{"cmd/internal/cli", slices.Concat(offline, []string{"protocol/...", "cmd/internal/manifest"}), "rackctl; what it knows of the hub comes over the API"},
+		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
+		{"cmd/internal/serve/agent", []string{"protocol", "cmd/internal/serve", "agent/daemon"}, "command line of one daemon"},
+		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
+		{"cmd/rackboot-agent", []string{"cmd/internal/serve/agent"}, "main"},
+		{"cmd/rackboot-hub", []string{"cmd/internal/serve/hub"}, "main"},
+		{"cmd/rackctl", []string{"cmd/internal/cli"}, "main"},
+		{"cmd/internal/simulate", []string{"integration/sim"}, "command line of the simulated site"},
+		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
+
+		{"integration/memnet", nil, "buffered in-memory network for tests"},
+		{"integration/sim", belowCmd(), "composition of simulated racks"},
+		{"integration/testsum", nil, "the sum of test runs, for CI"},
+		{"integration/rack", belowCmd(), "tests"},
+	}
+}
+
+// testLayers is what tests may import on top of their package and its layer.
+func testLayers() []layer {
+	return []layer{
+		{".", []string{"agent/daemon", "hub/daemon", "protocol"}, "the examples are read by the real loaders"},
+		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
+		{"state/...", []string{"state/statetest"}, "the conformance suite"},
+		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
+		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
+		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},
+		{"cmd/internal/cli", []string{"hub/api/apitest", "hub/store/storetest"}, "calls go to the real API"},
+		{"cmd/rackctl", []string{"hub/api/apitest", "hub/store", "protocol"}, "scripts run against the real API"},
+		{"integration/...", belowCmd(), "composition"},
+	}
+}
+
+// belowCmd is everything but the commands.
+func belowCmd() []string {
+	return []string{"protocol/...", "state/...", "bmc/...", "netboot/...", "metrics", "agent/...", "hub/...", "integration/..."}
+}
+
+// A row that names a package which is gone, or a package without a row, is an
+// error too: the table says what is.
+func TestImports(t *testing.T) {
+	all := golist(t, "./...")
+	report(t, layerProblems(all, layers()))
+	report(t, testLayerProblems(all, layers(), testLayers()))
+}
+
+// layerProblems judges what packages import.
+func layerProblems(all []listed, rows []layer) []string {
+	problems := stale(all, rows)
+	for _, p := range all {
+		row, n := layer{}, 0
+		for _, r := range rows {
+			if match(r.pkg, p.name()) {
+				row, n = r, n+1
+			}
+		}
+		if n != 1 {
+			problems = append(problems, fmt.Sprintf("%s: in %d rows of the import table, want one", p.name(), n))
+			continue
+		}
+		for _, i := range p.Imports {
+			if ours(i) && !matchAny(row.may, below(i)) {
+				problems = append(problems, fmt.Sprintf("%s imports %s; it may import %q (%s)", p.name(), below(i), row.may, row.why))
+			}
+		}
+	}
+	return problems
+}
+
+// testLayerProblems judges what tests import.
+func testLayerProblems(all []listed, rows, more []layer) []string {
+	problems := stale(all, more)
+	for _, p := range all {
+		may := []string{p.name()}
+		for _, r := range slices.Concat(rows, more) {
+			if match(r.pkg, p.name()) {
+				may = append(may, r.may...)
+			}
+		}
+		for _, i := range p.ownTests() {
+			if ours(i) && !matchAny(may, below(i)) {
+				problems = append(problems, fmt.Sprintf("a test of %s imports %s; it may import %q", p.name(), below(i), may))
+			}
+		}
+	}
+	return problems
+}
+
+// stale returns the patterns of a table that match no package.
+func stale(all []listed, rows []layer) []string {
+	var problems []string
+	for _, r := range rows {
+		for _, pattern := range append([]string{r.pkg}, r.may...) {
+			if !slices.ContainsFunc(all, func(p listed) bool { return match(pattern, p.name()) }) {
+				problems = append(problems, fmt.Sprintf("row %s: %s matches no package", r.pkg, pattern))
+			}
+		}
+	}
+	return problems
+}
+
+func TestImportsCanFail(t *testing.T) {
+	tree := []listed{
+		{ImportPath: "rackboot/a", Imports: []string{"fmt"}},
+		{ImportPath: "rackboot/b", Imports: []string{"rackboot/a"}, TestImports: []string{"rackboot/b/fake"}},
+		{ImportPath: "rackboot/b/fake", XTestImports: []string{"rackboot/b/fake"}},
+	}
+	a, b, fake := layer{pkg: "a"}, layer{pkg: "b", may: []string{"a"}}, layer{pkg: "b/fake"}
+	for _, c := range []struct {
+		name       string
+		rows, more []layer
+		want       string
+	}{
+		{"good", []layer{a, b, fake}, []layer{{pkg: "b", may: []string{"b/fake"}}}, ""},
+		{"import not allowed", []layer{a, {pkg: "b"}, fake}, []layer{{pkg: "b", may: []string{"b/fake", "a"}}}, "b imports a"},
+		{"test import not allowed", []layer{a, b, fake}, nil, "a test of b imports b/fake"},
+		{"package without a row", []layer{a, b}, []layer{{pkg: "b", may: []string{"b/fake"}}}, "b/fake: in 0 rows"},
+		{"package in two rows", []layer{a, b, fake, {pkg: "b/fake/..."}}, []layer{{pkg: "b", may: []string{"b/fake"}}}, "b/fake: in 2 rows"},
+		{"row without a package", []layer{a, b, fake, {pkg: "gone"}}, []layer{{pkg: "b", may: []string{"b/fake"}}}, "gone matches no package"},
+		{"allowance without a package", []layer{a, {pkg: "b", may: []string{"a", "gone/..."}}, fake}, []layer{{pkg: "b", may: []string{"b/fake"}}}, "gone/... matches no package"},
+		{"test row without a package", []layer{a, b, fake}, []layer{{pkg: "b/...", may: []string{"b/fake"}}, {pkg: "gone"}}, "gone matches no package"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect(t, append(layerProblems(tree, c.rows), testLayerProblems(tree, c.rows, c.more)...), c.want)
+		})
+	}
+}

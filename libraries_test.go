@@ -1,0 +1,175 @@
+package rackboot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A library says which packages import an outside module, or a part of one.
+type library struct {
+	path   string
+	owners []string
+	why    string // why more than one owner, where there are more
+}
+
+// libraries gives each outside library its owner. What everybody sees is our own
+// word for it.
+func libraries() []library {
+	return []library{
+		{"github.com/eclipse/paho.mqtt.golang", []string{"protocol/link"}, ""},
+		{"github.com/fxamacker/cbor/v2", []string{"protocol/wire"}, ""},
+		{"github.com/veraison/go-cose", []string{"protocol/wire"}, ""},
+		{"github.com/klauspost/compress", []string{"protocol/wire"}, ""},
+		{"github.com/dgraph-io/badger/v4", []string{"state/badger"}, ""},
+		{"github.com/nats-io/nats.go", []string{"state/jetstream", "hub/broker"}, "the broker makes streams and hands out its in-process connection"},
+		{"github.com/nats-io/nats-server/v2", []string{"hub/broker"}, ""},
+		{"github.com/stmcginnis/gofish", []string{"bmc/redfish"}, ""},
+		{"github.com/insomniacslk/dhcp", []string{"netboot/dhcp", "netboot/firmware"}, "a codec: a server and a simulated client"},
+		{"github.com/google/go-containerregistry", []string{"netboot/image", "integration/sim"}, "the puller, and a registry to pull from"},
+		{"github.com/danielgtaylor/huma/v2", []string{"hub/api"}, ""},
+		{"github.com/oklog/ulid/v2", []string{"hub/daemon"}, ""},
+		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve/...", "cmd/internal/simulate"}, "command lines"},
+		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest"}, "a reader for each file format"},
+		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/..."}, "metrics are made where they are counted"},
+		{"golang.org/x/sync", []string{"metrics", "agent/...", "hub/..."}, "groups of goroutines"},
+	}
+}
+
+// testLibraries are what tests import on top.
+func testLibraries() []library {
+	anywhere := []string{"..."}
+	return []library{
+		{"github.com/google/go-cmp", anywhere, ""},
+		{"go.uber.org/goleak", anywhere, ""},
+		{"pgregory.net/rapid", anywhere, ""},
+		{"github.com/rogpeppe/go-internal", []string{"cmd/..."}, "scripts of commands"},
+		{"github.com/prometheus/client_golang", anywhere, ""},
+		{"golang.org/x/net/nettest", []string{"integration/memnet"}, ""},
+		{"github.com/goccy/go-yaml", []string{"."}, ""},
+		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link"}, "a broker inside the bubble"},
+		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker"}, "another client than ours"},
+		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
+	}
+}
+
+// A library that is new, or imported elsewhere, is a decision that belongs here.
+func TestLibraries(t *testing.T) {
+	report(t, libraryProblems(golist(t, "./..."), libraries(), testLibraries()))
+}
+
+// libraryProblems judges what packages and their tests import from outside.
+func libraryProblems(all []listed, rows, more []library) []string {
+	var problems []string
+	used := map[string]bool{} // by table and pattern
+	check := func(p listed, imports []string, tables map[string][]library, what string) {
+		for _, i := range imports {
+			if ours(i) || standard(i) {
+				continue
+			}
+			owned := false
+			for table, rows := range tables {
+				for _, r := range rows {
+					for _, o := range r.owners {
+						if match(r.path+"/...", i) && (o == "..." || match(o, p.name())) {
+							owned, used[table+r.path+o] = true, true
+						}
+					}
+				}
+			}
+			if !owned {
+				problems = append(problems, fmt.Sprintf("%s %s imports %s; the table of libraries gives it to others", what, p.name(), i))
+			}
+		}
+	}
+	for _, p := range all {
+		check(p, p.Imports, map[string][]library{"": rows}, "package")
+		check(p, p.ownTests(), map[string][]library{"": rows, "test ": more}, "a test of")
+	}
+	for table, rows := range map[string][]library{"": rows, "test ": more} {
+		for _, r := range rows {
+			if len(r.owners) > 1 && r.why == "" {
+				problems = append(problems, fmt.Sprintf("%slibrary %s has %d owners and no reason", table, r.path, len(r.owners)))
+			}
+			for _, o := range r.owners {
+				if !used[table+r.path+o] {
+					problems = append(problems, fmt.Sprintf("%slibrary %s is not imported by %s", table, r.path, o))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func TestLibrariesCanFail(t *testing.T) {
+	tree := []listed{
+		{ImportPath: "rackboot/a", Imports: []string{"fmt", "x.org/lib/sub", "rackboot/b"}},
+		{ImportPath: "rackboot/b", TestImports: []string{"x.org/cmp"}},
+	}
+	for _, c := range []struct {
+		name       string
+		rows, more []library
+		want       string
+	}{
+		{"good", []library{{path: "x.org/lib", owners: []string{"a"}}}, []library{{path: "x.org/cmp", owners: []string{"..."}}}, ""},
+		{"no owner", nil, []library{{path: "x.org/cmp", owners: []string{"b"}}}, "package a imports x.org/lib/sub"},
+		{"test without owner", []library{{path: "x.org/lib", owners: []string{"a"}}}, nil, "a test of b imports x.org/cmp"},
+		{"a prefix is not the module", []library{{path: "x.org/lib", owners: []string{"a"}}}, []library{{path: "x.org/c", owners: []string{"b"}}, {path: "x.org/cmp", owners: []string{"b"}}}, "x.org/c is not imported"},
+		{"owner that does not use it", []library{{path: "x.org/lib", owners: []string{"a", "b"}, why: "two"}}, []library{{path: "x.org/cmp", owners: []string{"..."}}}, "not imported by b"},
+		{"two owners, no reason", []library{{path: "x.org/lib", owners: []string{"a", "a/..."}}}, []library{{path: "x.org/cmp", owners: []string{"..."}}}, "no reason"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect(t, libraryProblems(tree, c.rows, c.more), c.want)
+		})
+	}
+}
+
+// A shut says what a command does not contain, however far down.
+type shut struct {
+	cmd string
+	out []string
+	why string
+}
+
+func shuts() []shut {
+	const mod = module + "/"
+	simulators := []string{mod + "bmc/sim", mod + "netboot/firmware", mod + "integration/..."}
+	return []shut{
+		{"rackboot-agent", simulators, "what runs in a rack drives real servers"},
+		{"rackboot-hub", simulators, "what runs in production has no simulator"},
+		{"rackboot-agent", []string{"github.com/nats-io/nats-server/v2/...", "github.com/danielgtaylor/huma/v2/..."}, "the agent serves no broker and no API"},
+		{"rackctl", []string{"github.com/dgraph-io/badger/v4/...", "github.com/nats-io/nats-server/v2/...", "github.com/stmcginnis/gofish/..."}, "a small command without a store, a broker or a driver"},
+	}
+}
+
+func TestCommandsDoNotContain(t *testing.T) {
+	known := golist(t, "-deps", "-test", "./...")
+	for _, s := range shuts() {
+		report(t, shutProblems(s, golist(t, "-deps", "./cmd/"+s.cmd), known))
+	}
+}
+
+// shutProblems judges the dependencies of a command. A pattern that fits nothing
+// in the whole module is an error too.
+func shutProblems(s shut, deps, known []listed) []string {
+	var problems []string
+	for _, pattern := range s.out {
+		fits := func(l listed) bool { return match(pattern, l.ImportPath) }
+		if i := slices.IndexFunc(deps, fits); i >= 0 {
+			via := slices.IndexFunc(deps, func(l listed) bool { return slices.Contains(l.Imports, deps[i].ImportPath) })
+			problems = append(problems, strings.TrimSpace(fmt.Sprintf("%s contains %s by way of %s: %s", s.cmd, deps[i].ImportPath, deps[max(via, 0)].ImportPath, s.why)))
+		}
+		if !slices.ContainsFunc(known, fits) {
+			problems = append(problems, fmt.Sprintf("%s: %s fits no package at all", s.cmd, pattern))
+		}
+	}
+	return problems
+}
+
+func TestCommandsDoNotContainCanFail(t *testing.T) {
+	known := []listed{{ImportPath: "rackboot/cmd/x", Imports: []string{"rackboot/sim"}}, {ImportPath: "rackboot/sim"}, {ImportPath: "y.org/lib/sub"}}
+	expect(t, shutProblems(shut{cmd: "x", out: []string{"y.org/lib/..."}}, known[:2], known), "")
+	expect(t, shutProblems(shut{cmd: "x", out: []string{"rackboot/sim"}}, known[:2], known), "x contains rackboot/sim by way of rackboot/cmd/x")
+	expect(t, shutProblems(shut{cmd: "x", out: []string{"rackboot/gone"}}, known[:2], known), "fits no package")
+}
