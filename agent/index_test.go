@@ -40,3 +40,29 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 		t.Errorf("after the release it is answered %+v", a)
 	}
 }
+
+// TestIndexByUUID: firmware sends the SMBIOS UUID in either byte order; two servers
+// that one UUID fits are refused rather than guessed.
+func TestIndexByUUID(t *testing.T) {
+	server := func(name, mac, uuid string) store.Intent {
+		return store.Intent{ServerIntent: protocol.ServerIntent{Server: name, BootMAC: mac, UUID: uuid, Architecture: "amd64"}}
+	}
+	x := newIndex()
+	x.rebuild(store.Overview{Synced: true, Intents: []store.Intent{
+		server("server-1", "52:54:00:00:00:01", "00112233-4455-6677-8899-aabbccddeeff"),
+		server("server-2", "52:54:00:00:00:02", "a0112233-4455-6677-8899-aabbccddeeff"),
+		server("server-3", "52:54:00:00:00:03", "332211a0-5544-7766-8899-aabbccddeeff"),
+	}})
+	for uuid, want := range map[string]string{
+		"00112233-4455-6677-8899-aabbccddeeff": "server-1",
+		"33221100-5544-7766-8899-aabbccddeeff": "server-1",
+		"a0112233-4455-6677-8899-aabbccddeeff": "", // server-2's, and server-3's the other way
+		"00112233-4455-6677-8899-aabbccddee00": "",
+		"":                                     "",
+	} {
+		a := x.Resolve(protocol.BootClient{MAC: "52:54:00:00:00:99", UUID: uuid, Class: protocol.ClassHTTPClient})
+		if (a.Action == protocol.AnswerRefuse) != (want != "") || want != "" && a.Server != want {
+			t.Errorf("%q is answered %+v, want %q", uuid, a, want)
+		}
+	}
+}

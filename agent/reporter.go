@@ -67,12 +67,18 @@ func (r *reporter) clear(code protocol.ConditionCode) {
 	}
 }
 
-func (r *reporter) poke() {
-	for _, ch := range []chan struct{}{r.poked, r.newSession} {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
+func (r *reporter) poke() { signal(r.poked) }
+
+// session sends a Hello and a report soon.
+func (r *reporter) session() {
+	signal(r.newSession)
+	signal(r.poked)
+}
+
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
 	}
 }
 

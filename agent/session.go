@@ -26,7 +26,7 @@ func (a *Agent) Connected(t Transport) {
 	a.transport, a.session = t, a.random()
 	a.synced = make(chan struct{})
 	a.sessionMu.Unlock()
-	a.report.poke()
+	a.report.session()
 }
 
 // sessions says Hello on each new session until it is answered.
