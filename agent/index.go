@@ -48,8 +48,10 @@ func (x *index) rebuild(o store.Overview) {
 				byMAC[m] = append(byMAC[m], in.Server)
 			}
 		}
-		if in.UUID != "" {
-			byUUID[in.UUID] = append(byUUID[in.UUID], in.Server)
+		for _, u := range []string{in.UUID, swapped(in.UUID)} {
+			if u != "" && !slices.Contains(byUUID[u], in.Server) {
+				byUUID[u] = append(byUUID[u], in.Server)
+			}
 		}
 	}
 	for _, h := range o.Holds {
@@ -78,6 +80,21 @@ func (x *index) rebuild(o store.Overview) {
 		}
 	}
 	x.synced, x.segments, x.byMAC, x.byUUID, x.byToken, x.servers = o.Synced, segments, byMAC, byUUID, byToken, servers
+}
+
+// swapped is a UUID with the first three groups in the other byte order: SMBIOS
+// stores them little-endian, and firmware sends them either way in option 97.
+func swapped(uuid string) string {
+	b := []byte(uuid)
+	if len(b) != 36 {
+		return ""
+	}
+	for _, g := range [][2]int{{0, 8}, {9, 13}, {14, 18}} {
+		for i, j := g[0], g[1]-2; i < j; i, j = i+2, j-2 {
+			b[i], b[i+1], b[j], b[j+1] = b[j], b[j+1], b[i], b[i+1]
+		}
+	}
+	return string(b)
 }
 
 // follow takes over what a step changed. Whether a server is held is not its

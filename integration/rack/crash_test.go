@@ -1,3 +1,8 @@
+//go:build !race
+
+// The race detector has the other tests; this one is a stage of its own: it takes a
+// minute with -parallel 6.
+
 package rack
 
 import (
@@ -296,20 +301,27 @@ func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point st
 	}
 }
 
+// patience is how long a first boot may stand still before a person cuts power.
+const patience = 2 * time.Second
+
 // reach waits for the end of a stage. Where firmware found nobody while the agent
 // was dead, a person cuts the power; a boot file that may have been fetched spends
 // the grant then, which ends the way.
 func (b *crashBench) reach(st stage) bool {
 	b.t.Helper()
-	cut := time.Now().Add(2500 * time.Millisecond)
 	spent := false
+	var on time.Time
+	epoch := uint64(0)
 	b.eventually("the end of "+st.Name, func() bool {
 		r, _ := b.report(0)
 		if spent = has(protocol.CondGrantSpent)(r) && r.Provisioned == nil; spent {
 			return true
 		}
-		if time.Now().After(cut) && r.Attempt != nil && r.Observation.Power == protocol.PowerOn && r.Provisioned == nil {
-			cut = time.Now().Add(2500 * time.Millisecond)
+		switch {
+		case r.Observation.Power != protocol.PowerOn || r.Provisioned != nil || r.PowerEpoch != epoch:
+			on, epoch = time.Now(), r.PowerEpoch
+		case time.Since(on) > patience:
+			on = time.Now()
 			if err := errors.Join(b.servers[0].BMC.PullPower(), b.servers[0].BMC.RestorePower()); err != nil {
 				b.t.Fatal(err)
 			}

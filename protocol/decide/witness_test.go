@@ -92,6 +92,8 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.t.Fatal("P2: armed under a hold")
 		case !a.Open() || a.State != protocol.AttemptPreparing || last.Power != protocol.PowerOff:
 			x.t.Fatalf("P6: armed outside an attempt toward a power-on: %+v", a)
+		case !a.Network() && p.Record.Unexpected != nil && p.Record.Unexpected.To == protocol.PowerOff:
+			x.t.Fatal("P5: a server that went Off by itself was started without an operator")
 		case a.Network():
 			x.grant(s, p)
 		}

@@ -53,6 +53,24 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
+// claim binds the server to a new claim with a grant for its first boot.
+func (w *world) claim(maxAttempts int) {
+	w.claims++
+	uid := fmt.Sprintf("claim-%d", w.claims)
+	w.intent = &protocol.ServerIntent{
+		Server: "server-1", UID: "uid-1", ClaimUID: uid, Claim: "c", Power: protocol.WantOn,
+		Boot: &protocol.BootIntent{
+			ClaimUID: uid, Generation: 1, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+			Image: protocol.Image{Digest: "sha256:image", Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:uki"}}},
+		},
+	}
+	w.grant = &protocol.Grant{
+		ClaimUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:image",
+		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: maxAttempts, IssuedAt: w.clock(),
+	}
+	w.poke()
+}
+
 func (w *world) clock() time.Time { return worldStart.Add(w.now + w.offset) }
 
 func (w *world) settings() Settings {
