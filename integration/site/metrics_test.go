@@ -30,7 +30,18 @@ func newRecorder() *recorder {
 }
 
 // description is how client_golang prints a prometheus.Desc.
-var description = regexp.MustCompile(`fqName: "([^"]*)".*variableLabels: \{([^}]*)\}`)
+var description = regexp.MustCompile(`fqName: "([^"]*)".*constLabels: \{([^}]*)\}.*variableLabels: \{([^}]*)\}`)
+
+// labels joins the names of constant labels, name="value", and of others.
+func labels(constant, variable string) string {
+	var out []string
+	for _, part := range strings.Split(constant+","+variable, ",") {
+		if name, _, _ := strings.Cut(part, "="); name != "" {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
 
 func (r *recorder) Register(c prometheus.Collector) error {
 	descs := make(chan *prometheus.Desc)
@@ -41,7 +52,7 @@ func (r *recorder) Register(c prometheus.Collector) error {
 	r.mu.Lock()
 	for d := range descs {
 		if m := description.FindStringSubmatch(d.String()); m != nil && strings.HasPrefix(m[1], "rackboot_") {
-			r.names[m[1]] = strings.ReplaceAll(m[2], ",", ", ")
+			r.names[m[1]] = labels(m[2], m[3])
 		}
 	}
 	r.mu.Unlock()
