@@ -15,9 +15,15 @@ import (
 	"rackboot/protocol"
 )
 
+// Registry takes metrics and gives them out, such as [prometheus.Registry].
+type Registry interface {
+	prometheus.Registerer
+	prometheus.Gatherer
+}
+
 // Serve opens GET /metrics on addr and serves it in group until ctx ends. A busy
 // address is an unavailable error.
-func Serve(ctx context.Context, group *errgroup.Group, addr string, reg *prometheus.Registry, log *slog.Logger) error {
+func Serve(ctx context.Context, group *errgroup.Group, addr string, reg Registry, log *slog.Logger) error {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {

@@ -29,7 +29,7 @@ type Options struct {
 	Version string
 	Logger  *slog.Logger
 	// Registry takes the metrics; nil is a new one.
-	Registry *prometheus.Registry
+	Registry metrics.Registry
 	// MaxBackoff bounds the pause between two connections to the hub; 0 is the
 	// link's default.
 	MaxBackoff time.Duration
@@ -82,7 +82,7 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	return group.Wait()
 }
 
-func build(c Config, id identity, version string, log *slog.Logger, reg *prometheus.Registry, db *badger.Store, blobs *blob.Store) (*agent.Agent, error) {
+func build(c Config, id identity, version string, log *slog.Logger, reg metrics.Registry, db *badger.Store, blobs *blob.Store) (*agent.Agent, error) {
 	segments, err := c.segments()
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (t transport) Publish(topic string, payload []byte) error {
 	return t.link.Publish(ctx, topic, payload)
 }
 
-func dial(id identity, a *agent.Agent, maxBackoff time.Duration, log *slog.Logger, reg *prometheus.Registry) (*link.Link, error) {
+func dial(id identity, a *agent.Agent, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
 	tlsConfig, err := id.tls()
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func dial(id identity, a *agent.Agent, maxBackoff time.Duration, log *slog.Logge
 	var l *link.Link
 	l, err = link.New(link.Config{
 		Broker: id.Answer.Broker, TLS: tlsConfig, Subscribe: agent.Subscriptions(id.Answer.Agent),
-		OnConnect: func(context.Context) { a.Connected(transport{l}) }, OnMessage: a.Receive, MaxBackoff: maxBackoff, Logger: log, Registerer: reg,
+		OnConnect: func(context.Context) { a.Connected(transport{l}) }, OnMessage: a.Receive, MinBackoff: maxBackoff / 5, MaxBackoff: maxBackoff, Logger: log, Registerer: reg,
 	})
 	return l, err
 }

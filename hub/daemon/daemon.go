@@ -30,7 +30,7 @@ type Options struct {
 	Version string
 	Logger  *slog.Logger
 	// Registry takes the metrics; nil is a new one.
-	Registry *prometheus.Registry
+	Registry metrics.Registry
 	Crash    state.Crasher // nil in production
 	// Ready is called once the API and the broker listen.
 	Ready func()
@@ -95,7 +95,7 @@ type hub struct {
 	control *control.Control
 	link    *link.Link
 	log     *slog.Logger
-	reg     *prometheus.Registry
+	reg     metrics.Registry
 	options Options
 }
 

@@ -114,7 +114,7 @@ func (s *site) ca() []byte {
 }
 
 // linkPause bounds the pause between an agent's connections, to keep tests short.
-const linkPause = 1500 * time.Millisecond
+const linkPause = 500 * time.Millisecond
 
 func (s *site) startAgent(c agentdaemon.Config) (stop func()) {
 	s.t.Helper()
