@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/store"
-	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
 
@@ -28,6 +27,8 @@ type Agent struct {
 	report *reporter
 	met    *metrics
 
+	troubles troubles // used by Receive only
+
 	mu      sync.Mutex
 	servers map[string]*server
 	group   *errgroup.Group
@@ -36,8 +37,8 @@ type Agent struct {
 	sessionMu sync.Mutex
 	transport Transport
 	session   string
-	synced    chan struct{} // closed when the present session was answered
-	refused   protocol.ConditionCode
+	synced    bool          // the present session was answered
+	connected chan struct{} // holds a token when there is a new session
 }
 
 // New checks the configuration and reads the store; nothing is sent yet.
@@ -50,7 +51,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
-		index: newIndex(), servers: map[string]*server{},
+		index: newIndex(), servers: map[string]*server{}, connected: make(chan struct{}, 1), troubles: troubles{},
 	}
 	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash})
 	if err != nil {

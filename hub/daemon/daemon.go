@@ -29,14 +29,19 @@ import (
 type Options struct {
 	Version string
 	Logger  *slog.Logger
-	Crash   state.Crasher // nil in production
+	// Registry takes the metrics; nil is a new one.
+	Registry *prometheus.Registry
+	Crash    state.Crasher // nil in production
 	// Ready is called once the API and the broker listen.
 	Ready func()
 }
 
 // Run serves until ctx ends.
 func Run(ctx context.Context, c Config, o Options) error {
-	log, reg := o.Logger, prometheus.NewRegistry()
+	log, reg := o.Logger, o.Registry
+	if reg == nil {
+		reg = prometheus.NewRegistry()
+	}
 	keys, err := pki.Open(c.path("pki"), c.Names)
 	if err != nil {
 		return err

@@ -96,8 +96,10 @@ func (p *step) installed(e Event) {
 		return
 	}
 	a.Evidence = protocol.EvidenceInstalled
+	a.Disarm = true // some firmware boots by an override for once and keeps it
 	p.enter(protocol.AttemptSucceeded)
 	p.watch.Backoff, p.watch.NextTry = 0, time.Time{}
+	p.rec.Unexpected = nil // whatever it was, it ended well
 	p.rec.Provisioned = &protocol.Provisioned{
 		ClaimUID: a.ClaimUID, Generation: a.Generation, Server: p.snap.Server, ServerUID: p.snap.Intent.UID,
 		ImageDigest: a.Digest, Evidence: protocol.EvidenceInstalled, At: e.At, Attempt: a.ID,
