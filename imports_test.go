@@ -76,7 +76,6 @@ func layers() []layer {
 
 		{"integration/memnet", nil, "buffered in-memory network for tests"},
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
-		{"integration/site", belowCmd(), "tests of hub and agent together"},
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
 		{"integration/site", belowCmd(), "tests of hub and agent together"},

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -90,7 +91,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	}
 	ready()
 	err = group.Wait()
-	if ctx.Err() != nil && (err == nil || err == context.Canceled) {
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return nil
 	}
 	return err

@@ -135,9 +135,11 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 		for leaf, s := range l.Sent {
 			a.Status.Sent[leaf] = s.Head
 			if has := a.Status.Applied[leaf]; has.Newer(s.Head) && !slices.ContainsFunc(a.Status.Conditions, refused) {
-				a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondDocumentRefused, Since: c.since(at),
+				a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{
+					Code: protocol.CondDocumentRefused, Since: c.since(at),
 					Message: fmt.Sprintf("the agent has %s %d/%d and the hub's is %d/%d: the hub was restored from a copy; stop it and run rackboot-hub restored",
-						leaf, has.Epoch, has.Version, s.Head.Epoch, s.Head.Version)})
+						leaf, has.Epoch, has.Version, s.Head.Epoch, s.Head.Version),
+				})
 			}
 		}
 	}

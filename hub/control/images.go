@@ -122,6 +122,7 @@ func (r *resolver) resolve(ctx context.Context, j *resolving) {
 	switch protocol.CodeOf(err) {
 	case protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeInternal, protocol.CodeDenied:
 		code = protocol.CondRegistryUnavailable
+	default:
 	}
 	j.cond = &protocol.ConditionState{Code: code, Message: err.Error()}
 	j.pause = min(max(j.pause*2, resolvePauseMin), resolvePauseMax)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -163,7 +164,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "token_file", h.keys.AdminTokenPath())
 	h.options.Ready()
 	err = group.Wait()
-	if ctx.Err() != nil && (err == nil || err == context.Canceled) {
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return nil
 	}
 	return err

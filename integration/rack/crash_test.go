@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -98,7 +97,7 @@ func playScript(run statetest.Run) {
 	must(err)
 	var s script
 	must(json.Unmarshal(raw, &s))
-	s.Setup.log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	s.Setup.log = slog.New(slog.DiscardHandler)
 	s.Setup.crash, s.Setup.calls, s.Setup.credentials = run.Crash, &calls{}, &credentials{}
 	s.Setup.credentials.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil)
 	p, err := startAgent(s.Setup)

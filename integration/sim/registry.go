@@ -3,8 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -36,7 +35,7 @@ func StartRegistry(addr string) (*Registry, error) {
 		return nil, fmt.Errorf("registry: %w", err)
 	}
 	r := &Registry{Addr: ln.Addr().String(), done: make(chan struct{}), srv: &http.Server{
-		Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0))), ReadHeaderTimeout: 10 * time.Second,
+		Handler: registry.New(registry.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug))), ReadHeaderTimeout: 10 * time.Second,
 	}}
 	go func() {
 		defer close(r.done)

@@ -2,14 +2,13 @@ package site
 
 import (
 	"errors"
+	"net"
 	"slices"
 	"time"
 
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
-
-	"net"
 )
 
 // get reads a resource; it is the zero value while there is none.

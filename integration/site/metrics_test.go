@@ -35,7 +35,7 @@ var description = regexp.MustCompile(`fqName: "([^"]*)".*constLabels: \{([^}]*)\
 // labels joins the names of constant labels, name="value", and of others.
 func labels(constant, variable string) string {
 	var out []string
-	for _, part := range strings.Split(constant+","+variable, ",") {
+	for part := range strings.SplitSeq(constant+","+variable, ",") {
 		if name, _, _ := strings.Cut(part, "="); name != "" {
 			out = append(out, name)
 		}

@@ -3,7 +3,6 @@ package site
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -41,7 +40,7 @@ const rackName = "r1"
 // newSite starts the servers and the registry; no hub and no agent.
 func newSite(t *testing.T, servers int) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	s := &site{t: t, dir: t.TempDir(), log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
 		s.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}

@@ -3,8 +3,10 @@ package statetest
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,9 +77,7 @@ func (p *Process) Passed() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := map[string]int{}
-	for k, v := range p.passed {
-		out[k] = v
-	}
+	maps.Copy(out, p.passed)
 	return out
 }
 
@@ -85,12 +85,7 @@ func (p *Process) Passed() map[string]int {
 func (p *Process) Acked(line string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, a := range p.acked {
-		if a == line {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.acked, line)
 }
 
 // Kill ends the child with SIGKILL and waits until it has ended.
