@@ -45,6 +45,7 @@ func TestPersonalities(t *testing.T) {
 			}
 		}
 	}
+	tests := map[string]func(*testing.T){}
 	for _, tt := range []struct {
 		p   bmcsim.Personality
 		run func(*bench)
@@ -74,10 +75,7 @@ func TestPersonalities(t *testing.T) {
 			}
 		}},
 	} {
-		t.Run(tt.p.Name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t, 1, tt.p)
-			tt.run(b)
-		})
+		tests[tt.p.Name] = func(t *testing.T) { tt.run(newBench(t, 1, tt.p)) }
 	}
+	beside(t, tests)
 }

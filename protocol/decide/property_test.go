@@ -8,6 +8,7 @@ package decide
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -129,6 +130,15 @@ func drawFaults(t *rapid.T) (f faults) {
 // to P4, P6 and P9 at every step; then everything answers for long enough, and
 // the server must be where it belongs.
 func TestProperties(t *testing.T) {
+	for i := range 6 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			properties(t)
+		})
+	}
+}
+
+func properties(t *testing.T) {
 	var steps, provisions, receipts, disk, errors int
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
