@@ -47,12 +47,17 @@ func StartRegistry(addr string) (*Registry, error) {
 // Push puts an image with one UKI under a reference "repository:tag" and returns
 // the full reference.
 func (r *Registry) Push(reference string, uki []byte) (string, error) {
+	return r.PushLayer(reference, UKIMediaType, uki)
+}
+
+// PushLayer is Push with one layer of any media type.
+func (r *Registry) PushLayer(reference, mediaType string, layer []byte) (string, error) {
 	full := r.Addr + "/" + reference
 	ref, err := name.ParseReference(full, name.Insecure)
 	if err != nil {
 		return "", err
 	}
-	img, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), static.NewLayer(uki, UKIMediaType))
+	img, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), static.NewLayer(layer, types.MediaType(mediaType)))
 	if err != nil {
 		return "", err
 	}
