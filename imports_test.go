@@ -78,6 +78,11 @@ func layers() []layer {
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
+		{"integration/site", belowCmd(), "tests of hub and agent together"},
+		{"integration/firmware", nil, "tests with real firmware"},
+		{"integration/installer", nil, "init of the images that they boot; it knows the agent by its packets only"},
+		{"integration/netns", nil, "network namespaces for tests"},
+		{"integration/uki", nil, "builds the images that they boot"},
 	}
 }
 
@@ -87,6 +92,7 @@ func testLayers() []layer {
 		{".", []string{"agent/daemon", "hub/daemon", "protocol"}, "the examples are read by the real loaders"},
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
+		{"agent/store", []string{"state/badger"}, "it is opened again, as after a restart"},
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},

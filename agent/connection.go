@@ -15,7 +15,8 @@ import (
 type connection struct {
 	driver bmc.Driver
 	made   string // what the driver was made from
-	denied string // the credentials' stamp that the BMC refused
+	denied string // what it was made from when the BMC refused the credentials
+	why    string // what the BMC said then
 }
 
 func (c *connection) close() {
@@ -37,7 +38,7 @@ func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerI
 	}
 	made := fmt.Sprintf("%v %s %s", in.BMC, in.SystemURI, stamp)
 	if c.denied == made {
-		return nil, &protocol.ConditionState{Code: protocol.CondBMCDenied, Message: "not tried again until the credentials change"}
+		return nil, &protocol.ConditionState{Code: protocol.CondBMCDenied, Message: c.why + "; not tried again until the credentials change"}
 	}
 	if c.driver == nil || c.made != made {
 		c.close()
@@ -59,7 +60,7 @@ func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerI
 		o.Source = protocol.SourcePoll
 	}
 	if protocol.CodeOf(err) == protocol.CodeDenied {
-		c.denied = made
+		c.denied, c.why = made, err.Error()
 	}
 	return &o, nil
 }

@@ -33,13 +33,14 @@ func newIndex() *index {
 	return &index{servers: map[string]indexed{}, byToken: map[string]string{}}
 }
 
-// rebuild replaces the index by what the store says.
+// rebuild replaces the index by what the store says. Attempts of servers that
+// are in it already stay: the steps that follow them may be newer than o.
 func (x *index) rebuild(o store.Overview) {
 	segments := map[string]protocol.SegmentIntent{}
 	for _, s := range o.Rack.Segments {
 		segments[s.Name] = s
 	}
-	byMAC, byUUID, byToken, servers := map[string][]string{}, map[string][]string{}, map[string]string{}, map[string]indexed{}
+	byMAC, byUUID, servers := map[string][]string{}, map[string][]string{}, map[string]indexed{}
 	for _, in := range o.Intents {
 		servers[in.Server] = indexed{architecture: in.Architecture, segment: in.Segment, missing: in.Missing}
 		for _, m := range append([]string{in.BootMAC}, in.MACs...) {
@@ -47,8 +48,10 @@ func (x *index) rebuild(o store.Overview) {
 				byMAC[m] = append(byMAC[m], in.Server)
 			}
 		}
-		if in.UUID != "" {
-			byUUID[in.UUID] = append(byUUID[in.UUID], in.Server)
+		for _, u := range []string{in.UUID, swapped(in.UUID)} {
+			if u != "" && !slices.Contains(byUUID[u], in.Server) {
+				byUUID[u] = append(byUUID[u], in.Server)
+			}
 		}
 	}
 	for _, h := range o.Holds {
@@ -63,24 +66,48 @@ func (x *index) rebuild(o store.Overview) {
 		}
 		e.attempt = r.Attempt
 		servers[r.Server] = e
-		if r.Attempt != nil {
-			byToken[r.Attempt.Token] = r.Server
-		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	byToken := map[string]string{}
+	for name, e := range servers {
+		if old, ok := x.servers[name]; ok {
+			e.attempt = old.attempt
+			servers[name] = e
+		}
+		if e.attempt != nil {
+			byToken[e.attempt.Token] = name
+		}
+	}
 	x.synced, x.segments, x.byMAC, x.byUUID, x.byToken, x.servers = o.Synced, segments, byMAC, byUUID, byToken, servers
 }
 
-// follow takes over what a step changed.
-func (x *index) follow(server string, held bool, a *decide.Attempt) {
+// swapped is a UUID with the first three groups in the other byte order: SMBIOS
+// stores them little-endian, and firmware sends them either way in option 97.
+func swapped(uuid string) string {
+	b := []byte(uuid)
+	if len(b) != 36 {
+		return ""
+	}
+	for _, g := range [][2]int{{0, 8}, {9, 13}, {14, 18}} {
+		for i, j := g[0], g[1]-2; i < j; i, j = i+2, j-2 {
+			b[i], b[i+1], b[j], b[j+1] = b[j], b[j+1], b[i], b[i+1]
+		}
+	}
+	return string(b)
+}
+
+// follow takes over what a step changed. Whether a server is held is not its
+// business: a step that read the store before a hold was enforced would open the
+// gate again behind it.
+func (x *index) follow(server string, a *decide.Attempt) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e := x.servers[server]
 	if e.attempt != nil && (a == nil || a.Token != e.attempt.Token) {
 		delete(x.byToken, e.attempt.Token)
 	}
-	e.held, e.attempt = held, a
+	e.attempt = a
 	x.servers[server] = e
 	if a != nil {
 		x.byToken[a.Token] = server

@@ -70,6 +70,7 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 	if err := a.reindex(); err != nil {
 		return a.storeTrouble(err)
 	}
+	a.report.clear(protocol.CondStoreFailing)
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	a.lookAt(changed)
@@ -87,6 +88,7 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 	if err := a.reindex(); err != nil {
 		return a.storeTrouble(err)
 	}
+	a.report.clear(protocol.CondStoreFailing)
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	rejected, why := rejections(d)
 	a.trouble(protocol.CondEntryRejected, leaf, why)

@@ -126,10 +126,12 @@ func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	if err != nil {
 		return plan, err
 	}
-	s.agent.report.clear(protocol.CondStoreFailing)
+	if plan.Persist || len(plan.Happened) > 0 {
+		s.agent.report.clear(protocol.CondStoreFailing) // it was written
+	}
 	s.events = s.events[:0:0]
 	s.watch = plan.Watch
-	s.agent.index.follow(s.name, len(after.Holds) > 0, plan.Record.Attempt)
+	s.agent.index.follow(s.name, plan.Record.Attempt)
 	if plan.Fetch {
 		s.agent.fetch.want(after.Intent.Boot.Image)
 	}

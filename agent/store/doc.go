@@ -6,6 +6,7 @@
 //	meta/incarnation           random id made with the database
 //	meta/term                  highest fence term seen
 //	meta/replaced              another agent serves the rack
+//	meta/acked                 number of the last event that was acknowledged
 //	doc/hold, doc/rack/<n>     head and digest of the document in force
 //	rack                       the rack's settings and segments
 //	intent/<server>            the server's intent, its shard, and whether a newer

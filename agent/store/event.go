@@ -36,13 +36,15 @@ func (s *Store) Events(limit int) (events []protocol.Event, head uint64, err err
 	return events, s.events.Load(), err
 }
 
-// Acknowledge forgets events up to seq.
+// Acknowledge forgets events up to seq. The last number is kept: a restart must
+// not give out again what the hub has filed.
 func (s *Store) Acknowledge(seq uint64) error {
 	return s.db.Update(func(t state.Txn) error {
 		events, err := scan[protocol.Event](t, "event/")
 		if err != nil {
 			return err
 		}
+		last := uint64(0)
 		for _, e := range events {
 			if e.Seq > seq {
 				break
@@ -50,7 +52,11 @@ func (s *Store) Acknowledge(seq uint64) error {
 			if err := t.Delete(eventKey(e.Seq)); err != nil {
 				return err
 			}
+			last = e.Seq
 		}
-		return nil
+		if last == 0 {
+			return nil
+		}
+		return put(t, "meta/acked", last)
 	})
 }

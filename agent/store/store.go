@@ -43,7 +43,10 @@ func Open(cfg Config) (*Store, error) {
 			return err
 		}
 		s.incarnation = string(v)
-		var last uint64
+		last, _, err := get[uint64](t, "meta/acked")
+		if err != nil {
+			return err
+		}
 		if err := t.Scan("event/", func(key string, _ []byte) error {
 			_, err := fmt.Sscanf(key, "event/%d", &last)
 			return err

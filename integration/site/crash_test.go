@@ -71,7 +71,7 @@ func hubMain(r statetest.Run) {
 // writes, while the agent and the servers live on, and starts it again. Whatever
 // the API had acknowledged comes to its end, once.
 func TestHubKilledAtEachPoint(t *testing.T) {
-	flow := statetest.NewFlow(t, hubMain)
+	flow := statetest.NewChild(t, hubMain)
 	t.Parallel()
 	for _, point := range points(t) {
 		passages := 1
@@ -92,14 +92,14 @@ func TestHubKilledAtEachPoint(t *testing.T) {
 // killed is a site whose hub dies once.
 type killed struct {
 	*site
-	flow *statetest.Flow
+	flow statetest.Child
 	hub  *statetest.Process
 	died bool
 }
 
 func (k *killed) start(point string, passage int) {
 	k.t.Helper()
-	k.hub = k.flow.Start(k.dir, point, passage)
+	k.hub = k.flow.Start(k.t, k.dir, point, passage)
 	k.t.Cleanup(k.hub.Kill)
 	k.until("the hub process", func() bool {
 		select {

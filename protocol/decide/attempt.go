@@ -25,6 +25,25 @@ func runningOf(p protocol.PowerState) running {
 	return isOther
 }
 
+// armed is what override the BMC holds, as an attempt sees it.
+type armed string
+
+const (
+	armedOurs  armed = "ours"  // the attempt's target
+	armedOther armed = "other" // another party's
+	armedNone  armed = "none"
+)
+
+func armedOf(o protocol.Override, intended protocol.BootTarget) armed {
+	switch {
+	case !o.Armed():
+		return armedNone
+	case o.Target == intended:
+		return armedOurs
+	}
+	return armedOther
+}
+
 // timer is how the time of an attempt's state stands.
 type timer string
 
@@ -48,21 +67,23 @@ const (
 	attemptMaxPause = 5 * time.Minute
 )
 
-// attemptStep moves one power-on along. armed is whether the BMC holds an
-// override. The first row that fits decides; a state that no row names stays.
+// attemptStep moves one power-on along. The first row that fits decides; a state
+// that no row names stays.
 //
 //	state          | net | power | armed | timer   | next           | action
 //	Preparing      | *   | off   | *     | run     | Preparing      | arm
-//	Preparing      | *   | off   | *     | expired | Failed         | disarm
+//	Preparing      | *   | off   | *     | expired | Failed         | none
 //	Preparing      | *   | on    | *     | *       | Failed         | none
-//	Armed          | *   | off   | yes   | *       | PowerRequested | on
-//	Armed          | *   | off   | no    | *       | Failed         | none
+//	Armed          | *   | off   | ours  | *       | PowerRequested | on
+//	Armed          | *   | off   | *     | *       | Failed         | none
 //	Armed          | *   | on    | *     | *       | Failed         | none
-//	PowerRequested | *   | off   | no    | *       | Failed         | none
-//	PowerRequested | *   | off   | yes   | resend  | PowerRequested | on
-//	PowerRequested | *   | off   | yes   | expired | Failed         | disarm
-//	PowerRequested | *   | on    | no    | *       | Consumed       | none
-//	PowerRequested | *   | on    | yes   | expired | Failed         | none
+//	PowerRequested | *   | off   | none  | *       | Failed         | none
+//	PowerRequested | *   | off   | other | *       | Failed         | none
+//	PowerRequested | *   | off   | ours  | resend  | PowerRequested | on
+//	PowerRequested | *   | off   | ours  | expired | Failed         | none
+//	PowerRequested | *   | on    | none  | *       | Consumed       | none
+//	PowerRequested | *   | on    | other | *       | Failed         | none
+//	PowerRequested | *   | on    | ours  | expired | Failed         | none
 //	Consumed       | no  | *     | *     | *       | Succeeded      | none
 //	Consumed       | yes | off   | *     | *       | Failed         | none
 //	Consumed       | yes | on    | *     | expired | Failed         | force-off
@@ -72,10 +93,13 @@ const (
 // The override is never written or cleared between the power action and the
 // evidence that firmware consumed it (metal-operator 1059). PowerRequested, Off
 // and nothing armed is a boot that came and went unseen: it is reported as
-// unknown and not sent again.
-func attemptStep(state protocol.AttemptState, net bool, power running, armed bool, t timer) (protocol.AttemptState, ActionKind, string) {
+// unknown and not sent again. Where another party replaced the override, nobody
+// can tell which one firmware took. Whatever fails, an override that is still
+// armed once the server reads Off is cleared (see disarm).
+func attemptStep(state protocol.AttemptState, net bool, power running, has armed, t timer) (protocol.AttemptState, ActionKind, string) {
 	const (
-		failed = protocol.AttemptFailed
+		failed   = protocol.AttemptFailed
+		replaced = "another party replaced the override"
 	)
 	switch state {
 	case protocol.AttemptPreparing:
@@ -83,14 +107,16 @@ func attemptStep(state protocol.AttemptState, net bool, power running, armed boo
 		case power == isOff && t == timerRun:
 			return state, ActArm, ""
 		case power == isOff && t == timerExpired:
-			return failed, ActDisarm, "the BMC did not take the boot override in time"
+			return failed, ActNone, "the BMC did not take the boot override in time"
 		case power == isOn:
 			return failed, ActNone, "the server was powered on before the override was written"
 		}
 	case protocol.AttemptArmed:
 		switch {
-		case power == isOff && armed:
+		case power == isOff && has == armedOurs:
 			return protocol.AttemptPowerRequested, ActOn, ""
+		case power == isOff && has == armedOther:
+			return failed, ActNone, replaced
 		case power == isOff:
 			return failed, ActNone, "the override vanished before the server was powered on"
 		case power == isOn:
@@ -98,13 +124,15 @@ func attemptStep(state protocol.AttemptState, net bool, power running, armed boo
 		}
 	case protocol.AttemptPowerRequested:
 		switch {
-		case power == isOff && !armed:
+		case power != isOther && has == armedOther:
+			return failed, ActNone, replaced
+		case power == isOff && has == armedNone:
 			return failed, ActNone, "outcome unknown: the override is gone and the server is Off"
 		case power == isOff && t == timerResend:
 			return state, ActOn, ""
 		case power == isOff && t == timerExpired:
-			return failed, ActDisarm, "the BMC did not power the server on in time"
-		case power == isOn && !armed:
+			return failed, ActNone, "the BMC did not power the server on in time"
+		case power == isOn && has == armedNone:
 			return protocol.AttemptConsumed, ActNone, ""
 		case power == isOn && t == timerExpired:
 			return failed, ActNone, "firmware did not consume the override in time"
@@ -156,14 +184,13 @@ func timerOf(now time.Time, a *Attempt, power running) timer {
 func (p *step) advance() {
 	a := p.rec.Attempt
 	power := runningOf(p.watch.Last.Power)
-	armed := p.watch.Last.Override.Armed()
-	next, act, reason := attemptStep(a.State, a.Network(), power, armed, timerOf(p.now, a, power))
+	has := armedOf(p.watch.Last.Override, a.Intended)
+	next, act, reason := attemptStep(a.State, a.Network(), power, has, timerOf(p.now, a, power))
 	p.recheck(activeInterval)
 	switch {
 	case next == protocol.AttemptFailed:
 		p.fail(reason)
 		a.Cleanup = act == ActForceOff
-		a.Disarm = act == ActDisarm
 		return
 	case next == protocol.AttemptSucceeded:
 		p.enter(next)
@@ -171,7 +198,7 @@ func (p *step) advance() {
 		p.watch.Backoff = 0
 		p.happened(protocol.EventDiskBoot, "booted from disk; override consumed")
 		return
-	case next == protocol.AttemptConsumed:
+	case next == protocol.AttemptConsumed && a.State != next:
 		p.enter(next)
 		p.happened(protocol.EventConsumed, "firmware consumed the override %s", a.Intended)
 		if !a.Network() {
@@ -193,7 +220,7 @@ func (p *step) advance() {
 			a.OnSent = p.now
 			p.happened(protocol.EventPowerOn, "with override %s", a.Intended)
 		}
-		a.OnAgain = p.now
+		a.OnAgain, a.OnPending = p.now, p.now
 		a.Epoch = p.rec.Epoch
 		p.dirty = true
 		p.act(Action{Kind: ActOn, Attempt: a.ID})
@@ -211,7 +238,7 @@ func (p *step) enter(s protocol.AttemptState) {
 func (p *step) fail(reason string) {
 	a := p.rec.Attempt
 	fetched := a.State == protocol.AttemptFetched
-	a.Reason = reason
+	a.Reason, a.Disarm = reason, true
 	p.enter(protocol.AttemptFailed)
 	p.happened(protocol.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
 	if a.Network() && fetched {
@@ -232,7 +259,10 @@ func (p *step) armResult(r Result) {
 		if r.Code == "" && !r.Stored.Armed() {
 			a.Disarm = false
 			p.dirty = true
+			return
 		}
+		p.watch.Refused = "disarm: " + r.Message
+		p.watch.Pause = p.now.Add(attemptBackoff)
 		return
 	}
 	if a.State != protocol.AttemptPreparing {
@@ -247,9 +277,8 @@ func (p *step) armResult(r Result) {
 		p.happened(protocol.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
 	case r.Code == "":
 		p.fail("the BMC stored " + string(r.Stored.Target) + " " + string(r.Stored.Enabled) + " instead of " + string(a.Intended) + " Once")
-		a.Disarm = true
 	default:
-		p.raise(protocol.CondPowerFailed, "arm: %s", r.Message)
+		p.watch.Refused = "arm: " + r.Message
 		p.watch.NextTry = p.now.Add(attemptBackoff)
 	}
 }
@@ -258,6 +287,20 @@ func (p *step) armResult(r Result) {
 // tells, and On is sent again while its time lasts.
 func (p *step) onResult(r Result) {
 	if r.Code != "" {
-		p.raise(protocol.CondPowerFailed, "on: %s", r.Message)
+		p.watch.Refused = "on: " + r.Message
+	}
+	a := p.rec.Attempt
+	if a == nil || a.ID != r.Attempt || a.OnPending.IsZero() {
+		return
+	}
+	switch r.Code {
+	case protocol.CodeConflict, protocol.CodeInvalid, protocol.CodeUnsupported, protocol.CodeDenied:
+		if a.OnAgain.Equal(a.OnSent) { // else an earlier On may still take effect
+			a.OnPending = time.Time{}
+			p.dirty = true
+		}
+	default:
+		a.OnPending = r.At
+		p.dirty = true
 	}
 }

@@ -46,7 +46,14 @@ func (p *step) run() {
 	if p.clean() {
 		return
 	}
-	p.endStop()
+	if st := p.rec.Stop; st != nil {
+		// What was sent cannot be called back: the server goes to Off, and starts
+		// again from there.
+		p.stop(st.Mode, p.snap.Settings.SoftTimeout)
+		if p.rec.Stop != nil {
+			return
+		}
+	}
 	if in.Boot == nil {
 		return // the hub has not validated the image yet; it says so itself
 	}
@@ -56,7 +63,7 @@ func (p *step) run() {
 	}
 	switch runningOf(p.watch.Last.Power) {
 	case isOn:
-		if !done && (a == nil || a.State != protocol.AttemptFailed) {
+		if !done && (a == nil || a.State != protocol.AttemptFailed || a.Abandoned) {
 			p.raise(protocol.CondServerOn, "")
 		}
 		return
@@ -69,6 +76,9 @@ func (p *step) run() {
 		return
 	}
 	if done {
+		if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff {
+			return // an operator resumes it (P5); deriveBMC says so
+		}
 		p.begin(protocol.TargetHdd, "", "")
 		return
 	}
@@ -128,6 +138,8 @@ func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
 		return "the grant is for another claim or generation"
 	case g.ImageDigest != b.Image.Digest:
 		return "the grant is for image " + g.ImageDigest
+	case g.MaxAttempts < 1:
+		return "the grant allows no attempt"
 	case g.FirstBoot != b.Policy.FirstBoot:
 		return "the grant is for first boot " + string(g.FirstBoot)
 	}
@@ -151,13 +163,14 @@ func (p *step) begin(target protocol.BootTarget, file, blob string) {
 	p.advance()
 }
 
-// abandon ends an open attempt because the server shall not run. An override
-// that nothing consumed is cleared (P6).
+// abandon ends an open attempt because the server shall not run, or not for its
+// claim any more. If it shall again before it was stopped, it is stopped all the
+// same: nobody watched what it booted.
 func (p *step) abandon(why string) {
 	a := p.rec.Attempt
-	before := a.State
+	a.Cleanup = a.State != protocol.AttemptPreparing && a.State != protocol.AttemptArmed
+	a.Abandoned = true
 	p.fail(why)
-	a.Disarm = before == protocol.AttemptPreparing || before == protocol.AttemptArmed || before == protocol.AttemptPowerRequested
 	p.watch.NextTry, p.watch.Backoff = p.now, 0
 }
 
@@ -173,6 +186,9 @@ func (p *step) clean() bool {
 	case a.Cleanup && p.watch.Last.Power == protocol.PowerOff:
 		a.Cleanup = false
 		p.dirty = true
+	case a.Cleanup && a.Abandoned:
+		p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
+		return true
 	case a.Cleanup:
 		p.stop(protocol.StopHard, 0)
 		return true
@@ -180,17 +196,21 @@ func (p *step) clean() bool {
 	return p.disarm()
 }
 
-// disarm clears an override that nothing consumed. It never writes while the
-// server may be about to consume it.
+// disarm clears an override that nothing consumed (P6). It never writes while the
+// server may be about to consume it, and waits after a refusal.
 func (p *step) disarm() bool {
 	a := p.rec.Attempt
 	if a == nil || !a.Disarm || p.watch.Last.Power != protocol.PowerOff {
 		return false
 	}
-	if !p.watch.Last.Override.Armed() {
-		a.Disarm = false
+	if o := p.watch.Last.Override; !o.Armed() || o.Target != a.Intended && o.Target != a.Stored.Target {
+		a.Disarm = false // or it is another party's
 		p.dirty = true
 		return false
+	}
+	if p.now.Before(p.watch.Pause) {
+		p.recheckAt(p.watch.Pause)
+		return true
 	}
 	p.act(Action{Kind: ActDisarm, Attempt: a.ID, Override: protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled}})
 	p.recheck(activeInterval)

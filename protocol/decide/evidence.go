@@ -53,6 +53,9 @@ func (p *step) dhcpSeen(e Event) {
 	if a == nil || a.OnSent.IsZero() || e.At.Before(a.OnSent) || e.At.Sub(a.OnSent) > mismatchWindow {
 		return
 	}
+	if !a.Open() && p.rec.Power != protocol.PowerOn {
+		return // whoever asks for a server that is Off again, it is not what the attempt started
+	}
 	if a.State == protocol.AttemptPowerRequested && method == a.Intended {
 		p.enter(protocol.AttemptConsumed)
 		p.happened(protocol.EventConsumed, "a %s request came", method)
@@ -96,8 +99,10 @@ func (p *step) installed(e Event) {
 		return
 	}
 	a.Evidence = protocol.EvidenceInstalled
+	a.Disarm = true // some firmware boots by an override for once and keeps it
 	p.enter(protocol.AttemptSucceeded)
 	p.watch.Backoff, p.watch.NextTry = 0, time.Time{}
+	p.rec.Unexpected = nil // whatever it was, it ended well
 	p.rec.Provisioned = &protocol.Provisioned{
 		ClaimUID: a.ClaimUID, Generation: a.Generation, Server: p.snap.Server, ServerUID: p.snap.Intent.UID,
 		ImageDigest: a.Digest, Evidence: protocol.EvidenceInstalled, At: e.At, Attempt: a.ID,

@@ -15,14 +15,16 @@ const minReads = 2
 
 // prove counts a read of exactly Off toward every open proof. A read counts only
 // if it was begun after the hold was on disk: an answer to an earlier question
-// says nothing about the time since.
+// says nothing about the time since. And not while an On that was sent may still
+// take effect: BMCs show Off for a while after they accepted one.
 func (p *step) prove(o protocol.Observation) {
 	proofs := map[string]Proof{}
+	quiet := p.quietAt()
 	count := func(key string, after time.Time) {
 		pr := p.watch.Proofs[key]
-		if o.StartedAt.After(after) {
+		if o.StartedAt.After(after) && !o.StartedAt.Before(quiet) {
 			if pr.Reads == 0 {
-				pr.First = o.StartedAt
+				pr.First = o.ReadAt // as StoppedSince: the window lies between answers
 			}
 			pr.Last = o.ReadAt
 			pr.Reads++
@@ -36,6 +38,28 @@ func (p *step) prove(o protocol.Observation) {
 		count(releaseProof, time.Time{})
 	}
 	p.watch.Proofs = proofs
+}
+
+// onLatency is how long a BMC that accepted On may show Off before the server
+// comes up. An On that shows no effect for as long was dropped (see onResend).
+const onLatency = onResend
+
+// quietAt is when no On of ours can take effect any more; zero if none can.
+func (p *step) quietAt() time.Time {
+	a := p.rec.Attempt
+	if a == nil || a.OnPending.IsZero() {
+		return time.Time{}
+	}
+	return a.OnPending.Add(onLatency)
+}
+
+// awaitProof reads again when the next read can count.
+func (p *step) awaitProof(pr Proof) {
+	if pr.Reads > 0 {
+		p.recheckSettle(pr, p.snap.Settings.SettleWindow)
+	} else if q := p.quietAt(); q.After(p.now) {
+		p.recheckAt(q)
+	}
 }
 
 // proven says whether a proof spans the settle window.
@@ -53,9 +77,7 @@ func (p *step) fence() {
 		}
 		pr := p.watch.Proofs[h.ID]
 		if !pr.proven(settle) {
-			if pr.Reads > 0 {
-				p.recheckSettle(pr, settle)
-			}
+			p.awaitProof(pr)
 			continue
 		}
 		if p.rec.Receipts == nil {
@@ -79,9 +101,7 @@ func (p *step) released() {
 		return // an override that nothing consumed must not outlive the claim
 	}
 	if !pr.proven(p.snap.Settings.SettleWindow) {
-		if pr.Reads > 0 {
-			p.recheckSettle(pr, p.snap.Settings.SettleWindow)
-		}
+		p.awaitProof(pr)
 		return
 	}
 	p.rec.Released = in.ClaimUID

@@ -37,6 +37,9 @@ func (p *step) sawOff() {
 	p.rec.Power = protocol.PowerOff
 	p.dirty = true
 	a := p.rec.Attempt
+	if a != nil {
+		a.Cleanup = false
+	}
 	switch {
 	case first:
 	case p.rec.Stop != nil:
@@ -56,10 +59,13 @@ func (p *step) sawRunning(last protocol.Observation) {
 	}
 	first := p.rec.Power == ""
 	a := p.rec.Attempt
-	ours := a != nil && !a.OnSent.IsZero() && a.Epoch == p.rec.Epoch
+	ours := a != nil && !a.OnPending.IsZero() && a.Epoch == p.rec.Epoch && p.now.Sub(a.OnPending) <= onTimeout
 	p.rec.Power = protocol.PowerOn
 	p.rec.Epoch++
 	p.dirty = true
+	if a != nil {
+		a.OnPending = time.Time{}
+	}
 	if first {
 		return
 	}
@@ -72,17 +78,19 @@ func (p *step) sawRunning(last protocol.Observation) {
 	default:
 		p.rec.LastPoweredOn = p.now
 	}
-	if ours {
-		return
+	if !ours {
+		p.unexpected(protocol.PowerOn)
 	}
-	p.unexpected(protocol.PowerOn)
 	for _, h := range p.snap.Holds {
+		if _, proved := p.rec.Receipts[h.ID]; ours && !proved {
+			continue // sent before the hold; it is stopped like any running server
+		}
 		if p.rec.Violated == nil {
 			p.rec.Violated = map[string]time.Time{}
 		}
 		p.rec.Violated[h.ID] = p.now
 		delete(p.rec.Receipts, h.ID)
-		p.happened(protocol.EventHoldViolated, "hold %s: powered on by something else; its receipt is void", h.ID)
+		p.happened(protocol.EventHoldViolated, "hold %s: the server came on; a receipt is void", h.ID)
 	}
 }
 

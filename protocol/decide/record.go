@@ -73,11 +73,16 @@ type Attempt struct {
 	// OnSent is when On was first sent; OnAgain when it was last sent again.
 	OnSent  time.Time `json:"onSent,omitzero"`
 	OnAgain time.Time `json:"onAgain,omitzero"`
-	Epoch   uint64    `json:"epoch"` // before the power-on
+	// OnPending is when an On was last sent that may still take effect; zero once
+	// the server was read running, or the BMC refused the only one.
+	OnPending time.Time `json:"onPending,omitzero"`
+	Epoch     uint64    `json:"epoch"` // before the power-on
 	// Served is on disk before the first byte of the boot file is sent.
 	Served   bool                  `json:"served,omitempty"`
 	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
 	Reason   string                `json:"reason,omitempty"`
+	// Abandoned marks an attempt that was ended because its end was wanted.
+	Abandoned bool `json:"abandoned,omitempty"`
 	// Cleanup asks for a forced stop of what a failed network boot left running.
 	Cleanup bool `json:"cleanup,omitempty"`
 	// Disarm asks for the override to be cleared, because nothing consumed it.

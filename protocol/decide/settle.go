@@ -49,6 +49,9 @@ func (p *step) derive() {
 		p.raise(protocol.CondHoldViolated, "")
 	}
 	p.deriveBMC()
+	if p.watch.Refused != "" {
+		p.raise(protocol.CondPowerFailed, "%s", p.watch.Refused)
+	}
 	if u := p.rec.Unexpected; u != nil {
 		p.raise(protocol.CondUnexpectedPower, "went %s", u.To)
 	}
@@ -77,12 +80,22 @@ func (p *step) deriveBoot() {
 		if a.Observed != "" && a.Observed != a.Intended {
 			p.raise(protocol.CondMethodMismatch, "%s was ordered, firmware used %s", a.Intended, a.Observed)
 		}
-		if a.State == protocol.AttemptFailed && a.Network() {
-			p.raise(protocol.CondFirstBootFailed, "attempt %d: %s", a.Number, a.Reason)
+		if a.State == protocol.AttemptFailed && !a.Abandoned {
+			if a.Network() {
+				p.raise(protocol.CondFirstBootFailed, "attempt %d: %s", a.Number, a.Reason)
+			} else {
+				p.raise(protocol.CondPowerFailed, "boot from disk, attempt %d: %s", a.Number, a.Reason)
+			}
 		}
 		if a.State == protocol.AttemptFailed && a.Stored.Target != "" && a.Stored.Target != a.Intended {
 			p.raise(protocol.CondOverrideNotStored, "%s", a.Reason)
 		}
+	}
+	// An installer that restarts the server instead of ending it, or whose end was
+	// not seen: what runs now was not ordered, and the disk was not booted.
+	if a != nil && a.State == protocol.AttemptSucceeded && a.Network() && p.rec.Power == protocol.PowerOn &&
+		p.now.Sub(a.Since) > p.snap.Settings.SoftTimeout && len(p.snap.Holds) == 0 && p.rec.Stop == nil {
+		p.raise(protocol.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
 	}
 	p.deriveGrant()
 	if p.plan.Fetch && !p.snap.Artefacts.Local {

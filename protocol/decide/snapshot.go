@@ -74,6 +74,11 @@ type Watch struct {
 	// NextTry is when a failed attempt may be followed by another.
 	NextTry time.Time
 	Backoff int
+	// Pause is when an action that the BMC refused may be sent again.
+	Pause time.Time
+	// Refused is what the BMC last refused, until something was accepted or the
+	// server is where it shall be.
+	Refused string
 }
 
 // Proof is an unbroken run of reads of exactly Off that were begun after a

@@ -28,12 +28,13 @@ func Step(now time.Time, s Snapshot) Plan {
 	p.plan.Action.Kind = ActNone
 	p.rec.Server = s.Server
 
+	p.steady()
 	p.forgetHolds()
+	if s.Result != nil {
+		p.result(*s.Result) // the read was begun after it
+	}
 	if s.Observation != nil {
 		p.observe(*s.Observation)
-	}
-	if s.Result != nil {
-		p.result(*s.Result)
 	}
 	for _, e := range s.Events {
 		p.evidence(e)
@@ -49,7 +50,37 @@ func Step(now time.Time, s Snapshot) Plan {
 	return p.plan
 }
 
+// steady brings times that lie ahead of the clock back to now: the clock was
+// stepped back, and what waits for them must not wait for as long as the step
+// was (facts: V24). Durations then run anew, so what they bound comes late, never
+// early.
+func (p *step) steady() {
+	back := func(t *time.Time) {
+		if t.After(p.now) {
+			*t = p.now
+			p.dirty = true
+		}
+	}
+	if s := p.rec.Stop; s != nil {
+		back(&s.Since)
+		back(&s.Graceful)
+		back(&s.Forced)
+	}
+	if a := p.rec.Attempt; a != nil {
+		back(&a.Since)
+		back(&a.OnSent)
+		back(&a.OnAgain)
+		back(&a.OnPending)
+	}
+	for i := range p.rec.Requests {
+		back(&p.rec.Requests[i].AcceptedAt)
+	}
+}
+
 func (p *step) result(r Result) {
+	if r.Code == "" {
+		p.watch.Refused = ""
+	}
 	switch r.Action {
 	case ActArm, ActDisarm:
 		p.armResult(r)
@@ -76,6 +107,10 @@ func (p *step) pursue() {
 	}
 	if g != GoalRun && p.rec.Attempt.Open() {
 		p.abandon(p.why(g, releasing, reboot))
+	}
+	if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff && (g == GoalKeepOff || g == GoalStop) {
+		p.rec.Unexpected = nil // somebody decides about the server again
+		p.dirty = true
 	}
 	switch g {
 	case GoalKeepOff:

@@ -81,6 +81,9 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	switch power {
 	case protocol.PowerOff:
 		p.endStop()
+		if a := p.rec.Attempt; a == nil || !a.Disarm {
+			p.watch.Refused = ""
+		}
 		return
 	case protocol.PowerUnknown, protocol.PowerUnreachable:
 		p.recheck(activeInterval) // the time of a soft stop begins when it can begin
@@ -103,6 +106,10 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	}
 	stg := stageOf(p.now, st, softTimeout)
 	act := stopStep(power, st.Mode, stg)
+	if act == ActGraceful && p.now.Before(p.watch.Pause) {
+		act = ActNone
+		p.recheckAt(p.watch.Pause)
+	}
 	switch act {
 	case ActGraceful:
 		st.Graceful = p.now
@@ -125,7 +132,7 @@ func (p *step) stopResult(r Result) {
 	if st == nil || r.Code == "" {
 		return
 	}
-	p.raise(protocol.CondPowerFailed, "%s: %s", r.Action, r.Message)
+	p.watch.Refused = string(r.Action) + ": " + r.Message
 	switch {
 	case r.Action == ActGraceful && !r.Busy && (r.Code == protocol.CodeUnsupported || r.Code == protocol.CodeInvalid || r.Code == protocol.CodeConflict):
 		// No graceful shutdown here: hard at once, without waiting (facts: P14).
@@ -133,21 +140,23 @@ func (p *step) stopResult(r Result) {
 		p.dirty = true
 	case r.Action == ActGraceful:
 		st.Graceful = time.Time{} // not sent; try again while time is left
+		p.watch.Pause = p.now.Add(retryStop)
 		p.dirty = true
 	case r.Action == ActForceOff:
 		// Refused or lost: the next read tells; send again soon, not at once.
-		st.Forced = p.now.Add(-resendForce + retryForce)
+		st.Forced = p.now.Add(-resendForce + retryStop)
 		p.dirty = true
 	}
 }
 
-// retryForce is the pause after a ForceOff that the BMC refused.
-const retryForce = 3 * time.Second
+// retryStop is the pause after a stop that the BMC refused.
+const retryStop = 3 * time.Second
 
 // endStop forgets a stop: the server is Off, or nobody wants it stopped.
 func (p *step) endStop() {
 	if p.rec.Stop != nil {
 		p.rec.Stop = nil
+		p.watch.Refused, p.watch.Pause = "", time.Time{}
 		p.dirty = true
 	}
 }

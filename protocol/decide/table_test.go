@@ -132,9 +132,9 @@ func TestStopTable(t *testing.T) {
 func TestAttemptTable(t *testing.T) {
 	stay := func(in []string) []string { return []string{in[0], string(ActNone)} }
 	readTable(t, "attempt.go", "attemptStep").check(t,
-		[][]string{words(protocol.AttemptStates()...), yesno, words(isOff, isOn, isOther), yesno, words(timerRun, timerResend, timerExpired)}, 2, stay,
+		[][]string{words(protocol.AttemptStates()...), yesno, words(isOff, isOn, isOther), words(armedOurs, armedOther, armedNone), words(timerRun, timerResend, timerExpired)}, 2, stay,
 		func(in []string) []string {
-			next, act, reason := attemptStep(protocol.AttemptState(in[0]), in[1] == "yes", running(in[2]), in[3] == "yes", timer(in[4]))
+			next, act, reason := attemptStep(protocol.AttemptState(in[0]), in[1] == "yes", running(in[2]), armed(in[3]), timer(in[4]))
 			if (next == protocol.AttemptFailed && in[0] != string(next)) != (reason != "") {
 				t.Errorf("%v: a failure has a reason, and nothing else has: %q", in, reason)
 			}

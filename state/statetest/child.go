@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,7 +19,7 @@ import (
 const (
 	envTest = "RACKBOOT_STATETEST_TEST" // the full name of the calling test
 	envDir  = "RACKBOOT_STATETEST_DIR"  // the directory of the run
-	envKill = "RACKBOOT_STATETEST_KILL" // the passage to die at, from 1; 0 is never
+	envKill = "RACKBOOT_STATETEST_KILL" // the passage to die at: its number from 1, or point#number; 0 is never
 )
 
 // childTimeout bounds a child that hangs.
@@ -81,10 +82,16 @@ type report struct {
 // seen, which may kill the process.
 func runChild(t *testing.T, dir string, kill int, seen func(p *os.Process, r *report)) report {
 	t.Helper()
+	return runNamed(t, t.Name(), dir, strconv.Itoa(kill), seen)
+}
+
+// runNamed is runChild for the flow of the named test.
+func runNamed(t *testing.T, name, dir, kill string, seen func(p *os.Process, r *report)) report {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), childTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run="+runPattern(t.Name()), "-test.count=1", "-test.timeout="+childTimeout.String())
-	cmd.Env = append(os.Environ(), envTest+"="+t.Name(), envDir+"="+dir, fmt.Sprintf("%s=%d", envKill, kill))
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run="+runPattern(name), "-test.count=1", "-test.timeout="+childTimeout.String())
+	cmd.Env = append(os.Environ(), envTest+"="+name, envDir+"="+dir, envKill+"="+kill)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	r, w, err := os.Pipe()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -70,7 +71,11 @@ func Points(t *testing.T, main func(Run), check func(*testing.T, Kill)) {
 
 // runFlow is the child's side; it does not return.
 func runFlow(main func(Run)) {
-	kill, err := strconv.Atoi(os.Getenv(envKill))
+	at, number, named := strings.Cut(os.Getenv(envKill), "#")
+	if !named {
+		number = at
+	}
+	kill, err := strconv.Atoi(number)
 	if err != nil {
 		panic(err)
 	}
@@ -82,7 +87,9 @@ func runFlow(main func(Run)) {
 		Crash: func(point string) {
 			mu.Lock()
 			defer mu.Unlock()
-			passed++
+			if !named || point == at {
+				passed++
+			}
 			p.line(linePoint, point)
 			if passed == kill {
 				die()

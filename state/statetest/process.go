@@ -5,29 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 )
-
-// envNamed is the point at which a child of a Flow dies.
-const envNamed = "RACKBOOT_STATETEST_POINT"
-
-// Flow is a program that runs in a child process while the test goes on beside it:
-// what must survive the child's death, such as its peers, lives in the test. Its
-// goroutines may pass points in any order, so that a point is named.
-type Flow struct{ t *testing.T }
-
-// NewFlow is to be called once, before anything else in the test: in a child it
-// runs main and does not return.
-func NewFlow(t *testing.T, main func(Run)) *Flow {
-	t.Helper()
-	if isChild(t) {
-		runNamed(main)
-	}
-	return &Flow{t}
-}
 
 // Process is a child that runs the flow.
 type Process struct {
@@ -41,24 +22,29 @@ type Process struct {
 	out    strings.Builder
 }
 
-// Start runs the flow on dir in a child that dies of SIGKILL when it comes to the
-// point for the passage-th time, from 1. With passage 0 it never does. It is
+// Start runs the flow on dir in a child beside the test, which dies of SIGKILL when
+// it passes the point for the passage-th time, from 1; with an empty point it never
+// does. What must survive its death, such as its peers, lives in the test. It is
 // killed at the end of the test at the latest.
-func (f *Flow) Start(dir, point string, passage int) *Process {
-	f.t.Helper()
+func (c Child) Start(t *testing.T, dir, point string, passage int) *Process {
+	t.Helper()
+	kill := "0"
+	if point != "" {
+		kill = fmt.Sprintf("%s#%d", point, passage)
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
 	p := &Process{Ended: make(chan struct{}), passed: map[string]int{}}
-	p.cmd = exec.Command(os.Args[0], "-test.run="+runPattern(f.t.Name()), "-test.count=1")
-	p.cmd.Env = append(os.Environ(), envTest+"="+f.t.Name(), envDir+"="+dir, envNamed+"="+point, fmt.Sprintf("%s=%d", envKill, passage))
+	p.cmd = exec.Command(os.Args[0], "-test.run="+runPattern(c.name), "-test.count=1")
+	p.cmd.Env = append(os.Environ(), envTest+"="+c.name, envDir+"="+dir, envKill+"="+kill)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	p.cmd.ExtraFiles = []*os.File{w}
 	err = p.cmd.Start()
 	_ = w.Close() // the child has its own
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
 	go func() {
 		defer close(p.Ended)
@@ -68,7 +54,7 @@ func (f *Flow) Start(dir, point string, passage int) *Process {
 		_ = r.Close()    // it was read to its end
 		_ = p.cmd.Wait() // how it ended is in ProcessState
 	}()
-	f.t.Cleanup(p.Kill)
+	t.Cleanup(p.Kill)
 	return p
 }
 
@@ -117,32 +103,4 @@ func (p *Process) Kill() {
 func (p *Process) Output() string {
 	<-p.Ended
 	return p.out.String()
-}
-
-// runNamed is the child's side; it does not return.
-func runNamed(main func(Run)) {
-	kill, err := strconv.Atoi(os.Getenv(envKill))
-	if err != nil {
-		panic(err)
-	}
-	p, at := openPipe(), os.Getenv(envNamed)
-	var mu sync.Mutex
-	passed := 0
-	main(Run{
-		Dir: os.Getenv(envDir),
-		Crash: func(point string) {
-			mu.Lock()
-			defer mu.Unlock()
-			p.line(linePoint, point)
-			if point != at {
-				return
-			}
-			if passed++; passed == kill {
-				die()
-			}
-		},
-		Ack: func(s string) { p.line(lineAck, s) },
-	})
-	p.line(lineDone, "")
-	die()
 }

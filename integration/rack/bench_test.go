@@ -2,34 +2,29 @@ package rack
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"log/slog"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/agent"
 	"rackboot/bmc"
 	bmcsim "rackboot/bmc/sim"
-
-	"rackboot/bmc/redfish"
 	"rackboot/integration/sim"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 	"rackboot/state"
-	"rackboot/state/badger"
-	"rackboot/state/blob"
 )
 
 // bench is an agent's surroundings: servers, a registry and a hub's key. The
@@ -40,15 +35,21 @@ type bench struct {
 	hub     *wire.Signer
 	key     ed25519.PrivateKey // the agent's
 	servers []*sim.Server
-	reg     *sim.Registry
+	reg     *registry
 	image   protocol.Image
 	dhcp    netip.AddrPort
 	http    netip.AddrPort
 	dir     string
+	ip      string // of this test; ports of tests that run beside it are theirs
+	creds   *credentials
+	calls   *calls
+	quota   int64 // of the agent's blobs
+	minFree int64 // of the agent's store
 
 	mu      sync.Mutex
 	up      map[string][]byte // newest message by leaf
 	version uint64
+	term    uint64
 	intents []protocol.ServerIntent
 	holds   []protocol.ActiveHold
 	frees   []protocol.Release
@@ -59,7 +60,12 @@ const agentID = "rack-a-1"
 
 func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench {
 	t.Helper()
-	b := &bench{t: t, up: map[string][]byte{}, dir: t.TempDir(), log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	return newBenchIn(t, t.TempDir(), servers, personality)
+}
+
+func newBenchIn(t *testing.T, dir string, servers int, personality bmcsim.Personality) *bench {
+	t.Helper()
+	b := &bench{t: t, up: map[string][]byte{}, dir: dir, ip: address(t.Name()), term: 1, creds: &credentials{}, calls: &calls{}, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
 		b.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
@@ -71,11 +77,9 @@ func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench 
 	if _, b.key, err = ed25519.GenerateKey(rand.Reader); err != nil {
 		t.Fatal(err)
 	}
-	if b.reg, err = sim.StartRegistry("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.reg.Close() })
-	b.dhcp, b.http = freePort(t, "udp"), freePort(t, "tcp")
+	b.creds.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil)
+	b.reg = startRegistry(t)
+	b.dhcp, b.http = freePort(t, "udp", b.ip), freePort(t, "tcp", b.ip)
 	for i := range servers {
 		s, err := sim.StartServer(sim.ServerConfig{
 			Name: fmt.Sprintf("server-%d", i+1), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i+1), Username: "admin", Password: "secret",
@@ -88,13 +92,7 @@ func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench 
 		t.Cleanup(func() { _ = s.Close() })
 		b.servers = append(b.servers, s)
 	}
-	ref, err := b.reg.Push("demo/os:1", bytes.Repeat([]byte("MZ unified kernel image "), 4096))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.image, err = image.Resolve(t.Context(), ref, "amd64", image.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	b.push(bytes.Repeat([]byte("MZ unified kernel image "), 4096))
 	for _, s := range b.servers {
 		b.intents = append(b.intents, protocol.ServerIntent{
 			Server: s.Name, UID: "uid-" + s.Name, Segment: "boot-a", BootMAC: s.MAC, Architecture: "amd64",
@@ -104,38 +102,41 @@ func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench 
 	return b
 }
 
-func freePort(t *testing.T, network string) netip.AddrPort {
+// push makes a boot file the bench's image.
+func (b *bench) push(uki []byte) {
+	b.t.Helper()
+	ref := b.reg.push(b.t, uki)
+	img, err := image.Resolve(b.t.Context(), ref, "amd64", image.Options{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.image = img
+}
+
+// address is a loopback address of its own for each test.
+func address(name string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name)) // never fails
+	n := h.Sum32()
+	return fmt.Sprintf("127.%d.%d.%d", 100+n%100, n>>8&0xff, 1+n>>16%250)
+}
+
+func freePort(t *testing.T, network, ip string) netip.AddrPort {
 	t.Helper()
 	if network == "udp" {
-		c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+		c, err := net.ListenPacket("udp4", ip+":0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		return netip.MustParseAddrPort(c.LocalAddr().String())
 	}
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	l, err := net.Listen("tcp4", ip+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	return netip.MustParseAddrPort(l.Addr().String())
-}
-
-type fixedCredentials struct{}
-
-func (fixedCredentials) Read(string) (bmc.Credentials, string, error) {
-	return bmc.Credentials{Username: "admin", Password: "secret"}, "1", nil
-}
-
-type puller struct{ blobs *blob.Store }
-
-func (p puller) Pull(ctx context.Context, img protocol.Image) error {
-	ref, err := image.Pin(img)
-	if err != nil {
-		return err
-	}
-	return image.Pull(ctx, ref, img.Artefacts, p.blobs, image.Options{})
 }
 
 // Publish implements agent.Transport: it keeps the newest of each leaf.
@@ -150,52 +151,21 @@ func (b *bench) Publish(topic string, payload []byte) error {
 // start runs an agent on the bench's folder until stop is called.
 func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	b.t.Helper()
-	db, err := badger.Open(badger.Config{Dir: b.dir + "/state"})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	blobs, err := blob.Open(blob.Config{Dir: b.dir + "/blobs"})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	dialer, err := redfish.New(redfish.Config{Logger: b.log})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	a, err = agent.New(agent.Config{
-		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(b.key),
-		HubKeys: []ed25519.PublicKey{b.hub.Public()}, Credentials: fixedCredentials{}, OpenBMC: dialer.Open, Puller: puller{blobs},
-		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: b.dhcp, HTTP: b.http}},
-		Clock:    time.Now, Random: rand.Reader, Logger: b.log, Registerer: prometheus.NewRegistry(), Crash: crash,
+	p, err := startAgent(setup{
+		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Quota: b.quota, MinFree: b.minFree,
+		credentials: b.creds, calls: b.calls, crash: crash, log: b.log,
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	ready := make(chan struct{})
-	go func() { done <- a.Run(ctx, func() { close(ready) }) }()
-	select {
-	case <-ready:
-	case err := <-done:
-		b.t.Fatalf("the agent did not start: %v", err)
-	}
-	a.Connected(b)
-	var once sync.Once
+	p.agent.Connected(b)
 	stop = func() {
-		once.Do(func() {
-			cancel()
-			if err := <-done; err != nil {
-				b.t.Errorf("agent: %v", err)
-			}
-			if err := db.Close(); err != nil {
-				b.t.Errorf("store: %v", err)
-			}
-			_ = blobs.Close()
-		})
+		if err := p.stop(); err != nil {
+			b.t.Errorf("agent: %v", err)
+		}
 	}
 	b.t.Cleanup(stop)
-	return a, stop
+	return p.agent, stop
 }
 
 func (b *bench) segment() protocol.SegmentIntent {
@@ -211,9 +181,9 @@ func (b *bench) send(a *agent.Agent) {
 	b.t.Helper()
 	b.version++
 	head := protocol.Head{Epoch: 1, Version: b.version}
-	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: 1, Holds: b.holds, Releases: b.frees, Requests: b.asks})
+	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: b.term, Holds: b.holds, Releases: b.frees, Requests: b.asks})
 	b.deliver(a, protocol.LeafRack+"/0", protocol.RackDoc{
-		Head: head, Agent: agentID, Term: 1, Shards: 1, Servers: b.intents,
+		Head: head, Agent: agentID, Term: b.term, Shards: 1, Servers: b.intents,
 		Rack: &protocol.RackIntent{
 			Name: "rack-a", SoftTimeout: 2 * time.Second, SettleWindow: 300 * time.Millisecond, PollInterval: 100 * time.Millisecond,
 			Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()},
@@ -247,18 +217,31 @@ func (b *bench) claim(i int) {
 	in.Boot = &protocol.BootIntent{Purpose: protocol.PurposeClaim, ClaimUID: in.ClaimUID, Generation: 1, Image: b.image, Policy: policy, Grant: grant}
 }
 
-// report is the newest report of server i.
-func (b *bench) report(i int) (r protocol.ServerReport, ok bool) {
+// newest is the newest report.
+func (b *bench) newest() (m protocol.Report, ok bool) {
+	b.t.Helper()
+	return m, b.open(protocol.LeafReport, &m)
+}
+
+// open opens the newest message of a leaf.
+func (b *bench) open(leaf string, m any) bool {
+	b.t.Helper()
 	b.mu.Lock()
-	raw := b.up[protocol.LeafReport]
+	raw := b.up[leaf]
 	b.mu.Unlock()
 	if raw == nil {
-		return r, false
+		return false
 	}
-	var m protocol.Report
-	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), protocol.TopicUp(agentID, protocol.LeafReport), raw, &m); err != nil {
+	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), protocol.TopicUp(agentID, leaf), raw, m); err != nil {
 		b.t.Fatal(err)
 	}
+	return true
+}
+
+// report is the newest report of server i.
+func (b *bench) report(i int) (r protocol.ServerReport, ok bool) {
+	b.t.Helper()
+	m, _ := b.newest()
 	for _, s := range m.Servers {
 		if s.Server == b.servers[i].Name {
 			return s, true
@@ -267,20 +250,74 @@ func (b *bench) report(i int) (r protocol.ServerReport, ok bool) {
 	return r, false
 }
 
+// eventually waits for something to be so.
+func (b *bench) eventually(what string, ok func() bool) {
+	b.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) { // between looks
+		if time.Now().After(deadline) {
+			m, _ := b.newest()
+			raw, _ := json.MarshalIndent(m, "", " ")
+			b.t.Fatalf("%s did not come; the last report is %s\nhistory %+v", what, raw, b.servers[0].BMC.History())
+		}
+	}
+}
+
 // until waits for a condition of server i's report, and prints the last one when
 // it does not come in time.
-func (b *bench) until(what string, i int, ok func(protocol.ServerReport) bool) protocol.ServerReport {
+func (b *bench) until(what string, i int, ok func(protocol.ServerReport) bool) (r protocol.ServerReport) {
 	b.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for {
-		r, have := b.report(i)
-		if have && ok(r) {
-			return r
-		}
-		if time.Now().After(deadline) {
-			raw, _ := json.MarshalIndent(r, "", " ")
-			b.t.Fatalf("%s did not come; the last report is %s", what, raw)
-		}
-		time.Sleep(5 * time.Millisecond) // between looks at a condition with a deadline
+	b.eventually(what, func() bool {
+		var have bool
+		r, have = b.report(i)
+		return have && ok(r)
+	})
+	return r
+}
+
+func has(code protocol.ConditionCode) func(protocol.ServerReport) bool {
+	return func(r protocol.ServerReport) bool {
+		return slices.ContainsFunc(r.Conditions, func(c protocol.ConditionState) bool { return c.Code == code })
 	}
+}
+
+// agentHas says whether the agent as a whole reports a condition.
+func (b *bench) agentHas(code protocol.ConditionCode) bool {
+	m, _ := b.newest()
+	return slices.ContainsFunc(m.Conditions, func(c protocol.ConditionState) bool { return c.Code == code })
+}
+
+// resets are the resets that a BMC accepted, in order.
+func (b *bench) resets(i int) (kinds []string) {
+	for _, h := range b.servers[i].BMC.History() {
+		if h.What == bmcsim.RecordReset {
+			kinds = append(kinds, h.Detail)
+		}
+	}
+	return kinds
+}
+
+// hold puts a hold on server 0 and sends it.
+func (b *bench) hold(a *agent.Agent, id string, mode protocol.StopMode) {
+	b.t.Helper()
+	b.holds = append(b.holds, protocol.ActiveHold{ID: id, Server: b.servers[0].Name, Key: id, Owner: "o", Mode: mode})
+	b.send(a)
+}
+
+// release releases all holds and sends that.
+func (b *bench) release(a *agent.Agent) {
+	b.t.Helper()
+	for _, h := range b.holds {
+		b.frees = append(b.frees, protocol.Release{HoldID: h.ID, Server: h.Server, By: "o", At: time.Now()})
+	}
+	b.holds = nil
+	b.send(a)
+}
+
+// receipt opens the receipt of the report's first hold.
+func (b *bench) receipt(r protocol.ServerReport) (rc protocol.Receipt) {
+	b.t.Helper()
+	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactReceipt, r.Holds[0].Receipt, &rc); err != nil {
+		b.t.Fatal(err)
+	}
+	return rc
 }

@@ -1,0 +1,148 @@
+package rack
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/agent"
+	"rackboot/bmc"
+	"rackboot/bmc/redfish"
+	"rackboot/netboot/image"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+	"rackboot/state"
+	"rackboot/state/badger"
+	"rackboot/state/blob"
+)
+
+// setup is what an agent is started with. Its exported part travels to a child
+// process.
+type setup struct {
+	Dir            string
+	Key            ed25519.PrivateKey
+	Hub            ed25519.PublicKey
+	DHCP, HTTP     netip.AddrPort
+	Quota, MinFree int64
+
+	credentials *credentials
+	calls       *calls
+	crash       state.Crasher
+	log         *slog.Logger
+}
+
+// process is a running agent.
+type process struct {
+	agent  *agent.Agent
+	cancel context.CancelFunc
+	done   chan error
+	once   sync.Once
+	close  func() error
+}
+
+func startAgent(s setup) (*process, error) {
+	db, err := badger.Open(badger.Config{Dir: s.Dir + "/state", MinFree: s.MinFree})
+	if err != nil {
+		return nil, err
+	}
+	blobs, err := blob.Open(blob.Config{Dir: s.Dir + "/blobs", Quota: s.Quota})
+	if err != nil {
+		return nil, err
+	}
+	dialer, err := redfish.New(redfish.Config{Logger: s.log})
+	if err != nil {
+		return nil, err
+	}
+	a, err := agent.New(agent.Config{
+		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
+		HubKeys: []ed25519.PublicKey{s.Hub}, Credentials: s.credentials, OpenBMC: s.calls.opener(dialer.Open), Puller: puller{blobs},
+		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP}},
+		Clock:    time.Now, Random: rand.Reader, Logger: s.log, Registerer: prometheus.NewRegistry(), Crash: s.crash,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{agent: a, cancel: cancel, done: make(chan error, 1), close: func() error { return errors.Join(db.Close(), blobs.Close()) }}
+	ready := make(chan struct{})
+	go func() { p.done <- a.Run(ctx, func() { close(ready) }) }()
+	select {
+	case <-ready:
+		return p, nil
+	case err := <-p.done:
+		cancel()
+		return nil, errors.Join(err, p.close())
+	}
+}
+
+// stop ends the agent as a signal would.
+func (p *process) stop() (err error) {
+	p.once.Do(func() {
+		p.cancel()
+		err = errors.Join(<-p.done, p.close())
+	})
+	return err
+}
+
+// credentials is the credentials folder of an agent.
+type credentials struct {
+	mu    sync.Mutex
+	c     bmc.Credentials
+	err   error
+	stamp int
+}
+
+func (c *credentials) set(to bmc.Credentials, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.c, c.err = to, err
+	c.stamp++
+}
+
+// Read implements agent.Credentials.
+func (c *credentials) Read(string) (bmc.Credentials, string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.c, string(rune('0' + c.stamp)), c.err
+}
+
+// calls counts reads that went to a driver.
+type calls struct{ observed atomic.Int64 }
+
+func (c *calls) opener(open bmc.Opener) bmc.Opener {
+	return func(t bmc.Target) (bmc.Driver, error) {
+		d, err := open(t)
+		return counted{d, c}, err
+	}
+}
+
+type counted struct {
+	bmc.Driver
+	calls *calls
+}
+
+// Observe implements bmc.Driver.
+func (c counted) Observe(ctx context.Context) (protocol.Observation, error) {
+	c.calls.observed.Add(1)
+	return c.Driver.Observe(ctx)
+}
+
+// puller brings images from registries into the blob store.
+type puller struct{ blobs *blob.Store }
+
+// Pull implements agent.Puller.
+func (p puller) Pull(ctx context.Context, img protocol.Image) error {
+	ref, err := image.Pin(img)
+	if err != nil {
+		return err
+	}
+	return image.Pull(ctx, ref, img.Artefacts, p.blobs, image.Options{})
+}

@@ -1,0 +1,374 @@
+//go:build !race
+
+// The race detector has the other tests; this one is a stage of its own: it takes a
+// minute with -parallel 6.
+
+package rack
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rackboot/bmc"
+	bmcsim "rackboot/bmc/sim"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/wire"
+	"rackboot/state/statetest"
+)
+
+// message is a signed document on its way down.
+type message struct {
+	Topic   string
+	Payload []byte
+}
+
+// stage is a state of the hub's documents, and what the server comes to under it.
+type stage struct {
+	Name     string // also the acknowledgement when it was reached
+	Messages []message
+	Until    string
+	Held     bool
+}
+
+// script is what a child is given: its agent, and the documents to deliver.
+type script struct {
+	Setup  setup
+	Stages []stage
+}
+
+const scriptFile = "script.json"
+
+// ends are the conditions that end a stage.
+func ends() map[string]func(protocol.ServerReport) bool {
+	return map[string]func(protocol.ServerReport) bool{
+		"booted": func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) },
+		"fenced": fenced,
+		"ordered": func(r protocol.ServerReport) bool {
+			return r.Attempt != nil && r.Attempt.State == protocol.AttemptPowerRequested
+		},
+	}
+}
+
+// mailbox keeps the newest report that an agent publishes.
+type mailbox struct {
+	key ed25519.PublicKey
+	mu  sync.Mutex
+	raw []byte
+}
+
+// Publish implements agent.Transport.
+func (m *mailbox) Publish(topic string, payload []byte) error {
+	if strings.HasSuffix(topic, "/"+protocol.LeafReport) {
+		m.mu.Lock()
+		m.raw = payload
+		m.mu.Unlock()
+	}
+	return nil
+}
+
+func (m *mailbox) report() (r protocol.ServerReport) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var rep protocol.Report
+	if m.raw != nil && wire.Open(wire.NewVerifier(m.key), protocol.TopicUp(agentID, protocol.LeafReport), m.raw, &rep) == nil && len(rep.Servers) > 0 {
+		r = rep.Servers[0]
+	}
+	return r
+}
+
+// playScript is the child: an agent that is given the documents of each stage in
+// turn. It acknowledges each stage's documents when they were taken, and its end.
+func playScript(run statetest.Run) {
+	raw, err := os.ReadFile(filepath.Join(run.Dir, scriptFile))
+	must(err)
+	var s script
+	must(json.Unmarshal(raw, &s))
+	s.Setup.log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	s.Setup.crash, s.Setup.calls, s.Setup.credentials = run.Crash, &calls{}, &credentials{}
+	s.Setup.credentials.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil)
+	p, err := startAgent(s.Setup)
+	must(err)
+	up := &mailbox{key: wire.NewSigner(s.Setup.Key).Public()}
+	p.agent.Connected(up)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for _, st := range s.Stages {
+		for _, m := range st.Messages {
+			p.agent.Receive(m.Topic, m.Payload)
+		}
+		run.Ack("taken " + st.Name)
+		for !ends()[st.Until](up.report()) {
+			must(ctx.Err())
+			time.Sleep(time.Millisecond) // between looks at a condition with a deadline
+		}
+		run.Ack("reached " + st.Name)
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// crashBench is a bench whose agent is killed; BMC, firmware and registry live on.
+type crashBench struct {
+	*bench
+	stages []stage
+}
+
+// stage seals the documents as they stand, with short times.
+func (b *crashBench) stage(name, until string) {
+	b.version++
+	head := protocol.Head{Epoch: 1, Version: b.version}
+	rack := protocol.RackDoc{Head: head, Agent: agentID, Term: 1, Shards: 1, Servers: slices.Clone(b.intents), Rack: &protocol.RackIntent{
+		Name: "rack-a", SoftTimeout: time.Second, SettleWindow: 100 * time.Millisecond, PollInterval: 50 * time.Millisecond,
+		Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()},
+	}}
+	st := stage{Name: name, Until: until, Held: len(b.holds) > 0}
+	for leaf, doc := range map[string]any{
+		protocol.LeafHold:        protocol.HoldDoc{Head: head, Agent: agentID, Term: 1, Holds: b.holds, Releases: b.frees},
+		protocol.LeafRack + "/0": rack,
+	} {
+		topic := protocol.TopicDown(agentID, leaf)
+		raw, err := wire.Seal(b.hub, topic, doc)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		st.Messages = append(st.Messages, message{topic, raw})
+	}
+	slices.SortFunc(st.Messages, func(x, y message) int { return strings.Compare(x.Topic, y.Topic) }) // holds first
+	b.stages = append(b.stages, st)
+}
+
+func (b *crashBench) held(id string, mode protocol.StopMode) {
+	b.holds = []protocol.ActiveHold{{ID: id, Server: b.servers[0].Name, Key: id, Owner: "o", Mode: mode}}
+}
+
+func (b *crashBench) freed() {
+	for _, h := range b.holds {
+		b.frees = append(b.frees, protocol.Release{HoldID: h.ID, Server: h.Server, By: "o", At: time.Now()})
+	}
+	b.holds = nil
+}
+
+// claimAndHolds goes from a claim over a soft and a hard hold to the last release.
+func claimAndHolds(b *crashBench) {
+	b.claim(0)
+	b.stage("claim", "booted")
+	b.held("hold-1", protocol.StopSoft)
+	b.stage("soft hold", "fenced")
+	b.freed()
+	b.stage("release", "booted")
+	b.held("hold-2", protocol.StopHard)
+	b.stage("hard hold", "fenced")
+	b.freed()
+	b.stage("last release", "booted")
+}
+
+// holdBeforeOn is a hold on a server that is armed and refuses to power on.
+func holdBeforeOn(b *crashBench) {
+	b.servers[0].BMC.Inject(bmcsim.Fault{Method: "POST", Path: "ComputerSystem.Reset", Status: 409, Times: 1000})
+	b.claim(0)
+	b.stage("claim", "ordered")
+	b.held("hold-1", protocol.StopSoft)
+	b.stage("hold", "fenced")
+}
+
+func newCrashBench(t *testing.T, flow func(*crashBench)) (*crashBench, string) {
+	t.Helper()
+	dir := t.TempDir()
+	b := &crashBench{bench: newBenchIn(t, filepath.Join(dir, "agent"), 1, bmcsim.Plain())}
+	flow(b)
+	raw, err := json.Marshal(script{
+		Setup:  setup{Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http},
+		Stages: b.stages,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, scriptFile), raw, 0o600), os.Mkdir(b.dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	return b, dir
+}
+
+// sample says which passages of a point are tried, out of n. A decision that
+// nothing came of is passed with each look at the BMC; few of those differ.
+func sample(point string, n int) (passages []int) {
+	for i := 1; i <= n; i++ {
+		if point != "agent.step.decide" || i <= 3 || i%15 == 0 {
+			passages = append(passages, i)
+		}
+	}
+	return passages
+}
+
+// TestCrash kills the agent at every crash point of two flows. What is left is
+// started again, the documents are delivered again, and the way is gone to its end:
+// installed at most once, never on under a hold, with a receipt, and from disk after
+// the release (P1 to P4, P9).
+func TestCrash(t *testing.T) {
+	child := statetest.NewChild(t, playScript)
+	all := map[string]int{}
+	for name, flow := range map[string]func(*crashBench){"claim and holds": claimAndHolds, "hold before On": holdBeforeOn} {
+		t.Run(name, func(t *testing.T) {
+			b, dir := newCrashBench(t, flow)
+			whole := child.KillAt(t, dir, "none", 1, nil)
+			if !whole.Done {
+				t.Fatal("the flow did not end")
+			}
+			passed := map[string]int{}
+			for _, p := range whole.Points {
+				passed[p]++
+				all[p]++
+			}
+			t.Logf("%d passages of %d points; resets %v", len(whole.Points), len(passed), b.resets(0))
+			for _, point := range slices.Sorted(maps.Keys(passed)) {
+				for _, n := range sample(point, passed[point]) {
+					t.Run(fmt.Sprintf("%s#%d", point, n), func(t *testing.T) {
+						t.Parallel()
+						crash(t, child, flow, point, n)
+					})
+				}
+			}
+		})
+	}
+	for _, point := range crashPoints(t) {
+		if all[point] == 0 {
+			t.Errorf("crash point %s is never passed", point)
+		}
+	}
+}
+
+// crash kills one agent and finishes what it began.
+func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point string, n int) {
+	b, dir := newCrashBench(t, flow)
+	var held time.Time // when the hold that lies was taken
+	death := child.KillAt(t, dir, point, n, func(ack string) {
+		if i := slices.IndexFunc(b.stages, func(s stage) bool { return "taken "+s.Name == ack }); i >= 0 {
+			held = time.Time{}
+			if b.stages[i].Held {
+				held = time.Now()
+			}
+		}
+	})
+	from := 0
+	for _, st := range b.stages {
+		if slices.Contains(death.Acked, "reached "+st.Name) {
+			from++
+		}
+	}
+	a, _ := b.start(nil)
+	// A flow that had ended stays where it was.
+	for _, st := range b.stages[min(from, len(b.stages)-1):] {
+		if !st.Held {
+			b.noOn(held)
+			held = time.Time{}
+		}
+		for _, m := range st.Messages {
+			a.Receive(m.Topic, m.Payload)
+		}
+		if st.Held && held.IsZero() {
+			held = time.Now()
+		}
+		if !b.reach(st) {
+			t.Logf("after %v the grant is spent: %+v", death.Acked, b.servers[0].BMC.History())
+			break
+		}
+	}
+	b.noOn(held)
+	if network, _, _, installs := b.servers[0].Boots.Counts(); network > 1 || installs > 1 {
+		t.Errorf("%d network boots, %d installations", network, installs)
+	}
+	if o := b.servers[0].BMC.Override(); !held.IsZero() && o.Armed() {
+		t.Errorf("a held server keeps its override %+v", o)
+	}
+}
+
+// patience is how long a first boot may stand still before a person cuts power.
+const patience = 2 * time.Second
+
+// reach waits for the end of a stage. Where firmware found nobody while the agent
+// was dead, a person cuts the power; a boot file that may have been fetched spends
+// the grant then, which ends the way.
+func (b *crashBench) reach(st stage) bool {
+	b.t.Helper()
+	spent := false
+	var on time.Time
+	epoch := uint64(0)
+	b.eventually("the end of "+st.Name, func() bool {
+		r, _ := b.report(0)
+		if spent = has(protocol.CondGrantSpent)(r) && r.Provisioned == nil; spent {
+			return true
+		}
+		switch {
+		case r.Observation.Power != protocol.PowerOn || r.Provisioned != nil || r.PowerEpoch != epoch:
+			on, epoch = time.Now(), r.PowerEpoch
+		case time.Since(on) > patience:
+			on = time.Now()
+			if err := errors.Join(b.servers[0].BMC.PullPower(), b.servers[0].BMC.RestorePower()); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		return ends()[st.Until](r)
+	})
+	return !spent
+}
+
+// noOn checks that we powered nothing on since a hold was taken; zero is none.
+func (b *crashBench) noOn(held time.Time) {
+	b.t.Helper()
+	for _, h := range b.servers[0].BMC.History() {
+		if !held.IsZero() && h.What == bmcsim.RecordReset && h.Detail == "On" && h.At.After(held) {
+			b.t.Errorf("powered on at %v under a hold taken at %v", h.At, held)
+		}
+	}
+}
+
+var crashCall = regexp.MustCompile(`rash\.At\("([^"]+)"`)
+
+// crashPoints are the agent's, from its source, so that none can be forgotten.
+func crashPoints(t *testing.T) (points []string) {
+	t.Helper()
+	for _, glob := range []string{"../../agent/*.go", "../../agent/store/*.go"} {
+		files, err := filepath.Glob(glob)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no files, %v", glob, err)
+		}
+		for _, f := range files {
+			src, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range crashCall.FindAllSubmatch(src, -1) {
+				if name := string(m[1]); !strings.HasSuffix(name, ".") {
+					points = append(points, name)
+					continue
+				}
+				for _, k := range []decide.ActionKind{decide.ActArm, decide.ActDisarm, decide.ActOn, decide.ActGraceful, decide.ActForceOff} {
+					points = append(points, string(m[1])+string(k))
+				}
+			}
+		}
+	}
+	if len(points) == 0 {
+		t.Fatal("no crash points found")
+	}
+	return points
+}

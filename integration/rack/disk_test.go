@@ -1,0 +1,42 @@
+package rack
+
+import (
+	"os"
+	"testing"
+
+	bmcsim "rackboot/bmc/sim"
+	"rackboot/protocol"
+	"rackboot/state/statetest"
+)
+
+// TestFullDisk fills the agent's disk: what cannot be recorded is not done, and a
+// document that is not on disk is not acknowledged. With room it goes on.
+func TestFullDisk(t *testing.T) {
+	statetest.SmallDisk(t, 64, func(t *testing.T, dir string) {
+		b := newBenchIn(t, dir, 1, bmcsim.Plain())
+		b.minFree = 16 << 20
+		a, _ := b.start(nil)
+		b.send(a)
+		b.until("the first report", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
+
+		statetest.Fill(t, dir+"/ballast", 8<<20)
+		b.claim(0)
+		b.send(a)
+		b.eventually("the refusal", func() bool {
+			var m protocol.Applied
+			return b.open(protocol.LeafApplied, &m) && m.Refused != "" && b.agentHas(protocol.CondStoreFailing)
+		})
+		b.servers[0].BMC.ExternalOn() // a transition that wants recording
+		b.eventually("StoreFailing", func() bool { return b.agentHas(protocol.CondStoreFailing) })
+		if !b.idle(0) {
+			t.Errorf("something was sent that is not on disk: %+v", b.servers[0].BMC.History())
+		}
+
+		if err := os.Remove(dir + "/ballast"); err != nil {
+			t.Fatal(err)
+		}
+		b.send(a)
+		b.until("that the server is On", 0, has(protocol.CondServerOn))
+		b.eventually("the end of StoreFailing", func() bool { return !b.agentHas(protocol.CondStoreFailing) })
+	})
+}

@@ -1,0 +1,253 @@
+package decide
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+const sec = time.Second
+
+// TestHoldVectors are the rows V1 to V24 of the reboot-hold facts that a decision
+// answers. Not here: V7's restore policy (power restore policies are not written
+// yet), V12 (the hub refuses no hold: no-power-off servers are no kind yet), V14 and
+// V15 (hub), V17 to V19 over a restart with a store (rack tests), V21 (the legacy
+// form is parsed at the hub, later).
+func TestHoldVectors(t *testing.T) {
+	const (
+		on, off     = protocol.PowerOn, protocol.PowerOff
+		going       = protocol.PowerPoweringOff
+		unreachable = protocol.PowerUnreachable
+	)
+	soft := func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h") }
+	hard := func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") }
+	for name, tell := range map[string]func(t *testing.T){
+		"V1 PoweringOff for ever": func(t *testing.T) {
+			y := story(t, soft)
+			y.read(on, 1*sec, nil)
+			y.want(ActGraceful)
+			y.read(going, 2*sec, y.answered(""))
+			y.want(ActNone)
+			y.read(going, 20*sec, nil)
+			y.want(ActNone)
+			y.receipt("h", false)
+			y.read(going, 22*sec, nil)
+			y.want(ActForceOff)
+		},
+		"V2 hard pre-empts soft": func(t *testing.T) {
+			y := story(t, soft)
+			y.read(on, 1*sec, nil)
+			y.want(ActGraceful)
+			y.s.Holds = append(y.s.Holds, held(protocol.StopHard, "i")...)
+			y.read(on, 6*sec, y.answered(""))
+			y.want(ActForceOff)
+		},
+		"V3 unreadable after Off": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Intent.Power = protocol.WantOff })
+			y.read(off, -20*sec, nil)
+			y.read(off, -10*sec, nil)
+			y.s.Holds = held(protocol.StopHard, "h")
+			for d := range 10 {
+				y.read(unreachable, time.Duration(d+1)*sec, nil)
+				y.receipt("h", false)
+			}
+			y.want(ActNone)
+			y.condition(protocol.CondBMCUnreachable)
+		},
+		"V4 Off was seen before the hold": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Intent.Power = protocol.WantOff })
+			y.read(off, -20*sec, nil)
+			y.read(off, -10*sec, nil)
+			y.s.Holds = held(protocol.StopHard, "h")
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.receipt("h", false)
+			y.read(off, 2*sec, y.answered(""))
+			y.receipt("h", false)
+			y.read(off, 7*sec, nil)
+			y.receipt("h", true)
+		},
+		"V5 Off, On, Off in the settle window": func(t *testing.T) {
+			y := story(t, hard)
+			y.read(off, 1*sec, nil)
+			y.read(on, 3*sec, nil)
+			y.want(ActForceOff)
+			y.read(off, 5*sec, y.answered(""))
+			y.read(off, 8*sec, nil)
+			y.receipt("h", false)
+			y.read(off, 10*sec, nil)
+			y.receipt("h", true)
+		},
+		"V5 PoweringOff, Unknown and Unreachable break the window": func(t *testing.T) {
+			for _, p := range []protocol.PowerState{going, protocol.PowerUnknown, unreachable, protocol.PowerPaused} {
+				y := story(t, hard)
+				y.read(off, 1*sec, nil)
+				y.read(p, 3*sec, nil)
+				y.read(off, 6*sec, nil)
+				y.receipt("h", false)
+				y.read(off, 11*sec, nil)
+				y.receipt("h", true)
+			}
+		},
+		"V6 and V7 powered on under a hold": func(t *testing.T) {
+			y := story(t, soft)
+			y.read(off, 1*sec, nil)
+			y.read(off, 6*sec, nil)
+			y.receipt("h", true)
+			epoch := y.p.Record.Epoch
+			y.read(on, 9*sec, nil)
+			y.want(ActForceOff)
+			y.receipt("h", false)
+			y.happened(protocol.EventHoldViolated)
+			y.condition(protocol.CondHoldViolated)
+			if y.p.Record.Epoch != epoch+1 {
+				t.Errorf("epoch %d after %d", y.p.Record.Epoch, epoch)
+			}
+			y.read(off, 10*sec, y.answered(""))
+			y.read(off, 15*sec, nil)
+			y.receipt("h", true)
+		},
+		"V8 ForceOff refused because it is Off": func(t *testing.T) {
+			y := story(t, hard)
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.read(off, 2*sec, y.answered(protocol.CodeConflict))
+			y.want(ActNone)
+			y.read(off, 7*sec, nil)
+			y.receipt("h", true)
+			if len(y.p.Record.Conditions) != 1 {
+				t.Errorf("conditions %v, want Held alone", y.p.Record.Conditions)
+			}
+		},
+		"V9 and V10 On dropped, or refused for 60 s": func(t *testing.T) {
+			for _, code := range []protocol.Code{"", protocol.CodeConflict} {
+				y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+				y.read(off, 1*sec, nil)
+				y.want(ActArm)
+				y.read(off, 2*sec, y.answered(""))
+				y.want(ActOn)
+				sent := 0
+				for d := 3; d <= 60; d++ {
+					var r *Result
+					if y.p.Action.Kind == ActOn {
+						sent++
+						r = y.answered(code)
+					}
+					y.read(off, time.Duration(d)*sec, r)
+					if code != "" {
+						y.condition(protocol.CondPowerFailed)
+					}
+				}
+				if sent != 6 {
+					t.Errorf("On was sent %d times in 60 s, want every 10 s", sent)
+				}
+				y.read(on, 61*sec, nil)
+				if s := y.p.Record.Attempt.State; s != protocol.AttemptSucceeded {
+					t.Errorf("attempt %s", s)
+				}
+			}
+		},
+		"V11 the first call of a reboot fails": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) {
+				s.Record.Provisioned = provisionedBy("claim-1")
+				s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestReboot, Mode: protocol.StopHard, NotAfter: at(time.Minute)}}
+			})
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.read(on, 2*sec, y.answered(protocol.CodeConflict))
+			y.want(ActNone)
+			y.read(on, 5*sec, nil)
+			y.want(ActForceOff)
+			if o := y.p.Record.Requests[0].Outcome; o != protocol.OutcomePending {
+				t.Errorf("outcome %s", o)
+			}
+		},
+		"V13 another image is pending": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { soft(s); s.Artefacts.Local = false })
+			y.read(off, 1*sec, nil)
+			y.s.Artefacts.Local = true
+			y.read(off, 6*sec, nil)
+			y.want(ActNone)
+			if y.p.Fetch {
+				t.Error("fetches under a hold")
+			}
+			y.receipt("h", true)
+		},
+		"V16 the same hold twice": func(t *testing.T) {
+			y := story(t, hard)
+			y.read(off, 1*sec, nil)
+			first := y.read(off, 6*sec, nil).Record.Receipts["h"]
+			y.s.Holds = held(protocol.StopHard, "h")
+			if again := y.read(off, 12*sec, nil).Record.Receipts["h"]; again != first {
+				t.Errorf("receipt %+v became %+v", first, again)
+			}
+		},
+		"V17 two holds, one released": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h", "i") })
+			y.read(off, 1*sec, nil)
+			y.read(off, 6*sec, nil)
+			y.s.Holds = held(protocol.StopHard, "i")
+			y.read(off, 7*sec, nil)
+			y.want(ActNone)
+			y.receipt("i", true)
+			y.receipt("h", false)
+		},
+		"V18 crash around the reset": func(t *testing.T) {
+			y := story(t, hard)
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.restart()
+			y.read(off, 3*sec, nil)
+			y.want(ActNone)
+			y = story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y.read(off, 1*sec, nil)
+			y.read(off, 2*sec, y.answered(""))
+			y.want(ActOn)
+			y.restart()
+			y.read(on, 4*sec, nil) // it was sent
+			y.want(ActNone)
+		},
+		"V20 soft fails once, a later soft hold": func(t *testing.T) {
+			y := story(t, soft)
+			y.read(on, 1*sec, nil)
+			y.read(on, 2*sec, y.answered(protocol.CodeUnsupported))
+			y.want(ActForceOff)
+			y.read(off, 3*sec, y.answered(""))
+			y.s.Holds = nil
+			y.s.Intent.Power = ""
+			y.read(on, 10*sec, nil)
+			y.s.Holds = held(protocol.StopSoft, "j")
+			y.read(on, 12*sec, nil)
+			y.want(ActGraceful)
+		},
+		"V22 and V23 a reboot that cannot be": func(t *testing.T) {
+			ask := []protocol.Request{{ID: "r", Action: protocol.RequestReboot, NotAfter: at(time.Minute)}}
+			y := story(t, func(s *Snapshot) { s.Intent.Power, s.Requests = protocol.WantOff, ask })
+			y.read(off, 1*sec, nil)
+			if r := y.p.Record.Requests[0]; r.Outcome != protocol.OutcomeRefused || r.Reason == "" {
+				t.Errorf("on a server that shall be Off: %+v", r)
+			}
+			y = story(t, nil)
+			y.read(off, 1*sec, nil)
+			y.s.Requests = ask
+			y.read(off, 2*sec, y.answered(""))
+			if r := y.p.Record.Requests[0]; r.Outcome != protocol.OutcomeRefused || r.Reason == "" {
+				t.Errorf("during a first boot: %+v", r)
+			}
+			y.happened(protocol.EventRequestEnded)
+		},
+		"V24 the clock steps back": func(t *testing.T) {
+			y := story(t, hard)
+			y.read(on, 100*sec, nil)
+			y.want(ActForceOff)
+			y.read(on, 1*sec, y.answered("")) // and the BMC forgot it
+			y.read(on, 12*sec, nil)
+			y.want(ActForceOff)
+			y.read(off, 13*sec, nil)
+			y.receipt("h", false)
+		},
+	} {
+		t.Run(name, tell)
+	}
+}

@@ -1,0 +1,177 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// machine is a server and its BMC as pure data: time is what advance is given.
+type machine struct {
+	now      time.Duration
+	power    protocol.PowerState // what is so; what is shown may differ
+	override protocol.Override
+	onDue    time.Duration // when an On that was accepted takes effect; 0 is none
+	due      time.Duration // when next happens; 0 is nothing
+	next     func()
+	os       bool // an operating system runs and heeds the power button
+	disk     bool // a system is installed
+
+	faults faults
+	// netboot is called when firmware asks the network; it says how long the file
+	// takes, and whether firmware got an answer at all.
+	netboot func() (fetch time.Duration, ok bool)
+	// fetched and installed are called when the file has arrived and when the
+	// installer reports; installed says whether the report was taken.
+	fetched   func()
+	installed func() bool
+	consumed  func(protocol.BootTarget)
+}
+
+// faults are how the BMC misbehaves now.
+type faults struct {
+	Shown       protocol.PowerState // instead of the truth; empty is none
+	DropOn      bool
+	RefuseOn    bool
+	RefuseStop  bool // 503 for graceful
+	NoGraceful  bool // 405 for graceful
+	IgnoreSoft  bool
+	HangSoft    bool // PoweringOff for ever after graceful
+	DropForce   bool
+	DropArm     bool
+	RefuseArm   bool
+	KeepArmed   bool // firmware does not end Once
+	LoseAnswers bool // what was asked is done, and the answer lost
+	OnDelay     time.Duration
+}
+
+func newMachine() *machine {
+	return &machine{power: protocol.PowerOff, override: disarmed()}
+}
+
+func disarmed() protocol.Override {
+	return protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled}
+}
+
+func (m *machine) after(d time.Duration, next func()) { m.due, m.next = m.now+d, next }
+
+// advance lets time pass.
+func (m *machine) advance(to time.Duration) {
+	for {
+		switch {
+		case m.onDue > 0 && m.onDue <= to && (m.due == 0 || m.onDue <= m.due):
+			m.now, m.onDue = m.onDue, 0
+			m.powerOn()
+		case m.due > 0 && m.due <= to:
+			next := m.next
+			m.now, m.due, m.next = m.due, 0, nil
+			next()
+		default:
+			m.now = to
+			return
+		}
+	}
+}
+
+func (m *machine) powerOn() {
+	if m.power != protocol.PowerOff {
+		return
+	}
+	m.power = protocol.PowerPoweringOn
+	m.after(500*time.Millisecond, func() {
+		m.power = protocol.PowerOn
+		m.after(20*time.Second, m.boot)
+	})
+}
+
+// off cuts power at once.
+func (m *machine) off() {
+	m.power, m.due, m.next, m.os = protocol.PowerOff, 0, nil, false
+}
+
+// boot is the end of POST.
+func (m *machine) boot() {
+	target := protocol.TargetNone
+	if m.override.Armed() {
+		target = m.override.Target
+		if !m.faults.KeepArmed {
+			m.override = disarmed()
+		}
+	}
+	m.consumed(target)
+	switch target {
+	case protocol.TargetHdd:
+		m.os = m.disk
+	case protocol.TargetUefiHTTP:
+		if d, ok := m.netboot(); ok {
+			m.after(d, m.install)
+		}
+	}
+}
+
+func (m *machine) install() {
+	m.fetched()
+	m.os = true
+	m.after(30*time.Second, func() {
+		m.disk = true
+		m.report(30)
+	})
+}
+
+func (m *machine) report(tries int) {
+	if m.installed() {
+		m.after(time.Second, m.off)
+	} else if tries > 0 {
+		m.after(5*time.Second, func() { m.report(tries - 1) })
+	}
+}
+
+// setBoot answers a boot change.
+func (m *machine) setBoot(o protocol.Override) (stored protocol.Override, code protocol.Code, busy bool) {
+	switch {
+	case m.faults.RefuseArm:
+		return stored, protocol.CodeConflict, true
+	case !m.faults.DropArm:
+		m.override = o
+	}
+	if m.faults.LoseAnswers {
+		return stored, protocol.CodeTimeout, false
+	}
+	return m.override, "", false
+}
+
+// reset answers a reset.
+func (m *machine) reset(kind ActionKind) (code protocol.Code, busy bool) {
+	f := m.faults
+	off := m.power == protocol.PowerOff
+	switch {
+	case off != (kind == ActOn), kind == ActOn && f.RefuseOn:
+		return protocol.CodeConflict, false
+	case kind == ActOn && !f.DropOn:
+		m.onDue = m.now + f.OnDelay + time.Millisecond
+	case kind == ActForceOff && !f.DropForce:
+		m.power, m.os = protocol.PowerPoweringOff, false
+		m.after(300*time.Millisecond, m.off)
+	case kind == ActGraceful && f.NoGraceful:
+		return protocol.CodeUnsupported, false
+	case kind == ActGraceful && f.RefuseStop:
+		return protocol.CodeUnavailable, true
+	case kind == ActGraceful && f.HangSoft:
+		m.power, m.due, m.next = protocol.PowerPoweringOff, 0, nil
+	case kind == ActGraceful && m.os && !f.IgnoreSoft:
+		m.power = protocol.PowerPoweringOff
+		m.after(3*time.Second, m.off)
+	}
+	if f.LoseAnswers {
+		return protocol.CodeTimeout, false
+	}
+	return "", false
+}
+
+// shown is what the BMC says of the power.
+func (m *machine) shown() protocol.PowerState {
+	if m.faults.Shown != "" {
+		return m.faults.Shown
+	}
+	return m.power
+}

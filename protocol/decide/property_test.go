@@ -1,0 +1,207 @@
+//go:build !race
+
+// Nothing here runs side by side, and the race detector makes it thirty times as
+// slow.
+
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"rackboot/protocol"
+)
+
+// want changes what the intent says, in a copy: documents replace each other.
+func (w *world) want(change func(*protocol.ServerIntent)) {
+	if w.intent != nil {
+		in := *w.intent
+		change(&in)
+		w.intent = &in
+		w.poke()
+	}
+}
+
+func (w *world) hold(mode protocol.StopMode) {
+	w.ids++
+	w.holds = append(w.holds, Hold{EnforcedAt: w.clock(), ActiveHold: protocol.ActiveHold{ID: fmt.Sprintf("hold-%d", w.ids), Server: "server-1", Key: "k", Mode: mode}})
+	w.poke()
+}
+
+func (w *world) release(i int) {
+	w.holds = slices.Delete(slices.Clone(w.holds), i, i+1)
+	w.poke()
+}
+
+// actions are what may happen to a server, drawn by rapid.
+func (w *world) actions() map[string]func(*rapid.T) {
+	stop := rapid.SampledFrom([]protocol.StopMode{protocol.StopSoft, protocol.StopHard})
+	often := rapid.Bool()
+	return map[string]func(*rapid.T){
+		"time":  func(t *rapid.T) { w.run(time.Duration(rapid.IntRange(1, 40_000).Draw(t, "ms")) * time.Millisecond) },
+		"hours": func(t *rapid.T) { w.run(time.Duration(rapid.IntRange(1, 20).Draw(t, "minutes")) * time.Minute) },
+		"claim": func(t *rapid.T) {
+			if w.intent == nil || w.intent.ClaimUID == "" {
+				w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
+			}
+		},
+		"power": func(t *rapid.T) {
+			p := rapid.SampledFrom([]protocol.Power{protocol.WantOn, protocol.WantOff}).Draw(t, "power")
+			w.want(func(in *protocol.ServerIntent) {
+				if in.ClaimUID != "" {
+					in.Power = p
+				}
+			})
+		},
+		"release claim": func(*rapid.T) {
+			w.want(func(in *protocol.ServerIntent) { in.Releasing = in.ClaimUID != "" })
+		},
+		"unclaim": func(*rapid.T) {
+			if w.intent != nil && w.intent.Releasing && w.record().Released == w.intent.ClaimUID {
+				w.want(func(in *protocol.ServerIntent) {
+					in.Claim, in.ClaimUID, in.Power, in.Releasing, in.Boot = "", "", "", false, nil
+				})
+			}
+		},
+		"hold": func(t *rapid.T) { w.hold(stop.Draw(t, "mode")) },
+		"hold in a call": func(t *rapid.T) {
+			mode := stop.Draw(t, "mode")
+			w.midCall = func() { w.hold(mode) }
+		},
+		"release": func(t *rapid.T) {
+			if n := len(w.holds); n > 0 {
+				w.release(rapid.IntRange(0, n-1).Draw(t, "hold"))
+			}
+		},
+		"reboot": func(t *rapid.T) {
+			w.ids++
+			w.requests = append(slices.Clone(w.requests), protocol.Request{
+				ID: fmt.Sprintf("reboot-%d", w.ids), Server: "server-1", Action: protocol.RequestReboot, Mode: stop.Draw(t, "mode"),
+				NotAfter: w.clock().Add(time.Duration(rapid.IntRange(-5, 60).Draw(t, "ahead")) * time.Second),
+			})
+			w.poke()
+		},
+		"forget requests": func(*rapid.T) { w.requests = nil },
+		"someone powers it on": func(*rapid.T) {
+			if w.m.power == protocol.PowerOff {
+				w.w.blind = w.w.blind || w.w.unseenOff
+				w.m.powerOn()
+			}
+		},
+		"someone cuts power": func(*rapid.T) {
+			w.w.unseenOff = w.w.unseenOff || w.m.power != protocol.PowerOff
+			w.m.off()
+		},
+		"someone arms PXE": func(*rapid.T) {
+			w.m.override = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
+		},
+		"crash":     func(t *rapid.T) { w.crashIn = rapid.IntRange(1, 6).Draw(t, "in") },
+		"restart":   func(*rapid.T) { w.restart() },
+		"artefacts": func(t *rapid.T) { w.local = often.Draw(t, "local"); w.poke() },
+		"step clock": func(t *rapid.T) {
+			w.stepClock(time.Duration(rapid.IntRange(-600, 600).Draw(t, "seconds")) * time.Second)
+		},
+		"heal":   func(*rapid.T) { w.m.faults = faults{} },
+		"faults": func(t *rapid.T) { w.m.faults = drawFaults(t) },
+	}
+}
+
+func (w *world) stepClock(d time.Duration) {
+	w.offset += d
+	w.w.stepped = true
+}
+
+func drawFaults(t *rapid.T) (f faults) {
+	shown := rapid.SampledFrom([]protocol.PowerState{"", "", "", protocol.PowerUnknown, protocol.PowerUnreachable, protocol.PowerPoweringOff})
+	f.Shown = shown.Draw(t, "shown")
+	f.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
+	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.LoseAnswers} {
+		*b = rapid.IntRange(0, 5).Draw(t, "fault") == 0
+	}
+	return f
+}
+
+// TestProperties lets everything happen in any order and checks the promises P1
+// to P4, P6 and P9 at every step; then everything answers for long enough, and
+// the server must be where it belongs.
+func TestProperties(t *testing.T) {
+	var steps, provisions, receipts, disk, errors int
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		if rapid.IntRange(0, 3).Draw(t, "claimed") > 0 {
+			w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
+			w.run(time.Duration(rapid.IntRange(0, 120).Draw(t, "seconds")) * time.Second)
+		}
+		t.Repeat(w.actions())
+		w.m.faults, w.midCall, w.crashIn, w.local = faults{}, nil, 0, true
+		w.requests = nil
+		if len(w.holds) > 0 && w.offset != 0 {
+			w.run(20 * time.Minute) // until the clock has passed what it was
+		}
+		if w.settled() {
+			disk++
+		} else {
+			errors++
+		}
+		steps += w.w.steps
+		provisions += w.w.provisions
+		receipts += w.w.receipts
+	})
+	t.Logf("%d steps, %d provisioned, %d receipts; at the end %d well, %d with a condition", steps, provisions, receipts, disk, errors)
+}
+
+// settled runs the world until the server is where it belongs, or a registered
+// condition says why it is not. It fails when neither comes.
+func (w *world) settled() bool {
+	for range 20 * 60 {
+		w.run(10 * time.Second)
+		if w.well() {
+			return true
+		}
+		if w.stuck() {
+			return false
+		}
+	}
+	w.t.Fatalf("nothing says why the server is not where it belongs: machine %s, holds %d, intent %+v\nrecord %s\nconditions %+v",
+		w.m.power, len(w.holds), w.intent, w.disk, w.conds)
+	return false
+}
+
+// well says whether the server is where it belongs.
+func (w *world) well() bool {
+	rec := w.record()
+	// What another party armed is not ours to clear.
+	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe)
+	switch {
+	case len(w.holds) > 0:
+		return off && len(rec.Receipts) == len(w.holds)
+	case w.intent == nil || w.intent.ClaimUID == "":
+		return true
+	case w.intent.Releasing:
+		return off && rec.Released == w.intent.ClaimUID
+	case w.intent.Power == protocol.WantOff:
+		return off
+	default:
+		a := rec.Attempt
+		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && provisioned(w.intent.Boot, rec.Provisioned, nil) &&
+			a != nil && a.State == protocol.AttemptSucceeded && !a.Network()
+	}
+}
+
+// stuck says whether a condition tells an operator what to do.
+func (w *world) stuck() bool {
+	if len(w.holds) > 0 || w.intent == nil || w.intent.Releasing || w.intent.Power != protocol.WantOn {
+		return false // stopping needs nobody
+	}
+	return slices.ContainsFunc(w.conds, func(c protocol.ConditionState) bool {
+		switch c.Code {
+		case protocol.CondGrantSpent, protocol.CondUnexpectedPower, protocol.CondServerOn, protocol.CondFirstBootFailed, protocol.CondPowerFailed:
+			return !w.record().Attempt.Open() && !w.clock().Before(w.watch.NextTry)
+		}
+		return false
+	})
+}

@@ -1,0 +1,239 @@
+package decide
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"rackboot/protocol"
+)
+
+// witness watches a world and checks the promises after everything that happens.
+type witness struct {
+	t     *rapid.T
+	world *world
+
+	reads       []protocol.Observation // since the agent started
+	netAttempts map[string]map[string]bool
+	fetched     map[string]bool // truth: the file's last byte left, by grant
+	ended       map[string]protocol.Outcome
+	pending     bool // On was sent, and firmware has not picked its device since
+	token       string
+	steps       int
+	stepped     bool // the clock was stepped since the last restart
+	// blind is a power cycle between two reads: no BMC read shows it, and nothing
+	// can be concluded (P5).
+	unseenOff, blind bool
+	provisions       int
+	receipts         int
+}
+
+func (x *witness) restarted() { x.reads = nil }
+
+func (x *witness) read(o protocol.Observation) {
+	x.reads = append(x.reads, o)
+	if o.Power == protocol.PowerOff {
+		x.unseenOff = false
+	}
+	if len(x.reads) > 4000 {
+		x.reads = slices.Clone(x.reads[2000:])
+	}
+}
+
+func (x *witness) consumed(protocol.BootTarget) { x.pending = false }
+
+func (x *witness) on() { x.pending, x.blind = true, false }
+
+func (x *witness) json(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// step decides once and checks what came of it.
+func (x *witness) step(now time.Time, s Snapshot) Plan {
+	x.steps++
+	before := x.json(s)
+	p := Step(now, s)
+	if x.steps%8 == 0 { // it costs more than the step
+		if again := Step(now, s); x.json(again) != x.json(p) {
+			x.t.Fatalf("not deterministic:\n%s\n%s", x.json(p), x.json(again))
+		}
+	}
+	if after := x.json(s); after != before {
+		x.t.Fatalf("the snapshot was changed:\n%s\n%s", before, after)
+	}
+	if p.RecheckAt.Before(now) || p.RecheckAt.After(now.Add(s.Settings.PollInterval)) {
+		x.t.Fatalf("recheck at %v, now is %v", p.RecheckAt, now)
+	}
+	was, is := s.Record, p.Record
+	was.Conditions, is.Conditions = nil, nil
+	if !p.Persist && x.json(was) != x.json(is) {
+		x.t.Fatalf("effects on record are not persisted with action %s:\n%s\n%s", p.Action.Kind, x.json(was), x.json(is))
+	}
+	x.action(now, s, p)
+	x.fence(s, p)
+	x.ends(s, p)
+	return p
+}
+
+// action checks P2, P4, P6 and P9.
+func (x *witness) action(now time.Time, s Snapshot, p Plan) {
+	a := p.Record.Attempt
+	last := p.Watch.Last
+	switch p.Action.Kind {
+	case ActArm:
+		switch {
+		case len(s.Holds) > 0:
+			x.t.Fatal("P2: armed under a hold")
+		case !a.Open() || a.State != protocol.AttemptPreparing || last.Power != protocol.PowerOff:
+			x.t.Fatalf("P6: armed outside an attempt toward a power-on: %+v", a)
+		case !a.Network() && p.Record.Unexpected != nil && p.Record.Unexpected.To == protocol.PowerOff:
+			x.t.Fatal("P5: a server that went Off by itself was started without an operator")
+		case a.Network():
+			x.grant(s, p)
+		}
+	case ActDisarm:
+		if a.Open() || last.Power != protocol.PowerOff || !last.Override.Armed() {
+			x.t.Fatalf("P6: disarmed during an attempt: %+v", a)
+		}
+	case ActOn:
+		switch {
+		case len(s.Holds) > 0:
+			x.t.Fatal("P2: On under a hold")
+		case last.Power != protocol.PowerOff || last.Override.Target != a.Intended || !last.Override.Armed():
+			x.t.Fatalf("P9: On without a read of Off and armed: %+v", last)
+		case a.State != protocol.AttemptPowerRequested || !p.Persist:
+			x.t.Fatal("P9: On without its intent on disk")
+		case s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID && !s.Record.Attempt.OnAgain.IsZero() &&
+			!now.Before(s.Record.Attempt.OnAgain) && now.Sub(s.Record.Attempt.OnAgain) < onResend:
+			x.t.Fatal("P9: On repeated too soon")
+		case s.Intent == nil || s.Intent.Releasing || s.Intent.Power != protocol.WantOn:
+			x.t.Fatal("P6: On without a claim that wants it")
+		}
+	case ActGraceful, ActForceOff:
+		if last.Power == protocol.PowerOff {
+			x.t.Fatal("a stop was sent to a server that is Off")
+		}
+	}
+	if len(s.Holds) > 0 && a.Open() && p.Watch.Last.Power != "" && !s.Passive {
+		x.t.Fatal("P2: an attempt stays open under a hold")
+	}
+}
+
+// grant checks P4 for a network arm.
+func (x *witness) grant(s Snapshot, p Plan) {
+	a, g := p.Record.Attempt, s.Grant
+	b := s.Intent.Boot
+	if g == nil || g.ClaimUID != b.ClaimUID || g.Generation != b.Generation || g.ImageDigest != b.Image.Digest || a.ClaimUID != b.ClaimUID || a.Digest != g.ImageDigest {
+		x.t.Fatalf("P4: a network boot without a grant that fits: %+v", g)
+	}
+	key := grantKey(b)
+	use := p.Record.Used[key]
+	if x.netAttempts[key] == nil {
+		x.netAttempts[key] = map[string]bool{}
+	}
+	x.netAttempts[key][a.ID] = true
+	if n := len(x.netAttempts[key]); use.Spent || use.Attempts < n || n > g.MaxAttempts {
+		x.t.Fatalf("P4: attempt %d of %d, recorded %+v", n, g.MaxAttempts, use)
+	}
+	if x.fetched[key] {
+		x.t.Fatal("P4: armed for the network after the boot file was fetched")
+	}
+	if !s.Artefacts.Local && s.Record.Attempt == nil {
+		x.t.Fatal("P7: armed before the files were local")
+	}
+}
+
+// fence checks P3.
+func (x *witness) fence(s Snapshot, p Plan) {
+	for id, r := range p.Record.Receipts {
+		i := slices.IndexFunc(s.Holds, func(h Hold) bool { return h.ID == id })
+		if i < 0 {
+			x.t.Fatal("P3: a receipt without its hold")
+		}
+		if s.Observation != nil && s.Observation.Power != protocol.PowerOff && s.Observation.Power != protocol.PowerUnknown && s.Observation.Power != protocol.PowerUnreachable {
+			x.t.Fatalf("P3: a receipt while the server is %s", s.Observation.Power)
+		}
+		if _, old := s.Record.Receipts[id]; old {
+			continue
+		}
+		x.receipts++
+		run, first := 0, protocol.Observation{}
+		for j := len(x.reads) - 1; j >= 0 && x.reads[j].Power == protocol.PowerOff; j-- {
+			if x.reads[j].StartedAt.After(s.Holds[i].EnforcedAt) {
+				run, first = run+1, x.reads[j]
+			}
+		}
+		if run < 2 || r.Reads < 2 || r.Reads > run {
+			x.t.Fatalf("P3: a receipt of %d reads; %d are good", r.Reads, run)
+		}
+		if span := r.ConfirmedAt.Sub(first.ReadAt); !x.stepped && span < s.Settings.SettleWindow {
+			x.t.Fatalf("P3: a receipt over %v", span)
+		}
+		if m := x.world.m; !x.stepped && (m.power != protocol.PowerOff || m.onDue > 0) {
+			x.t.Fatalf("P3: a receipt while the server is %s, On due at %v", m.power, m.onDue)
+		}
+	}
+}
+
+// ends checks that requests end once, and that facts are never unset.
+func (x *witness) ends(s Snapshot, p Plan) {
+	for _, r := range p.Record.Requests {
+		if was, ok := x.ended[r.ID]; ok && was != r.Outcome {
+			x.t.Fatalf("P9: request %s was %s and became %s", r.ID, was, r.Outcome)
+		}
+		if r.Outcome != protocol.OutcomePending {
+			x.ended[r.ID] = r.Outcome
+		}
+		if r.Outcome == protocol.OutcomeExpired && !r.StoppedAt.IsZero() {
+			x.t.Fatal("P9: an expired request fired")
+		}
+	}
+	if s.Record.Provisioned != nil && p.Record.Provisioned == nil {
+		x.t.Fatal("provisioned was unset")
+	}
+	if s.Record.Provisioned == nil && p.Record.Provisioned != nil {
+		x.provisions++
+	}
+	for key, use := range s.Record.Used {
+		if is := p.Record.Used[key]; is.Attempts < use.Attempts || use.Spent && !is.Spent {
+			x.t.Fatalf("P4: the use of %s shrank from %+v to %+v", key, use, is)
+		}
+	}
+}
+
+// setBoot is checked when it reaches the BMC.
+func (x *witness) setBoot(a Action) {
+	rec := x.world.record()
+	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() {
+		x.t.Fatalf("P6: %s between On and what consumes it", a.Kind)
+	}
+	if a.Kind == ActArm && (rec.Attempt == nil || rec.Attempt.ID != a.Attempt) {
+		x.t.Fatal("P9: armed without its attempt on disk")
+	}
+}
+
+// served checks P2 and P4 for an answer.
+func (x *witness) served(a protocol.BootAnswer) {
+	if a.Action != protocol.AnswerBoot {
+		return
+	}
+	rec := x.world.record()
+	if len(x.world.holds) > 0 {
+		x.t.Fatal("P2: a held server was booted")
+	}
+	if !rec.Attempt.Open() || !rec.Attempt.Network() || rec.Used[rec.Attempt.ClaimUID+"/1"].Attempts < 1 {
+		x.t.Fatalf("P4: booted outside a granted attempt: %+v", rec.Attempt)
+	}
+}
+
+func (x *witness) fetchedFile(rec Record) {
+	if a := rec.Attempt; a != nil && a.Token == x.token {
+		x.fetched[a.ClaimUID+"/1"] = true
+	}
+}

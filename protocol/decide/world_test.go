@@ -1,0 +1,275 @@
+package decide
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"rackboot/protocol"
+)
+
+// world is one server, its BMC, a hub's documents and the shell of an agent, all
+// in simulated time. It drives Step as the agent does and hands everything that
+// happens to a witness.
+type world struct {
+	t *rapid.T
+	m *machine
+	w *witness
+
+	now    time.Duration // true time
+	offset time.Duration // of the agent's clock
+	wake   time.Duration // when the agent's loop looks next
+
+	intent   *protocol.ServerIntent
+	grant    *protocol.Grant
+	holds    []Hold
+	requests []protocol.Request
+	local    bool
+	claims   int
+	ids      int
+
+	disk   []byte // the record as it is on disk
+	watch  Watch
+	events []Event
+	conds  []protocol.ConditionState
+	serial bool // a fetch is under way; it dies with the agent
+
+	// midCall is done during the next call to the BMC; crashIn counts the effects
+	// until the agent dies, 0 is never.
+	midCall func()
+	crashIn int
+}
+
+var worldStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+
+func newWorld(t *rapid.T) *world {
+	w := &world{t: t, m: newMachine(), local: true}
+	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, ended: map[string]protocol.Outcome{}}
+	w.m.netboot, w.m.fetched, w.m.installed, w.m.consumed = w.netboot, w.fetchedFile, w.report, w.w.consumed
+	w.save(Record{Server: "server-1"})
+	return w
+}
+
+// claim binds the server to a new claim with a grant for its first boot.
+func (w *world) claim(maxAttempts int) {
+	w.claims++
+	uid := fmt.Sprintf("claim-%d", w.claims)
+	w.intent = &protocol.ServerIntent{
+		Server: "server-1", UID: "uid-1", ClaimUID: uid, Claim: "c", Power: protocol.WantOn,
+		Boot: &protocol.BootIntent{
+			ClaimUID: uid, Generation: 1, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+			Image: protocol.Image{Digest: "sha256:image", Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:uki"}}},
+		},
+	}
+	w.grant = &protocol.Grant{
+		ClaimUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:image",
+		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: maxAttempts, IssuedAt: w.clock(),
+	}
+	w.poke()
+}
+
+func (w *world) clock() time.Time { return worldStart.Add(w.now + w.offset) }
+
+func (w *world) settings() Settings {
+	return Settings{SoftTimeout: 20 * time.Second, SettleWindow: 5 * time.Second, PollInterval: 15 * time.Second}
+}
+
+func (w *world) save(r Record) {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.disk = raw
+}
+
+func (w *world) record() (r Record) {
+	if err := json.Unmarshal(w.disk, &r); err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) poke() { w.wake = w.now }
+
+// pass lets time pass for machine and world, without the agent's loop.
+func (w *world) pass(d time.Duration) {
+	w.now += d
+	w.m.advance(w.now)
+}
+
+// run lets time pass with the agent at work.
+func (w *world) run(d time.Duration) {
+	for end := w.now + d; w.now < end; {
+		if w.wake <= w.now {
+			w.turn()
+			continue
+		}
+		until := min(end, w.wake)
+		if w.m.due > w.now {
+			until = min(until, w.m.due) // evidence pokes the loop
+		}
+		w.pass(until - w.now)
+	}
+}
+
+// crash ends the agent if its time has come, and starts it again.
+func (w *world) crash() bool {
+	if w.crashIn == 0 {
+		return false
+	}
+	w.crashIn--
+	if w.crashIn > 0 {
+		return false
+	}
+	w.restart()
+	return true
+}
+
+func (w *world) restart() {
+	w.save(Recover(w.record()))
+	w.watch, w.events = Watch{}, nil
+	w.w.restarted()
+	if w.serial {
+		w.serial = false
+		w.m.due, w.m.next = 0, nil // firmware gives up; the EFI shell waits
+	}
+	w.poke()
+}
+
+// call is one exchange with the BMC.
+func (w *world) call(do func()) {
+	w.pass(50 * time.Millisecond)
+	do()
+	if f := w.midCall; f != nil {
+		w.midCall = nil
+		f()
+	}
+	w.pass(50 * time.Millisecond)
+}
+
+// turn is the agent's: observe, decide, persist, act until nothing is to be done.
+func (w *world) turn() {
+	var result *Result
+	for n := 0; ; n++ {
+		if n > 6 {
+			w.t.Fatalf("%d actions without a pause, the last %+v", n, result)
+		}
+		o := protocol.Observation{Server: "server-1", Source: protocol.SourcePoll, StartedAt: w.clock()}
+		w.call(func() {
+			o.Power = w.m.shown()
+			if o.Power != protocol.PowerUnreachable && o.Power != protocol.PowerUnknown {
+				o.Override = w.m.override
+			}
+		})
+		o.ReadAt = w.clock()
+		w.w.read(o)
+		plan := w.step(func(s *Snapshot) { s.Observation, s.Result = &o, result })
+		if w.crash() {
+			return
+		}
+		if plan.Action.Kind == ActNone {
+			w.wake = w.now + max(plan.RecheckAt.Sub(w.clock()), time.Millisecond)
+			return
+		}
+		r := w.act(plan.Action)
+		if w.crash() {
+			return
+		}
+		result = &r
+	}
+}
+
+func (w *world) snapshot() Snapshot {
+	w.ids++
+	s := Snapshot{
+		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests),
+		Settings: w.settings(), Artefacts: Artefacts{Local: w.local}, Record: w.record(), Watch: w.watch,
+		NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids),
+	}
+	if w.intent != nil && w.intent.Boot != nil {
+		s.Grant = w.grant
+	}
+	return s
+}
+
+func (w *world) step(fill func(*Snapshot)) Plan {
+	s := w.snapshot()
+	s.Events = w.events
+	fill(&s)
+	plan := w.w.step(w.clock(), s)
+	if plan.Persist {
+		w.save(plan.Record)
+	}
+	w.watch, w.events = plan.Watch, nil
+	if !s.Passive {
+		w.conds = plan.Record.Conditions
+	}
+	return plan
+}
+
+func (w *world) act(a Action) Result {
+	r := Result{Action: a.Kind, Attempt: a.Attempt}
+	w.call(func() {
+		switch a.Kind {
+		case ActArm, ActDisarm:
+			w.w.setBoot(a)
+			r.Stored, r.Code, r.Busy = w.m.setBoot(a.Override)
+		case ActOn:
+			if len(w.holds) > 0 {
+				r.Code = protocol.CodeConflict // as the shell does
+				return
+			}
+			w.w.on()
+			r.Code, r.Busy = w.m.reset(a.Kind)
+		default:
+			r.Code, r.Busy = w.m.reset(a.Kind)
+		}
+	})
+	r.At = w.clock()
+	return r
+}
+
+// fold puts evidence on disk before it is answered.
+func (w *world) fold(e Event) {
+	w.events = append(w.events, e)
+	w.step(func(s *Snapshot) { s.Passive = true })
+	w.poke()
+}
+
+func (w *world) netboot() (time.Duration, bool) {
+	rec := w.record()
+	c := protocol.BootClient{MAC: "52:54:00:00:00:01", Class: protocol.ClassHTTPClient, Archs: []uint16{16}}
+	w.events = append(w.events, Event{Kind: protocol.EvidenceDHCP, Class: c.Class, At: w.clock()})
+	w.poke()
+	answer := Serve(ServeSnapshot{Synced: true, Server: "server-1", Held: len(w.holds) > 0, Attempt: rec.Attempt, Architecture: "amd64"}, c)
+	w.w.served(answer)
+	if answer.Action != protocol.AnswerBoot || !MayFetch(len(w.holds) > 0, rec.Attempt, answer.Token, answer.File) {
+		return 0, false
+	}
+	w.fold(Event{Begun: true, Token: answer.Token, At: w.clock()})
+	if a := w.record().Attempt; !MayFetch(len(w.holds) > 0, a, answer.Token, answer.File) || !a.Served {
+		return 0, false
+	}
+	w.serial = true
+	w.w.token = answer.Token
+	return 2 * time.Second, true
+}
+
+// fetchedFile is the last byte of the boot file.
+func (w *world) fetchedFile() {
+	w.serial = false
+	w.w.fetchedFile(w.record())
+	w.events = append(w.events, Event{Kind: protocol.EvidenceFetched, Token: w.w.token, At: w.clock()})
+	w.poke()
+}
+
+func (w *world) report() bool {
+	if !TakesReport(w.record().Attempt, w.w.token) {
+		return false
+	}
+	w.fold(Event{Kind: protocol.EvidenceInstalled, Token: w.w.token, At: w.clock()})
+	return true
+}
