@@ -236,3 +236,33 @@ func TestOutcomes(t *testing.T) {
 		t.Errorf("%d requests are kept for ever", n)
 	}
 }
+
+// A hub that was restored learns of the holds that it has lost from whoever
+// enforces them; a hold that was released meanwhile does not come back.
+func TestAdoptHolds(t *testing.T) {
+	b, agent := joined(t)
+	freed, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := off("n1")
+	r.Holds = []protocol.HoldReport{{ID: "lost", Word: protocol.HoldEnforced}, {ID: freed.Metadata.Name, Word: protocol.HoldEnforced}}
+	b.reports(agent, r)
+	if _, err := store.Get[*protocol.Hold](b.store, "lost"); protocol.CodeOf(err) != protocol.CodeNotFound {
+		t.Errorf("adopted before the agent missed it in a document: %v", err)
+	}
+	if _, err := b.store.ReleaseHold(ctx(t), freed.Metadata.Name, "o"); err != nil {
+		t.Fatal(err)
+	}
+	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{freed.Metadata.Name}})
+	r.Conditions = []protocol.ConditionState{{Code: protocol.CondHoldMissing}}
+	b.reports(agent, r)
+	b.pass()
+	d := last[protocol.HoldDoc](b, agent, protocol.LeafHold)
+	if len(d.Holds) != 1 || d.Holds[0].ID != "lost" || d.Holds[0].Server != "n1" {
+		t.Errorf("the document holds %+v, want the lost hold", d.Holds)
+	}
+	if _, err := b.store.ReleaseHold(ctx(t), "lost", "o"); err != nil {
+		t.Errorf("the adopted hold cannot be released: %v", err)
+	}
+}
