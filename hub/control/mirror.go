@@ -16,6 +16,7 @@ type mirror struct {
 	byName map[string]*protocol.ServerReport
 	at     map[string]time.Time // by server: when the hub got it
 	known  map[string]bool      // digests of facts that are in the log
+	freed  map[string]bool      // holds whose release was acknowledged in this run
 }
 
 // maxKnown bounds the facts whose filing is remembered.
@@ -27,7 +28,7 @@ type agentMirror struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}}
+	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]bool{}}
 }
 
 // put takes a report of an agent's own rack. It is refused if a later one is
@@ -105,4 +106,21 @@ func (m *mirror) file(digest string) {
 		clear(m.known) // the log is asked again
 	}
 	m.known[digest] = true
+}
+
+// release notes that a hold is gone, so that a report of before does not bring it
+// back.
+func (m *mirror) release(hold string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.freed) >= maxKnown {
+		clear(m.freed)
+	}
+	m.freed[hold] = true
+}
+
+func (m *mirror) wasReleased(hold string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.freed[hold]
 }

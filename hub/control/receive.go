@@ -153,6 +153,7 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 		if err != nil || h.Status.ReleasedAt == nil || c.rackOfHold(h) != a.Spec.RackRef.Name {
 			continue
 		}
+		c.mirror.release(id)
 		if err := c.cfg.Store.Remove(ctx, h); err != nil {
 			return err
 		}
@@ -194,7 +195,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 	defer c.poke()
 	var errs []error
 	for _, s := range m.Servers {
-		errs = append(errs, c.file(ctx, a, s))
+		errs = append(errs, c.file(ctx, a, s), c.adopt(ctx, a, s))
 	}
 	return errors.Join(errs...)
 }

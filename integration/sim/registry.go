@@ -47,8 +47,13 @@ func StartRegistry(addr string) (*Registry, error) {
 // Push puts an image with one UKI under a reference "repository:tag" and returns
 // the full reference.
 func (r *Registry) Push(reference string, uki []byte) (string, error) {
+	return r.PushLayer(reference, UKIMediaType, uki)
+}
+
+// PushLayer is Push with one layer of any media type.
+func (r *Registry) PushLayer(reference, mediaType string, layer []byte) (string, error) {
 	full := r.Addr + "/" + reference
-	return full, Push(context.Background(), full, http.DefaultTransport, Layer{UKIMediaType, uki})
+	return full, Push(context.Background(), full, http.DefaultTransport, Layer{mediaType, layer})
 }
 
 // Close ends the registry.

@@ -58,7 +58,8 @@ func TestHubRestored(t *testing.T) {
 	}
 	s.startHub()
 	s.untilHold(early.Metadata.Name, protocol.HoldFenced)
-	s.untilServer("n2", "the hold that the hub has lost", func(v *protocol.Server) bool { return has(v.Status.Conditions, protocol.CondHoldMissing) })
+	// The hold that the hub had lost never let go; the hub learns of it from the agent.
+	s.untilHold(lost.Metadata.Name, protocol.HoldFenced)
 	s.release(early.Metadata.Name)
 	s.staysOff(1)
 	v, _ := get[*protocol.Server](s, "n2")
@@ -69,6 +70,8 @@ func TestHubRestored(t *testing.T) {
 	if diff := cmp.Diff([]string{lost.Metadata.Name}, ids); diff != "" {
 		t.Errorf("holds at the agent: %s", diff)
 	}
+	s.release(lost.Metadata.Name)
+	s.untilServer("n2", "the end of its holds", func(v *protocol.Server) bool { return len(v.Status.Report.Holds) == 0 })
 
 	// The hub adopts what the agent signed meanwhile.
 	s.until("the provisioned record", func() bool {
