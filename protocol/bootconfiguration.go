@@ -18,7 +18,7 @@ const (
 
 // BootConfiguration is what one server boots for one purpose. The hub makes it
 // after the image was validated and never changes its spec: another image on a
-// live claim is a condition, not a silent change (facts: hole 3 of seed 000).
+// live claim is a condition, not a silent change (in metal-operator an image that is changed in place is never booted).
 type BootConfiguration struct {
 	Header
 	Spec   BootConfigurationSpec   `json:"spec"`

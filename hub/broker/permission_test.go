@@ -112,7 +112,7 @@ func TestForbiddenPublishes(t *testing.T) {
 	}
 }
 
-// facts: other brokers publish a will without asking for rights.
+// Other brokers publish a will without asking for rights.
 func TestWills(t *testing.T) {
 	s := newSite(t)
 	nc, err := s.broker.Conn(t.Context())

@@ -111,7 +111,7 @@ func TestClaimImage(t *testing.T) {
 }
 
 // A tag is resolved once: later passes, a restart and a moved tag change nothing,
-// and another image on a live claim is only said (facts: hole 3 of seed 000).
+// and another image on a live claim is only said.
 func TestClaimIsResolvedOnce(t *testing.T) {
 	b, agent := joined(t)
 	b.apply(storetest.Claim("c1", "n1"))

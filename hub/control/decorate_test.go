@@ -67,7 +67,7 @@ func TestDecorateServer(t *testing.T) {
 	}
 }
 
-// The words of a hold, design §6; Fenced is in TestReceipts.
+// The words of a hold; Fenced is in TestReceipts.
 func TestDecorateHold(t *testing.T) {
 	b, agent := joined(t)
 	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))

@@ -12,7 +12,7 @@ import (
 	"rackboot/protocol/wire"
 )
 
-// design §7: a token is for one rack, serves once and for an hour.
+// A token is for one rack, serves once and for an hour.
 func TestJoinRefuses(t *testing.T) {
 	good := wire.NewSigner(key("r1-1")).Public()
 	for _, c := range []struct {

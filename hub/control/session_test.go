@@ -55,7 +55,7 @@ func TestDocumentsUntilAcknowledged(t *testing.T) {
 	}
 }
 
-// facts mqtt.md §2: resends at 2 s, 4, 8 … 60 s ± 50 %.
+// Resends at 2 s, 4, 8 … 60 s ± 50 %.
 func TestResendPauses(t *testing.T) {
 	s, now := newSends(), time.Unix(0, 0)
 	want := sendPauseMin

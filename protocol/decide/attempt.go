@@ -55,7 +55,7 @@ const (
 )
 
 // How long an attempt may stay in a state. On is sent again every 10 s for
-// 300 s, because BMCs accept and drop it shortly after an off (facts: K21).
+// 300 s, because BMCs accept and drop it shortly after an off (RackN's power-confirm-timeout exists for that).
 const (
 	armTimeout      = 5 * time.Minute
 	onResend        = 10 * time.Second

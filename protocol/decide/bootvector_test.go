@@ -7,7 +7,7 @@ import (
 	"rackboot/protocol"
 )
 
-// TestBootVectors are rows of the boot-policy facts, section 7. Not here: the half
+// TestBootVectors are behaviours that a faithful boot policy shows. Not here: the half
 // of row 5 about maintenance (no maintenance yet), Enabled=Disabled per vendor (12)
 // and the choice of reset types in row 23 (driver), the condition of row 16
 // (ReprovisionRequired is the hub's; here only that nothing changes silently).

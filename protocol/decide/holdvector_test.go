@@ -9,7 +9,7 @@ import (
 
 const sec = time.Second
 
-// TestHoldVectors are the rows V1 to V24 of the reboot-hold facts that a decision
+// TestHoldVectors are the hold vectors V1 to V24 (docs/SOURCES.md) that a decision
 // answers. Not here: V7's restore policy (power restore policies are not written
 // yet), V12 (the hub refuses no hold: no-power-off servers are no kind yet), V14 and
 // V15 (hub), V17 to V19 over a restart with a store (rack tests), V21 (the legacy

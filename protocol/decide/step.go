@@ -52,7 +52,7 @@ func Step(now time.Time, s Snapshot) Plan {
 
 // steady brings times that lie ahead of the clock back to now: the clock was
 // stepped back, and what waits for them must not wait for as long as the step
-// was (facts: V24). Durations then run anew, so what they bound comes late, never
+// was. Durations then run anew, so what they bound comes late, never
 // early.
 func (p *step) steady() {
 	back := func(t *time.Time) {

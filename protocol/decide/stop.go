@@ -25,7 +25,7 @@ func stages() []stage {
 const resendForce = 10 * time.Second
 
 // stopStep says what to send next to bring a server to Off. Only Off itself ends
-// it: PoweringOff is a server that still runs (facts: F1 and F2 of Ironic), and
+// it: PoweringOff is a server that still runs (Ironic takes it for off, and then skips the hard stop), and
 // an unknown state is read again, with nothing sent. The first row that fits
 // decides.
 //
@@ -138,7 +138,7 @@ func (p *step) stopResult(r Result) {
 	p.watch.Refused = string(r.Action) + ": " + r.Message
 	switch {
 	case r.Action == ActGraceful && !r.Busy && (r.Code == protocol.CodeUnsupported || r.Code == protocol.CodeInvalid || r.Code == protocol.CodeConflict):
-		// No graceful shutdown here: hard at once, without waiting (facts: P14).
+		// No graceful shutdown here: hard at once, without waiting (baremetal-operator 984).
 		st.Mode = protocol.StopHard
 		p.dirty = true
 	case r.Action == ActGraceful:

@@ -57,7 +57,7 @@ func TestMessagesBothWays(t *testing.T) {
 	}
 }
 
-// facts: "own loop with decorrelated jitter 1..60 s".
+// An own loop with decorrelated jitter of 1 to 60 s.
 func TestReconnectsWithinTheBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, b := newPlace(), &inbox{}
@@ -186,7 +186,7 @@ func TestPublishEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// facts: paho pitfall 7, SUBACK 0x80 is not an error.
+// To paho a SUBACK of 0x80 is no error.
 func TestRefusedSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, b := newPlace(), &inbox{}
