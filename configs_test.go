@@ -188,7 +188,7 @@ func checkUnit(t *testing.T, p string) {
 	if raw, err := os.ReadFile(filepath.Join("configs", file)); err != nil || !strings.Contains(string(raw), "dataDir: /var/lib/"+values["StateDirectory"]+"\n") {
 		t.Errorf("StateDirectory %q is not the dataDir of configs/%s (%v)", values["StateDirectory"], file, err)
 	}
-	for _, capability := range strings.Fields(values["CapabilityBoundingSet"]) {
+	for capability := range strings.FieldsSeq(values["CapabilityBoundingSet"]) {
 		if capability != "CAP_NET_BIND_SERVICE" && capability != "CAP_NET_RAW" {
 			t.Errorf("%s is not needed", capability)
 		}

@@ -78,6 +78,10 @@ func layers() []layer {
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
+		{"integration/firmware", nil, "tests with real firmware"},
+		{"integration/installer", nil, "init of the images that they boot; it knows the agent by its packets only"},
+		{"integration/netns", nil, "network namespaces for tests"},
+		{"integration/uki", nil, "builds the images that they boot"},
 	}
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/store"
-	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
 
@@ -28,6 +28,8 @@ type Agent struct {
 	report *reporter
 	met    *metrics
 
+	troubles troubles // used by Receive only
+
 	mu      sync.Mutex
 	servers map[string]*server
 	group   *errgroup.Group
@@ -36,8 +38,8 @@ type Agent struct {
 	sessionMu sync.Mutex
 	transport Transport
 	session   string
-	synced    chan struct{} // closed when the present session was answered
-	refused   protocol.ConditionCode
+	synced    bool          // the present session was answered
+	connected chan struct{} // holds a token when there is a new session
 }
 
 // New checks the configuration and reads the store; nothing is sent yet.
@@ -50,7 +52,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
-		index: newIndex(), servers: map[string]*server{},
+		index: newIndex(), servers: map[string]*server{}, connected: make(chan struct{}, 1), troubles: troubles{},
 	}
 	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash})
 	if err != nil {
@@ -89,7 +91,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	}
 	ready()
 	err = group.Wait()
-	if ctx.Err() != nil && (err == nil || err == context.Canceled) {
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return nil
 	}
 	return err

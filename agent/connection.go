@@ -67,8 +67,10 @@ func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerI
 
 func unreachable(s *server, in protocol.ServerIntent, code protocol.Code, err error) *protocol.Observation {
 	now := s.agent.cfg.Clock()
-	return &protocol.Observation{Server: in.Server, StartedAt: now, ReadAt: now, Source: protocol.SourcePoll,
-		Power: protocol.PowerUnreachable, Code: code, Error: err.Error()}
+	return &protocol.Observation{
+		Server: in.Server, StartedAt: now, ReadAt: now, Source: protocol.SourcePoll,
+		Power: protocol.PowerUnreachable, Code: code, Error: err.Error(),
+	}
 }
 
 // outcome takes an error apart for a decide.Result.

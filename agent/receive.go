@@ -34,9 +34,11 @@ func (a *Agent) Receive(topic string, payload []byte) {
 	switch {
 	case leaf == protocol.LeafSync:
 		var m protocol.Sync
-		if err = wire.Open(a.hub, topic, payload, &m); err == nil {
-			a.sync(m)
+		if err := wire.Open(a.hub, topic, payload, &m); err != nil {
+			a.log.Warn("sync refused", "err", err)
+			return
 		}
+		a.sync(m)
 	case leaf == protocol.LeafHold:
 		var m protocol.HoldDoc
 		if err = wire.Open(a.hub, topic, payload, &m); err == nil {
@@ -51,7 +53,7 @@ func (a *Agent) Receive(topic string, payload []byte) {
 		a.log.Debug("unknown message", "topic", topic)
 	}
 	if err != nil {
-		a.report.raise(protocol.CondDocumentRefused, fmt.Sprintf("%s: %v", leaf, err))
+		a.trouble(protocol.CondDocumentRefused, leaf, err.Error())
 		a.log.Error("document refused", "doc", leaf, "err", err)
 		a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Refused: err.Error()})
 	}
@@ -68,8 +70,8 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 	if err := a.reindex(); err != nil {
 		return a.storeTrouble(err)
 	}
-	a.report.clear(protocol.CondDocumentRefused)
 	a.report.clear(protocol.CondStoreFailing)
+	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	a.lookAt(changed)
 	return nil
@@ -79,24 +81,33 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard) {
 		return protocol.Errorf(protocol.CodeDenied, "apply rack", "the document is for agent %s, shard %d", d.Agent, d.Shard)
 	}
-	changed, rejected, err := a.store.ApplyRack(d, digest, checkEntry)
+	changed, _, err := a.store.ApplyRack(d, digest, checkEntry)
 	if err != nil {
 		return a.storeTrouble(err)
 	}
 	if err := a.reindex(); err != nil {
 		return a.storeTrouble(err)
 	}
-	a.report.clear(protocol.CondDocumentRefused)
 	a.report.clear(protocol.CondStoreFailing)
-	for _, r := range rejected {
-		a.report.raise(protocol.CondEntryRejected, r.Server+": "+r.Reason)
-	}
-	if len(rejected) == 0 {
-		a.report.clear(protocol.CondEntryRejected)
-	}
+	a.trouble(protocol.CondDocumentRefused, leaf, "")
+	rejected, why := rejections(d)
+	a.trouble(protocol.CondEntryRejected, leaf, why)
 	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
 	a.lookAt(changed)
 	return nil
+}
+
+// rejections are the entries that this agent cannot act on, also of a document
+// that it has applied before: they stay wrong until a newer one comes.
+func rejections(d protocol.RackDoc) (rejected []protocol.Rejection, why string) {
+	var all []string
+	for _, in := range d.Servers {
+		if err := checkEntry(in); err != nil {
+			rejected = append(rejected, protocol.Rejection{Server: in.Server, Reason: err.Error()})
+			all = append(all, in.Server+": "+err.Error())
+		}
+	}
+	return rejected, strings.Join(all, "; ")
 }
 
 // lookAt pokes the loops of servers, and starts those that are new.

@@ -20,9 +20,8 @@ const eventBatch = 100
 // reporter sends what the servers' last steps said, whole, when something has
 // changed and at the latest every Config.ReportEvery.
 type reporter struct {
-	agent      *Agent
-	poked      chan struct{}
-	newSession chan struct{}
+	agent *Agent
+	poked chan struct{}
 
 	mu      sync.Mutex
 	servers map[string]protocol.ServerReport
@@ -32,7 +31,7 @@ type reporter struct {
 
 func newReporter(a *Agent) *reporter {
 	return &reporter{
-		agent: a, poked: make(chan struct{}, 1), newSession: make(chan struct{}, 1),
+		agent: a, poked: make(chan struct{}, 1),
 		servers: map[string]protocol.ServerReport{}, conds: map[protocol.ConditionCode]protocol.ConditionState{},
 	}
 }
@@ -48,13 +47,16 @@ func (r *reporter) put(name string, s protocol.ServerReport) {
 func (r *reporter) raise(code protocol.ConditionCode, message string) {
 	r.mu.Lock()
 	c, ok := r.conds[code]
+	news := !ok || c.Message != message
 	if !ok {
 		c.Since = r.agent.cfg.Clock()
 	}
 	c.Code, c.Message = code, message
 	r.conds[code] = c
 	r.mu.Unlock()
-	r.poke()
+	if news { // else each answer to a report would cause one
+		r.poke()
+	}
 }
 
 func (r *reporter) clear(code protocol.ConditionCode) {
@@ -67,23 +69,13 @@ func (r *reporter) clear(code protocol.ConditionCode) {
 	}
 }
 
-func (r *reporter) poke() { signal(r.poked) }
-
-// session sends a Hello and a report soon.
-func (r *reporter) session() {
-	signal(r.newSession)
-	signal(r.poked)
-}
-
-func signal(ch chan struct{}) {
+// poke sends a report of everything soon.
+func (r *reporter) poke() {
 	select {
-	case ch <- struct{}{}:
+	case r.poked <- struct{}{}:
 	default:
 	}
 }
-
-// all sends a report of everything soon.
-func (r *reporter) all() { r.poke() }
 
 // snapshot is what would be reported now.
 func (r *reporter) snapshot() (servers []protocol.ServerReport, conds []protocol.ConditionState) {

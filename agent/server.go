@@ -175,6 +175,7 @@ func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
 		err = s.bmc.driver.Reset(ctx, bmc.ResetGracefulShutdown)
 	case decide.ActForceOff:
 		err = s.bmc.driver.Reset(ctx, bmc.ResetForceOff)
+	case decide.ActNone:
 	}
 	s.agent.cfg.Crash.At("agent.acted." + string(p.Action.Kind))
 	r.At = s.agent.cfg.Clock()

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"rackboot/protocol"
@@ -9,7 +10,7 @@ import (
 )
 
 // helloPause is how long an unanswered Hello waits before it is sent again; it
-// doubles up to helloPauseMax.
+// doubles up to helloPauseMax, each ± 50 %, so that agents do not come in step.
 const (
 	helloPause    = 2 * time.Second
 	helloPauseMax = 30 * time.Second
@@ -24,44 +25,41 @@ func Subscriptions(agent string) []string {
 func (a *Agent) Connected(t Transport) {
 	a.sessionMu.Lock()
 	a.transport, a.session = t, a.random()
-	a.synced = make(chan struct{})
+	a.synced = false
 	a.sessionMu.Unlock()
-	a.report.session()
+	select {
+	case a.connected <- struct{}{}:
+	default:
+	}
+	a.report.poke()
 }
 
 // sessions says Hello on each new session until it is answered.
 func (a *Agent) sessions(ctx context.Context) error {
-	last, pause := "", helloPause
-	timer := time.NewTimer(0)
+	pause := helloPause
+	timer := time.NewTimer(helloPauseMax)
 	defer timer.Stop()
 	for {
-		a.sessionMu.Lock()
-		session, synced := a.session, a.synced
-		a.sessionMu.Unlock()
-		answered := false
-		if synced != nil {
-			select {
-			case <-synced:
-				answered = true
-			default:
-			}
-		}
-		if session != last {
-			last, pause = session, helloPause
-		}
-		if session != "" && !answered {
-			a.hello(session)
-			pause = min(pause*2, helloPauseMax)
-		}
-		timer.Reset(min(pause, helloPause*4))
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-timer.C:
-		case <-a.report.newSession:
+		case <-a.connected:
 			pause = helloPause
+		case <-timer.C:
+		}
+		if session, waiting := a.unanswered(); waiting {
+			a.hello(session)
+			timer.Reset(pause/2 + time.Duration(rand.Int64N(int64(pause))))
+			pause = min(pause*2, helloPauseMax)
 		}
 	}
+}
+
+// unanswered is the session whose Hello was not answered yet.
+func (a *Agent) unanswered() (session string, waiting bool) {
+	a.sessionMu.Lock()
+	defer a.sessionMu.Unlock()
+	return a.session, a.session != "" && !a.synced
 }
 
 func (a *Agent) hello(session string) {
@@ -101,35 +99,42 @@ func (a *Agent) publish(leaf string, msg any) {
 	}
 }
 
-// sync takes the hub's answer to a Hello.
+// sync takes the hub's answer to a Hello or to events. Only an answer to this very
+// session lets the agent serve or forget events: one of an earlier session may be
+// late, or be played back by somebody. A refusal is heeded whatever session it
+// names, because starting nothing is always safe.
 func (a *Agent) sync(s protocol.Sync) {
 	a.sessionMu.Lock()
-	mine := s.Session == a.session
-	if mine && a.synced != nil {
-		select {
-		case <-a.synced:
-		default:
-			close(a.synced)
-		}
+	mine := s.Session != "" && s.Session == a.session
+	if mine {
+		a.synced = true
 	}
 	a.sessionMu.Unlock()
-	a.setReplaced(s.Refused == protocol.CondAgentReplaced)
 	if s.Refused != "" {
+		if a.setReplaced(s.Refused == protocol.CondAgentReplaced) {
+			a.log.Error("refused by the hub", "code", s.Refused)
+		}
 		a.report.raise(s.Refused, "the hub refuses this agent")
-		a.log.Error("refused by the hub", "code", s.Refused)
 		return
 	}
+	if !mine {
+		return
+	}
+	a.setReplaced(false)
 	a.report.clear(protocol.CondAgentReplaced)
+	if s.Heads != nil {
+		// The answer to a Hello: what this agent refused and still lacks comes again.
+		delete(a.troubles, protocol.CondDocumentRefused)
+		a.report.clear(protocol.CondDocumentRefused)
+	}
 	if err := a.store.Acknowledge(s.EventsAcked); err != nil {
 		a.log.Error("cannot forget events", "err", err)
 	}
-	if mine {
-		a.report.all()
-	}
+	a.report.poke()
 }
 
 // setReplaced takes over whether another agent serves the rack.
-func (a *Agent) setReplaced(replaced bool) {
+func (a *Agent) setReplaced(replaced bool) (changed bool) {
 	changed, err := a.store.SetReplaced(replaced)
 	if err == nil && changed {
 		err = a.reindex()
@@ -140,4 +145,5 @@ func (a *Agent) setReplaced(replaced bool) {
 	if err != nil {
 		a.log.Error("cannot record whether this agent was replaced", "err", err)
 	}
+	return changed
 }

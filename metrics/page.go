@@ -15,9 +15,15 @@ import (
 	"rackboot/protocol"
 )
 
+// Registry takes metrics and gives them out, such as [prometheus.Registry].
+type Registry interface {
+	prometheus.Registerer
+	prometheus.Gatherer
+}
+
 // Serve opens GET /metrics on addr and serves it in group until ctx ends. A busy
 // address is an unavailable error.
-func Serve(ctx context.Context, group *errgroup.Group, addr string, reg *prometheus.Registry, log *slog.Logger) error {
+func Serve(ctx context.Context, group *errgroup.Group, addr string, reg Registry, log *slog.Logger) error {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -25,8 +31,10 @@ func Serve(ctx context.Context, group *errgroup.Group, addr string, reg *prometh
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
-	srv := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	srv := &http.Server{
+		Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 	group.Go(func() error {
 		<-ctx.Done()
 		return srv.Close()

@@ -49,6 +49,9 @@ type HoldSpec struct {
 
 // HoldStatus is filled from reports when it is printed; ReleasedAt is stored.
 type HoldStatus struct {
+	// Rack is the server's when the hold was accepted: the release still finds its
+	// agent when the server is not at the hub any more.
+	Rack       string     `json:"rack,omitempty"`
 	Word       HoldWord   `json:"word,omitempty"`
 	EnforcedAt *time.Time `json:"enforcedAt,omitempty"`
 	ReleasedAt *time.Time `json:"releasedAt,omitempty"`

@@ -24,14 +24,29 @@ import (
 // recording when the disk is full.
 const blobMinFree = 192 << 20
 
-// Run serves the rack until ctx ends. ready is called once all listeners are
-// open.
-func Run(ctx context.Context, c Config, version string, log *slog.Logger, ready func()) (err error) {
+// Options are what Run takes besides the file.
+type Options struct {
+	Version string
+	Logger  *slog.Logger
+	// Registry takes the metrics; nil is a new one.
+	Registry metrics.Registry
+	// MaxBackoff bounds the pause between two connections to the hub; 0 is the
+	// link's default.
+	MaxBackoff time.Duration
+	// Ready is called once all listeners are open.
+	Ready func()
+}
+
+// Run serves the rack until ctx ends.
+func Run(ctx context.Context, c Config, o Options) (err error) {
+	log, reg := o.Logger, o.Registry
+	if reg == nil {
+		reg = prometheus.NewRegistry()
+	}
 	id, err := loadIdentity(c.DataDir)
 	if err != nil {
 		return err
 	}
-	reg := prometheus.NewRegistry()
 	db, err := badger.Open(badger.Config{Dir: c.path("state"), Logger: log, Registerer: reg})
 	if err != nil {
 		return err
@@ -44,11 +59,11 @@ func Run(ctx context.Context, c Config, version string, log *slog.Logger, ready 
 		return err
 	}
 	defer func() { err = errors.Join(err, blobs.Close()) }()
-	a, err := build(c, id, version, log, reg, db, blobs)
+	a, err := build(c, id, o.Version, log, reg, db, blobs)
 	if err != nil {
 		return err
 	}
-	l, err := dial(id, a, log, reg)
+	l, err := dial(id, a, o.MaxBackoff, log, reg)
 	if err != nil {
 		return err
 	}
@@ -61,13 +76,13 @@ func Run(ctx context.Context, c Config, version string, log *slog.Logger, ready 
 	group.Go(func() error {
 		return a.Run(ctx, func() {
 			group.Go(func() error { return l.Run(ctx) })
-			ready()
+			o.Ready()
 		})
 	})
 	return group.Wait()
 }
 
-func build(c Config, id identity, version string, log *slog.Logger, reg *prometheus.Registry, db *badger.Store, blobs *blob.Store) (*agent.Agent, error) {
+func build(c Config, id identity, version string, log *slog.Logger, reg metrics.Registry, db *badger.Store, blobs *blob.Store) (*agent.Agent, error) {
 	segments, err := c.segments()
 	if err != nil {
 		return nil, err
@@ -99,7 +114,7 @@ func (t transport) Publish(topic string, payload []byte) error {
 	return t.link.Publish(ctx, topic, payload)
 }
 
-func dial(id identity, a *agent.Agent, log *slog.Logger, reg *prometheus.Registry) (*link.Link, error) {
+func dial(id identity, a *agent.Agent, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
 	tlsConfig, err := id.tls()
 	if err != nil {
 		return nil, err
@@ -107,7 +122,7 @@ func dial(id identity, a *agent.Agent, log *slog.Logger, reg *prometheus.Registr
 	var l *link.Link
 	l, err = link.New(link.Config{
 		Broker: id.Answer.Broker, TLS: tlsConfig, Subscribe: agent.Subscriptions(id.Answer.Agent),
-		OnConnect: func(context.Context) { a.Connected(transport{l}) }, OnMessage: a.Receive, Logger: log, Registerer: reg,
+		OnConnect: func(context.Context) { a.Connected(transport{l}) }, OnMessage: a.Receive, MinBackoff: maxBackoff / 5, MaxBackoff: maxBackoff, Logger: log, Registerer: reg,
 	})
 	return l, err
 }

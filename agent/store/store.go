@@ -80,8 +80,7 @@ func recoverRecords(t state.Txn) error {
 func (s *Store) Incarnation() string { return s.incarnation }
 
 func failing(op string, err error) error {
-	var e *protocol.Error
-	if errors.As(err, &e) {
+	if _, ok := errors.AsType[*protocol.Error](err); ok {
 		return err
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, op, "%w", err).WithHint("check the disk of the agent's data folder")

@@ -122,11 +122,15 @@ func (l *link) classify(op string, status int, said message) verdict {
 	const readHint = "read the system's state; if it is already as wanted, nothing is left to do"
 	switch {
 	case status == http.StatusUnauthorized:
-		return verdict{code: protocol.CodeDenied, what: "refused the credentials",
-			hint: "correct the credentials of this BMC; they are not tried again for " + l.deniedPause.String()}
+		return verdict{
+			code: protocol.CodeDenied, what: "refused the credentials",
+			hint: "correct the credentials of this BMC; they are not tried again for " + l.deniedPause.String(),
+		}
 	case status == http.StatusForbidden:
-		return verdict{code: protocol.CodeDenied, what: "forbids this to the account",
-			hint: "give the account the rights to read systems, configure boot and control power (role Operator or Administrator)"}
+		return verdict{
+			code: protocol.CodeDenied, what: "forbids this to the account",
+			hint: "give the account the rights to read systems, configure boot and control power (role Operator or Administrator)",
+		}
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		return verdict{code: protocol.CodeUnavailable, what: "is busy", hint: busyHint, busy: true}
 	case said.is(postMessages()):
@@ -135,21 +139,29 @@ func (l *link) classify(op string, status int, said message) verdict {
 		status == http.StatusPreconditionRequired, said.is(stateMessages()):
 		return verdict{code: protocol.CodeConflict, what: "refused in the present state", hint: readHint}
 	case status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented, said.is(unsupportedMessages()):
-		return verdict{code: protocol.CodeUnsupported, what: "cannot do this",
-			hint: "see what the BMC offers under the server's capabilities, and whether newer BMC firmware offers more"}
+		return verdict{
+			code: protocol.CodeUnsupported, what: "cannot do this",
+			hint: "see what the BMC offers under the server's capabilities, and whether newer BMC firmware offers more",
+		}
 	case status >= 500:
-		return verdict{code: protocol.CodeUnavailable, what: "failed",
-			hint: "read the system's state and try again later; if it stays so, restart the BMC"}
+		return verdict{
+			code: protocol.CodeUnavailable, what: "failed",
+			hint: "read the system's state and try again later; if it stays so, restart the BMC",
+		}
 	case status < 400:
-		return verdict{code: protocol.CodeUnavailable, what: "gave not a usable answer",
-			hint: "check that the address is a Redfish service"}
+		return verdict{
+			code: protocol.CodeUnavailable, what: "gave not a usable answer",
+			hint: "check that the address is a Redfish service",
+		}
 	case status == http.StatusBadRequest && op == opReset:
 		// The type was checked before, so what is refused is the moment: HPE and
 		// others answer 400 when the system is already in the wanted state.
 		return verdict{code: protocol.CodeConflict, what: "refused the reset", hint: readHint}
 	default:
-		return verdict{code: protocol.CodeInvalid, what: "refused the request",
-			hint: "check the system URI of this server, and report the BMC's model and firmware if it is right"}
+		return verdict{
+			code: protocol.CodeInvalid, what: "refused the request",
+			hint: "check the system URI of this server, and report the BMC's model and firmware if it is right",
+		}
 	}
 }
 

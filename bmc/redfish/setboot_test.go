@@ -23,16 +23,27 @@ func TestSetBootBody(t *testing.T) {
 		want protocol.Override
 		body body
 	}{
-		{"mode is UEFI already (iDRAC 9, metal-operator #81)", `"BootSourceOverrideMode":"UEFI"`, once,
-			body{"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once"}}},
-		{"mode differs", `"BootSourceOverrideMode":"Legacy"`, once,
-			body{"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "UEFI"}}},
-		{"no mode (Supermicro X10, metal-operator #982)", `"BootSourceOverrideTarget":"None"`, once,
-			body{"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once"}}},
-		{"null mode (DGX)", `"BootSourceOverrideMode":null`, once,
-			body{"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once"}}},
-		{"disarm", `"BootSourceOverrideMode":"Legacy"`, protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled},
-			body{"Boot": {"BootSourceOverrideTarget": "None", "BootSourceOverrideEnabled": "Disabled"}}},
+		{
+			"mode is UEFI already (iDRAC 9, metal-operator #81)", `"BootSourceOverrideMode":"UEFI"`, once,
+			body{"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once"}},
+		},
+		{
+			"mode differs", `"BootSourceOverrideMode":"Legacy"`, once,
+			body{"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "UEFI"}},
+		},
+		{
+			"no mode (Supermicro X10, metal-operator #982)", `"BootSourceOverrideTarget":"None"`, once,
+			body{"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once"}},
+		},
+		{
+			"null mode (DGX)", `"BootSourceOverrideMode":null`, once,
+			body{"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once"}},
+		},
+		{
+			"disarm", `"BootSourceOverrideMode":"Legacy"`,
+			protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled},
+			body{"Boot": {"BootSourceOverrideTarget": "None", "BootSourceOverrideEnabled": "Disabled"}},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -28,21 +28,31 @@ func TestSystemIsReadLeniently(t *testing.T) {
 		{"another word", `{"PowerState":"Standby"}`, protocol.PowerUnknown, nil},
 		{"our own word", `{"PowerState":"Unreachable"}`, protocol.PowerUnknown, nil},
 		{"number", `{"PowerState":0}`, protocol.PowerUnknown, nil},
-		{"N/A where an object belongs (Cisco, gofish #409)", `{"PowerState":"On","BootProgress":"N/A","Boot":"N/A","Actions":[]}`, protocol.PowerOn,
-			func(s *system) bool { return !s.hasBoot && s.progress == "" && s.reset.target == "" }},
-		{"numbers where words belong", `{"PowerState":"On","LastResetTime":7,"Boot":{"BootSourceOverrideTarget":1,"BootSourceOverrideEnabled":"Once"}}`, protocol.PowerOn,
+		{
+			"N/A where an object belongs (Cisco, gofish #409)", `{"PowerState":"On","BootProgress":"N/A","Boot":"N/A","Actions":[]}`, protocol.PowerOn,
+			func(s *system) bool { return !s.hasBoot && s.progress == "" && s.reset.target == "" },
+		},
+		{
+			"numbers where words belong", `{"PowerState":"On","LastResetTime":7,"Boot":{"BootSourceOverrideTarget":1,"BootSourceOverrideEnabled":"Once"}}`, protocol.PowerOn,
 			func(s *system) bool {
 				return s.lastResetTime == "" && s.override == protocol.Override{Enabled: protocol.OverrideOnce}
-			}},
-		{"impossible date (Dell)", `{"PowerState":"On","LastResetTime":"0000-00-00T00:00:00+00:00"}`, protocol.PowerOn,
-			func(s *system) bool { return s.lastResetTime == "0000-00-00T00:00:00+00:00" }},
-		{"null target (DGX)", `{"PowerState":"On","Boot":{"BootSourceOverrideTarget":null,"BootSourceOverrideMode":null}}`, protocol.PowerOn,
-			func(s *system) bool { return s.hasBoot && s.override == protocol.Override{} }},
+			},
+		},
+		{
+			"impossible date (Dell)", `{"PowerState":"On","LastResetTime":"0000-00-00T00:00:00+00:00"}`, protocol.PowerOn,
+			func(s *system) bool { return s.lastResetTime == "0000-00-00T00:00:00+00:00" },
+		},
+		{
+			"null target (DGX)", `{"PowerState":"On","Boot":{"BootSourceOverrideTarget":null,"BootSourceOverrideMode":null}}`, protocol.PowerOn,
+			func(s *system) bool { return s.hasBoot && s.override == protocol.Override{} },
+		},
 		{"baseboard (GB200)", `{"PowerState":"On","Boot":{}}`, protocol.PowerOn, func(s *system) bool { return !s.bootable() }},
-		{"odd members in lists", `{"PowerState":"On","Actions":{"#ComputerSystem.Reset":{"target":"/r","ResetType@Redfish.AllowableValues":["On",null,3,"ForceOff"]}}}`, protocol.PowerOn,
+		{
+			"odd members in lists", `{"PowerState":"On","Actions":{"#ComputerSystem.Reset":{"target":"/r","ResetType@Redfish.AllowableValues":["On",null,3,"ForceOff"]}}}`, protocol.PowerOn,
 			func(s *system) bool {
 				return slices.Equal(s.reset.types, []bmc.ResetType{bmc.ResetOn, bmc.ResetForceOff})
-			}},
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

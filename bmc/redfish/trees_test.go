@@ -37,15 +37,21 @@ func TestCapturedTrees(t *testing.T) {
 		override protocol.Override
 		resets   []bmc.ResetType
 	}{
-		{"dell-r750-idrac9", "Dell Inc.", "PowerEdge R750", "", true,
+		{
+			"dell-r750-idrac9", "Dell Inc.", "PowerEdge R750", "", true,
 			protocol.Override{Target: "None", Enabled: "Disabled", Mode: "UEFI"},
-			[]bmc.ResetType{"On", "ForceOff", "ForceRestart", "GracefulRestart", "GracefulShutdown", "PushPowerButton", "Nmi", "PowerCycle"}},
-		{"hpe-dl385-ilo5", "HPE", "ProLiant DL385 Gen10 Plus v2", "", false,
+			[]bmc.ResetType{"On", "ForceOff", "ForceRestart", "GracefulRestart", "GracefulShutdown", "PushPowerButton", "Nmi", "PowerCycle"},
+		},
+		{
+			"hpe-dl385-ilo5", "HPE", "ProLiant DL385 Gen10 Plus v2", "", false,
 			protocol.Override{Target: "None", Enabled: "Disabled", Mode: "UEFI"},
-			[]bmc.ResetType{"On", "ForceOff", "GracefulShutdown", "ForceRestart", "Nmi", "PushPowerButton", "GracefulRestart"}},
-		{"supermicro-821ge", "Supermicro", "SYS-821GE-TNHR", "SystemHardwareInitializationComplete", false,
+			[]bmc.ResetType{"On", "ForceOff", "GracefulShutdown", "ForceRestart", "Nmi", "PushPowerButton", "GracefulRestart"},
+		},
+		{
+			"supermicro-821ge", "Supermicro", "SYS-821GE-TNHR", "SystemHardwareInitializationComplete", false,
 			protocol.Override{Target: "Pxe", Enabled: "Disabled", Mode: "UEFI"},
-			[]bmc.ResetType{"On", "ForceOff", "GracefulShutdown", "GracefulRestart", "ForceRestart", "Nmi", "ForceOn", "PowerCycle"}},
+			[]bmc.ResetType{"On", "ForceOff", "GracefulShutdown", "GracefulRestart", "ForceRestart", "Nmi", "ForceOn", "PowerCycle"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.tree, func(t *testing.T) {

@@ -100,7 +100,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "fleet": fleet, "bind": bind, "answer": answer, "capture": capture, "asked": asked,
+			"exits": exits, "fleet": fleet, "bind": bind, "answer": answer, "capture": capture, "asked": asked, "revision": revision,
 		},
 	})
 }
@@ -171,6 +171,19 @@ func bind(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	claim.Status.Server = args[1]
 	ts.Check(s.Put(ctx, claim))
+}
+
+// revision note keeps the store's revision; revision same wants it unchanged since.
+func revision(ts *testscript.TestScript, _ bool, args []string) {
+	_, now, err := hubOf(ts).KV.List(context.Background(), "")
+	ts.Check(err)
+	if args[0] == "note" {
+		ts.Setenv("REVISION", strconv.FormatUint(now, 10))
+		return
+	}
+	if was := ts.Getenv("REVISION"); was != strconv.FormatUint(now, 10) {
+		ts.Fatalf("the store is at revision %d, it was at %s: something was written", now, was)
+	}
 }
 
 // answer OUTCOME REASON ends every request that is pending, as soon as there is

@@ -26,8 +26,10 @@ func writeUntilKilled(dir string) {
 		if err != nil {
 			return err
 		}
-		b, err := Open(Config{Dir: filepath.Join(dir, "store"), MQTTListen: "127.0.0.1:0", TLS: keys.BrokerTLS(),
-			HubIdentity: pki.HubIdentity, Logger: slog.New(slog.DiscardHandler)})
+		b, err := Open(Config{
+			Dir: filepath.Join(dir, "store"), MQTTListen: "127.0.0.1:0", TLS: keys.BrokerTLS(),
+			HubIdentity: pki.HubIdentity, Logger: slog.New(slog.DiscardHandler),
+		})
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,9 @@ const line = "broker server"
 func (l *logger) Noticef(format string, v ...any) {
 	l.log.Debug(line, "text", fmt.Sprintf(format, v...))
 }
+
 func (l *logger) Warnf(format string, v ...any) { l.log.Warn(line, "text", fmt.Sprintf(format, v...)) }
+
 func (l *logger) Errorf(format string, v ...any) {
 	l.log.Error(line, "text", fmt.Sprintf(format, v...))
 }

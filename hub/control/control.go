@@ -2,8 +2,6 @@ package control
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -55,11 +53,14 @@ type Control struct {
 	cfg    Config
 	log    *slog.Logger
 	epoch  uint64
+	began  time.Time
 	images *resolver
 	mirror *mirror
 	events *events
 	sends  *sends
 	poked  chan struct{}
+
+	joining sync.Mutex
 
 	condMu sync.Mutex
 	conds  map[string][]protocol.ConditionState // of claims, by name
@@ -68,12 +69,12 @@ type Control struct {
 // New reads the epoch and the events from the store.
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
-		cfg: cfg, log: cfg.Logger, mirror: newMirror(), poked: make(chan struct{}, 1),
+		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(), poked: make(chan struct{}, 1),
 		conds: map[string][]protocol.ConditionState{}, sends: newSends(),
 	}
 	c.images = newResolver(c)
 	var err error
-	if c.epoch, err = readEpoch(ctx, cfg.Store); err != nil {
+	if c.epoch, err = c.readEpoch(ctx); err != nil {
 		return nil, err
 	}
 	if c.events, err = loadEvents(ctx, c); err != nil {
@@ -81,19 +82,6 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	}
 	cfg.Registerer.MustRegister(newMetrics(c))
 	return c, nil
-}
-
-// readEpoch reads the epoch of this store's documents; a new store begins at 1.
-func readEpoch(ctx context.Context, s *store.Store) (uint64, error) {
-	raw, _, err := s.Meta("epoch")
-	if err == nil && len(raw) == 8 {
-		return binary.BigEndian.Uint64(raw), nil
-	}
-	var e *protocol.Error
-	if err != nil && (!errors.As(err, &e) || e.Code != protocol.CodeNotFound) {
-		return 0, err
-	}
-	return 1, s.PutMeta(ctx, "epoch", binary.BigEndian.AppendUint64(nil, 1), 0)
 }
 
 // resendTick is how often unacknowledged documents are looked at.

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"rackboot/hub/plan"
@@ -46,8 +48,16 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	case !c.rackHasAgent(f, name):
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondNoAgent, Since: now})
 	case r == nil || now.Sub(at) > darkAfter:
-		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: at})
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: c.since(at)})
 	}
+}
+
+// since is when a report came; before the first one, when the hub began to wait.
+func (c *Control) since(at time.Time) time.Time {
+	if at.IsZero() {
+		return c.began
+	}
+	return at
 }
 
 func (c *Control) decorateClaim(cl *protocol.Claim) {
@@ -74,7 +84,10 @@ func (c *Control) decorateHold(h *protocol.Hold) {
 				h.Status.Word = hr.Word
 				at := hr.EnforcedAt
 				h.Status.EnforcedAt = &at
-				h.Status.Receipt, h.Status.SignedReceipt = c.receipt(h.Spec.Server, hr.Receipt)
+				h.Status.Receipt, h.Status.SignedReceipt = c.receipt(h, hr.Receipt)
+				if h.Status.Receipt == nil {
+					h.Status.Word = protocol.HoldEnforced // Fenced is a word with a proof
+				}
 			}
 		}
 	}
@@ -83,42 +96,51 @@ func (c *Control) decorateHold(h *protocol.Hold) {
 	}
 }
 
-// receipt opens a signed receipt; one that no agent of the rack signed is none.
-func (c *Control) receipt(server string, signed []byte) (*protocol.Receipt, []byte) {
+// receipt opens a hold's signed receipt; one that no agent of the rack signed is
+// none, nor is another hold's.
+func (c *Control) receipt(h *protocol.Hold, signed []byte) (*protocol.Receipt, []byte) {
 	if len(signed) == 0 {
 		return nil, nil
 	}
-	rack, err := c.cfg.Store.RackOf(server)
-	if err != nil {
-		return nil, nil
-	}
-	r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+	r, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
 	if err != nil {
 		return nil, nil
 	}
 	var out protocol.Receipt
 	for _, key := range r.Status.AgentKeys {
-		if wire.Open(wire.NewVerifier(key), wire.FactReceipt, signed, &out) == nil {
+		if wire.Open(wire.NewVerifier(key), wire.FactReceipt, signed, &out) == nil &&
+			out.HoldID == h.Metadata.Name && out.Server == h.Spec.Server {
 			return &out, signed
 		}
 	}
 	return nil, nil
 }
 
+func refused(s protocol.ConditionState) bool { return s.Code == protocol.CondDocumentRefused }
+
 func (c *Control) decorateAgent(a *protocol.Agent) {
 	name := a.Metadata.Name
-	if r, got, ok := c.mirror.agent(name); ok {
+	r, at, ok := c.mirror.agent(name)
+	if ok {
+		got := at
 		a.Status = protocol.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: r.Conditions}
 		if c.cfg.Clock().Sub(got) > darkAfter {
 			a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: got})
 		}
 	} else {
-		a.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondDark}}
+		a.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondDark, Since: c.began}}
 	}
 	if l, err := c.cfg.Store.Ledger(name); err == nil {
 		a.Status.Sent = map[string]protocol.Head{}
 		for leaf, s := range l.Sent {
 			a.Status.Sent[leaf] = s.Head
+			if has := a.Status.Applied[leaf]; has.Newer(s.Head) && !slices.ContainsFunc(a.Status.Conditions, refused) {
+				a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{
+					Code: protocol.CondDocumentRefused, Since: c.since(at),
+					Message: fmt.Sprintf("the agent has %s %d/%d and the hub's is %d/%d: the hub was restored from a copy; stop it and run rackboot-hub restored",
+						leaf, has.Epoch, has.Version, s.Head.Epoch, s.Head.Version),
+				})
+			}
 		}
 	}
 	if !c.active(a) {

@@ -109,7 +109,6 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 		return err
 	}
 	last := acked(l, m.Incarnation)
-	before := last
 	for _, ev := range m.Events {
 		if ev.Seq <= last {
 			continue
@@ -119,20 +118,37 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 		}
 		last = ev.Seq
 	}
-	if last > before {
-		if l.Acked == nil {
-			l.Acked = map[string]protocol.Head{}
+	if _, _, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+		if last <= acked(*l, m.Incarnation) {
+			return false
 		}
-		for k := range l.Acked {
-			if strings.HasPrefix(k, ackPrefix) && k != ackPrefix+m.Incarnation {
-				delete(l.Acked, k)
-			}
-		}
+		forgetIncarnations(*l, m.Incarnation)
 		l.Acked[ackPrefix+m.Incarnation] = protocol.Head{Version: last}
-		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
-			return err
+		return true
+	}); err != nil {
+		return err
+	}
+	answer := c.answer(a, m.Session)
+	answer.EventsAcked = last
+	c.send(protocol.TopicDown(name, protocol.LeafSync), answer)
+	return nil
+}
+
+// keptIncarnations bounds the databases of one agent whose last event is kept. An
+// earlier one's is kept so that a batch of it that comes late is not filed again.
+const keptIncarnations = 8
+
+func forgetIncarnations(l store.Ledger, keep string) {
+	n := 0
+	for k := range l.Acked {
+		if strings.HasPrefix(k, ackPrefix) {
+			n++
 		}
 	}
-	c.send(protocol.TopicDown(name, protocol.LeafSync), protocol.Sync{Session: m.Session, Protocol: protocol.Version, EventsAcked: last, At: c.cfg.Clock()})
-	return nil
+	for k := range l.Acked {
+		if n >= keptIncarnations && strings.HasPrefix(k, ackPrefix) && k != ackPrefix+keep {
+			delete(l.Acked, k)
+			n--
+		}
+	}
 }

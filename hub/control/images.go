@@ -14,8 +14,9 @@ const (
 	resolvePauseMax = time.Minute
 )
 
-// resolver asks registries in the background, once per claim: a tag that moves
-// later changes nothing for a server that was claimed before.
+// resolver asks registries in the background until there is an image that fits
+// the claim, and not again: a tag that moves later changes nothing for a server
+// that was claimed before.
 type resolver struct {
 	control *Control
 	poked   chan struct{}
@@ -26,6 +27,7 @@ type resolver struct {
 
 type resolving struct {
 	ref, arch string
+	method    protocol.BootTarget
 	image     *protocol.Image
 	cond      *protocol.ConditionState
 	pause     time.Duration
@@ -42,8 +44,9 @@ func (r *resolver) get(c *protocol.Claim, arch string) (*protocol.Image, *protoc
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	j := r.jobs[c.Metadata.UID]
-	if j == nil || j.ref != c.Spec.Image || j.arch != arch {
-		r.jobs[c.Metadata.UID] = &resolving{ref: c.Spec.Image, arch: arch}
+	method := c.Spec.BootPolicy.FirstBoot.Target()
+	if j == nil || j.ref != c.Spec.Image || j.arch != arch || j.method != method {
+		r.jobs[c.Metadata.UID] = &resolving{ref: c.Spec.Image, arch: arch, method: method}
 		select {
 		case r.poked <- struct{}{}:
 		default:
@@ -106,6 +109,9 @@ func (r *resolver) resolve(ctx context.Context, j *resolving) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
 	img, err := r.control.cfg.Images.Resolve(ctx, j.ref, j.arch)
+	if err == nil {
+		err = r.control.cfg.Images.Require(img, j.method)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
@@ -116,6 +122,7 @@ func (r *resolver) resolve(ctx context.Context, j *resolving) {
 	switch protocol.CodeOf(err) {
 	case protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeInternal, protocol.CodeDenied:
 		code = protocol.CondRegistryUnavailable
+	default:
 	}
 	j.cond = &protocol.ConditionState{Code: code, Message: err.Error()}
 	j.pause = min(max(j.pause*2, resolvePauseMin), resolvePauseMax)

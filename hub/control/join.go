@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -66,6 +67,8 @@ func vacant(r *protocol.Rack) error {
 // that it serves once even if the hub dies in between.
 func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, error) {
 	const op = "join"
+	c.joining.Lock() // two tokens of one rack must not make one agent of two
+	defer c.joining.Unlock()
 	denied := protocol.Errorf(protocol.CodeDenied, op, "the token is unknown, used or expired").
 		WithHint("rackctl rack join-token RACK prints a new one")
 	if len(q.Key) != 32 {
@@ -89,8 +92,11 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := vacant(r); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	term := r.Status.Term + 1
-	name := fmt.Sprintf("%s-%d", t.Rack, term)
+	term, err := c.nextTerm(r)
+	if err != nil {
+		return api.JoinAnswer{}, err
+	}
+	name := agentName(t.Rack, term)
 	cert, err := c.cfg.Issuer.IssueAgent(q.CSR, name, certificateLife)
 	if err != nil {
 		return api.JoinAnswer{}, err
@@ -102,7 +108,7 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := c.cfg.Store.PutMeta(ctx, tokenKey(q.Token), raw, revision); err != nil {
 		return api.JoinAnswer{}, denied
 	}
-	if err := c.install(ctx, r, name, term, q); err != nil {
+	if err := c.install(ctx, t.Rack, name, term, q); err != nil {
 		return api.JoinAnswer{}, err
 	}
 	c.events.own(ctx, "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
@@ -112,21 +118,73 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	}, nil
 }
 
+// termKey is where the highest term of a rack of that name is kept: a rack that
+// is deleted and made again must not give out an agent's name twice, because
+// certificates are for names.
+func termKey(rack string) string { return "term-" + rack }
+
+func (c *Control) nextTerm(r *protocol.Rack) (uint64, error) {
+	kept, _, err := c.readNumber(termKey(r.Metadata.Name))
+	return max(r.Status.Term, kept) + 1, err
+}
+
 // install writes the agent, then makes it the rack's. An agent that a crash left
 // without a rack serves nothing, and the rack can be joined again.
-func (c *Control) install(ctx context.Context, r *protocol.Rack, name string, term uint64, q api.JoinRequest) error {
+func (c *Control) install(ctx context.Context, rack, name string, term uint64, q api.JoinRequest) error {
+	_, revision, err := c.readNumber(termKey(rack))
+	if err != nil {
+		return err
+	}
+	if err := c.cfg.Store.PutMeta(ctx, termKey(rack), binary.BigEndian.AppendUint64(nil, term), revision); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.join.term")
+	if err := c.inherit(ctx, rack, name, term); err != nil {
+		return err
+	}
 	now := c.cfg.Clock()
-	a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: r.Metadata.Name}, Key: q.Key, Term: term}}
+	a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: rack}, Key: q.Key, Term: term}}
 	a.Metadata = protocol.Metadata{Name: name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
 	a.Default()
-	if old, err := store.Get[*protocol.Agent](c.cfg.Store, name); err == nil {
-		a.Metadata.Revision = old.Metadata.Revision
-	}
 	if err := c.cfg.Store.Put(ctx, a); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.join.agent")
-	r.Status.Agent, r.Status.Term = name, term
-	r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
-	return c.cfg.Store.Put(ctx, r)
+	for try := 1; ; try++ {
+		r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+		if err != nil {
+			return err
+		}
+		r.Status.Agent, r.Status.Term = name, term
+		r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
+		if err = c.cfg.Store.Put(ctx, r); protocol.CodeOf(err) != protocol.CodeConflict || try == installTries {
+			return err // of a conflict: somebody applied the rack meanwhile
+		}
+	}
 }
+
+// installTries bounds how often the rack is written again after somebody else
+// wrote it.
+const installTries = 8
+
+// inherit begins the agent's ledger where that of the rack's last agent ended: a
+// host that joins anew with its old disk has those documents, and takes newer
+// ones only.
+func (c *Control) inherit(ctx context.Context, rack, name string, term uint64) error {
+	l, err := c.cfg.Store.Ledger(name)
+	if err != nil {
+		return err
+	}
+	for t := uint64(1); t < term; t++ {
+		old, err := c.cfg.Store.Ledger(agentName(rack, t))
+		if err != nil {
+			return err
+		}
+		if v := latest(old); v > l.Version {
+			l.Version = v
+		}
+	}
+	return c.cfg.Store.PutLedger(ctx, &l)
+}
+
+func agentName(rack string, term uint64) string { return fmt.Sprintf("%s-%d", rack, term) }

@@ -8,85 +8,58 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
-// compile gives every agent's documents a version where their content differs
-// from what was last sent, writes the ledger, and sends.
-func (c *Control) compile(ctx context.Context) error {
-	for agent, docs := range plan.Compile(c.fleet()) {
-		l, err := c.cfg.Store.Ledger(agent)
-		if err != nil {
-			return err
+// ledgerTries bounds how often a change of a ledger is made again after somebody
+// else changed it: the documents' versions and the agent's acknowledgements are
+// written by two goroutines.
+const ledgerTries = 8
+
+// changeLedger changes an agent's ledger; change says whether there is something
+// to write.
+func (c *Control) changeLedger(ctx context.Context, agent string, change func(*store.Ledger) bool) (l store.Ledger, written bool, err error) {
+	for try := 1; ; try++ {
+		if l, err = c.cfg.Store.Ledger(agent); err != nil || !change(&l) {
+			return l, false, err
 		}
-		if l.Sent == nil {
-			l.Sent = map[string]store.SentDoc{}
+		err = c.cfg.Store.PutLedger(ctx, &l)
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == ledgerTries {
+			return l, err == nil, err
 		}
-		l.Agent = agent
-		changed := false
-		version := func(leaf string, doc any, stamp func(protocol.Head, time.Time)) error {
-			content, err := json.Marshal(doc)
-			if err != nil {
-				return err
-			}
-			digest := wire.Digest(content)
-			have, sent := l.Sent[leaf]
-			if sent && have.Digest == digest && have.Head.Epoch == c.epoch {
-				return nil
-			}
-			head := protocol.Head{Epoch: c.epoch, Version: have.Head.Version + 1}
-			stamp(head, c.cfg.Clock())
-			body, err := json.Marshal(doc)
-			if err != nil {
-				return err
-			}
-			l.Sent[leaf] = store.SentDoc{Head: head, Body: body, Digest: digest}
-			changed = true
-			return nil
-		}
-		if err := version(protocol.LeafHold, &docs.Holds, func(h protocol.Head, at time.Time) { docs.Holds.Head, docs.Holds.IssuedAt = h, at }); err != nil {
-			return err
-		}
-		for i := range docs.Racks {
-			d := &docs.Racks[i]
-			leaf := fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard)
-			if err := version(leaf, d, func(h protocol.Head, at time.Time) { d.Head, d.IssuedAt = h, at }); err != nil {
-				return err
-			}
-		}
-		for i := len(docs.Racks); ; i++ {
-			leaf := fmt.Sprintf("%s/%d", protocol.LeafRack, i)
-			if _, ok := l.Sent[leaf]; !ok {
-				break
-			}
-			delete(l.Sent, leaf)
-			changed = true
-		}
-		if !changed {
-			continue
-		}
-		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
-			return err
-		}
-		c.cfg.Crash.At("hub.ledger.written")
-		c.sends.again(agent)
 	}
-	c.resend()
-	return nil
 }
 
 // sends is when each agent's unacknowledged documents go out again.
 type sends struct {
-	mu   sync.Mutex
-	next map[string]time.Time
-	wait map[string]time.Duration
+	mu     sync.Mutex
+	next   map[string]time.Time
+	wait   map[string]time.Duration
+	behind map[string]bool // agents that have newer documents than the hub
 }
 
 func newSends() *sends {
-	return &sends{next: map[string]time.Time{}, wait: map[string]time.Duration{}}
+	return &sends{next: map[string]time.Time{}, wait: map[string]time.Duration{}, behind: map[string]bool{}}
+}
+
+// setBehind says whether that is news.
+func (s *sends) setBehind(agent string, behind bool) (news bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news = s.behind[agent] != behind
+	if behind {
+		s.behind[agent] = true
+	} else {
+		delete(s.behind, agent)
+	}
+	return news
+}
+
+func (s *sends) isBehind(agent string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.behind[agent]
 }
 
 // again sends to an agent at once, and forgets how often that was in vain.
@@ -104,7 +77,7 @@ const (
 )
 
 // due says whether an agent may be sent to now, and plans the next time: 2 s,
-// doubling to 60 s, each ± 50 %.
+// doubling to 60 s, each ± 50 %, so that agents do not come in step.
 func (s *sends) due(agent string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

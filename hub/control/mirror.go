@@ -15,8 +15,12 @@ type mirror struct {
 	agents map[string]*agentMirror
 	byName map[string]*protocol.ServerReport
 	at     map[string]time.Time // by server: when the hub got it
-	known  map[string]bool      // filed facts, so that each is appended once a run
+	known  map[string]bool      // digests of facts that are in the log
+	freed  map[string]bool      // holds whose release was acknowledged in this run
 }
+
+// maxKnown bounds the facts whose filing is remembered.
+const maxKnown = 100_000
 
 type agentMirror struct {
 	last protocol.Report // without servers
@@ -24,10 +28,12 @@ type agentMirror struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}}
+	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]bool{}}
 }
 
-// put takes a report; it is refused if a later one of the same session is there.
+// put takes a report of an agent's own rack. It is refused if a later one is
+// there: by number within a session, whatever the agent's clock does, and by time
+// between sessions, so that an old session cannot be played back.
 func (m *mirror) put(r protocol.Report, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,7 +42,11 @@ func (m *mirror) put(r protocol.Report, now time.Time) bool {
 		a = &agentMirror{}
 		m.agents[r.Agent] = a
 	}
-	if a.last.Incarnation == r.Incarnation && r.At.Before(a.last.At) {
+	if a.last.Session == r.Session {
+		if r.Seq <= a.last.Seq {
+			return false
+		}
+	} else if r.At.Before(a.last.At) {
 		return false
 	}
 	for i := range r.Servers {
@@ -70,11 +80,47 @@ func (m *mirror) agent(name string) (protocol.Report, time.Time, bool) {
 	return a.last, a.got, true
 }
 
-// filed notes a fact and says whether it was noted before.
-func (m *mirror) filed(key string) bool {
+// drop forgets what an agent said of a rack's servers, because it serves the rack
+// no more.
+func (m *mirror) drop(agent string, servers []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	was := m.known[key]
-	m.known[key] = true
-	return was
+	delete(m.agents, agent)
+	for _, s := range servers {
+		delete(m.byName, s)
+		delete(m.at, s)
+	}
+}
+
+// filed says whether a fact is known to be in the log.
+func (m *mirror) filed(digest string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.known[digest]
+}
+
+func (m *mirror) file(digest string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.known) >= maxKnown {
+		clear(m.known) // the log is asked again
+	}
+	m.known[digest] = true
+}
+
+// release notes that a hold is gone, so that a report of before does not bring it
+// back.
+func (m *mirror) release(hold string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.freed) >= maxKnown {
+		clear(m.freed)
+	}
+	m.freed[hold] = true
+}
+
+func (m *mirror) wasReleased(hold string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.freed[hold]
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -24,10 +25,11 @@ func (c *Control) Receive(topic string, payload []byte) {
 	}
 	a, err := store.Get[*protocol.Agent](c.cfg.Store, agent)
 	if err != nil {
-		c.log.Warn("message of an unknown agent", "agent", agent, "err", err)
-		if leaf == protocol.LeafHello {
+		c.log.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
+		if leaf == protocol.LeafHello || leaf == protocol.LeafReport {
 			// Its certificate is of this hub, so it was an agent once: it is told that
-			// it is none any more, and starts nothing from then on.
+			// it is none any more, at its next report at the latest, and starts nothing
+			// from then on.
 			c.send(protocol.TopicDown(agent, protocol.LeafSync), protocol.Sync{Protocol: protocol.Version, Refused: protocol.CondAgentReplaced, At: c.cfg.Clock()})
 		}
 		return
@@ -64,72 +66,94 @@ func (c *Control) active(a *protocol.Agent) bool {
 	return err == nil && r.Status.Agent == a.Metadata.Name && r.Status.Term == a.Spec.Term
 }
 
+// answer begins a Sync; it says so if the agent does not serve its rack any more.
+func (c *Control) answer(a *protocol.Agent, session string) protocol.Sync {
+	m := protocol.Sync{Session: session, Protocol: protocol.Version, At: c.cfg.Clock()}
+	if !c.active(a) {
+		m.Refused = protocol.CondAgentReplaced
+	}
+	return m
+}
+
 // hello answers what the agent should have, and sends what it has not. What the
-// agent says it has applied counts, not what it once acknowledged.
+// agent lacks is believed at once. What it has is believed only when it
+// acknowledges the document itself: a version of the same number may have another
+// content, from a hub that was restored from a copy.
 func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello) error {
 	name := a.Metadata.Name
-	answer := protocol.Sync{Session: m.Session, Protocol: protocol.Version, At: c.cfg.Clock()}
-	if !c.active(a) {
-		answer.Refused = protocol.CondAgentReplaced
+	answer := c.answer(a, m.Session)
+	if answer.Refused != "" {
 		c.send(protocol.TopicDown(name, protocol.LeafSync), answer)
 		return nil
 	}
-	l, err := c.cfg.Store.Ledger(name)
+	l, _, err := c.changeLedger(ctx, name, func(l *store.Ledger) (changed bool) {
+		for leaf := range l.Sent {
+			if have, ok := l.Acked[leaf]; ok && have != m.Applied[leaf] {
+				delete(l.Acked, leaf)
+				changed = true
+			}
+		}
+		return changed
+	})
 	if err != nil {
 		return err
 	}
 	answer.Heads, answer.EventsAcked = map[string]protocol.Head{}, acked(l, m.Incarnation)
-	if l.Acked == nil {
-		l.Acked = map[string]protocol.Head{}
-	}
-	changed := false
 	for leaf, s := range l.Sent {
 		answer.Heads[leaf] = s.Head
-		if l.Acked[leaf] != m.Applied[leaf] {
-			l.Acked[leaf] = m.Applied[leaf]
-			changed = true
-		}
-		if m.Applied[leaf].Newer(s.Head) {
-			c.log.Error("the agent has a newer document than this hub; was the hub restored from a backup?", "agent", name, "doc", leaf)
-		}
 	}
-	if changed {
-		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
-			return err
-		}
-	}
+	c.compare(name, l, m.Applied)
 	c.send(protocol.TopicDown(name, protocol.LeafSync), answer)
 	c.sends.again(name)
 	c.resend()
 	return nil
 }
 
+// compare notes whether an agent has a newer document than this hub ever made for
+// it. Then the hub was restored from a copy, and makes no more versions for the
+// agent: they would overtake the lost hub's, whose holds they do not have.
+func (c *Control) compare(agent string, l store.Ledger, applied map[string]protocol.Head) {
+	behind := false
+	for leaf, s := range l.Sent {
+		behind = behind || applied[leaf].Newer(s.Head)
+	}
+	if c.sends.setBehind(agent, behind) {
+		if behind {
+			c.log.Error("an agent has newer documents than this hub; the hub was restored from a copy: stop it and run rackboot-hub restored", "agent", agent)
+		}
+		c.poke()
+	}
+}
+
 // applied notes that a document is on the agent's disk. Holds that the agent has
 // released leave the store only now.
 func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.Applied) error {
+	if !c.active(a) {
+		return nil
+	}
 	if m.Refused != "" {
 		c.log.Error("the agent refused a document", "agent", a.Metadata.Name, "doc", m.Doc, "reason", m.Refused)
 		return nil
 	}
-	l, err := c.cfg.Store.Ledger(a.Metadata.Name)
+	_, written, err := c.changeLedger(ctx, a.Metadata.Name, func(l *store.Ledger) bool {
+		if l.Sent[m.Doc].Head != m.Head || l.Acked[m.Doc] == m.Head {
+			return false
+		}
+		l.Acked[m.Doc] = m.Head
+		return true
+	})
 	if err != nil {
 		return err
 	}
-	if l.Sent[m.Doc].Head == m.Head && l.Acked[m.Doc] != m.Head {
-		if l.Acked == nil {
-			l.Acked = map[string]protocol.Head{}
-		}
-		l.Acked[m.Doc] = m.Head
-		if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
-			return err
-		}
+	if written {
 		c.cfg.Crash.At("hub.applied")
 	}
 	for _, id := range m.Released {
 		h, err := store.Get[*protocol.Hold](c.cfg.Store, id)
-		if err != nil || h.Status.ReleasedAt == nil {
+		if err != nil || h.Status.ReleasedAt == nil || c.rackOfHold(h) != a.Spec.RackRef.Name {
 			continue
 		}
+		c.mirror.release(id)
 		if err := c.cfg.Store.Remove(ctx, h); err != nil {
 			return err
 		}
@@ -138,73 +162,40 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 	return nil
 }
 
-// report takes an agent's report into the mirror and files what it signed.
+func (c *Control) rackOfHold(h *protocol.Hold) string {
+	if h.Status.Rack != "" {
+		return h.Status.Rack
+	}
+	rack, err := c.cfg.Store.RackOf(h.Spec.Server)
+	if err != nil {
+		return ""
+	}
+	return rack
+}
+
+// report takes an agent's report into the mirror and files what it signed. An
+// agent can only speak of its own rack's servers.
 func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Report) error {
 	if !c.active(a) {
 		return nil
 	}
+	l, err := c.cfg.Store.Ledger(a.Metadata.Name)
+	if err != nil {
+		return err
+	}
+	c.compare(a.Metadata.Name, l, m.Applied)
+	m.Agent, m.Rack = a.Metadata.Name, a.Spec.RackRef.Name
+	m.Servers = slices.DeleteFunc(m.Servers, func(s protocol.ServerReport) bool {
+		rack, err := c.cfg.Store.RackOf(s.Server)
+		return err != nil || rack != m.Rack
+	})
 	if !c.mirror.put(m, c.cfg.Clock()) {
 		return nil // older than what is there
 	}
 	defer c.poke()
+	var errs []error
 	for _, s := range m.Servers {
-		if err := c.file(ctx, a, s); err != nil {
-			return err
-		}
+		errs = append(errs, c.file(ctx, a, s), c.adopt(ctx, a, s))
 	}
-	return nil
-}
-
-// file keeps signed facts append-only, and the outcomes of requests.
-func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
-	for _, h := range s.Holds {
-		if len(h.Receipt) > 0 {
-			if err := c.fileOnce(ctx, "receipt", h.ID+wire.Digest(h.Receipt), h.Receipt); err != nil {
-				return err
-			}
-		}
-	}
-	for _, q := range s.Requests {
-		st, err := c.cfg.Store.GetRequest(q.ID)
-		if err != nil || st.Report.Outcome == q.Outcome || q.Outcome == protocol.OutcomePending {
-			continue
-		}
-		st.Report = q
-		if err := c.cfg.Store.PutRequest(ctx, st); err != nil {
-			return err
-		}
-	}
-	if len(s.Provisioned) > 0 {
-		return c.provisioned(ctx, a, s)
-	}
-	return nil
-}
-
-// provisioned keeps an agent's record for its configuration. It is never unset.
-func (c *Control) provisioned(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
-	var p protocol.Provisioned
-	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, s.Provisioned, &p); err != nil {
-		return err
-	}
-	configs := store.List[*protocol.BootConfiguration](c.cfg.Store)
-	i := slices.IndexFunc(configs, func(b *protocol.BootConfiguration) bool {
-		return b.Spec.ClaimUID == p.ClaimUID && b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server
-	})
-	if i < 0 || len(configs[i].Status.SignedProvisioned) > 0 {
-		return nil
-	}
-	if err := c.fileOnce(ctx, "provisioned", wire.Digest(s.Provisioned), s.Provisioned); err != nil {
-		return err
-	}
-	c.cfg.Crash.At("hub.provisioned.filed")
-	configs[i].Status.Provisioned, configs[i].Status.SignedProvisioned = &p, s.Provisioned
-	return c.cfg.Store.Put(ctx, configs[i])
-}
-
-func (c *Control) fileOnce(ctx context.Context, subject, id string, data []byte) error {
-	if c.mirror.filed(subject + id) {
-		return nil
-	}
-	_, err := c.cfg.Store.Append(ctx, subject, data, id)
-	return err
+	return errors.Join(errs...)
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"rackboot/hub/plan"
@@ -19,7 +20,7 @@ func (c *Control) fleet() plan.Fleet {
 		Configs: store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
 	}
 	for _, q := range s.Requests() {
-		if q.Report.Outcome == "" || q.Report.Outcome == protocol.OutcomePending {
+		if !ended(q.Report.Outcome) {
 			f.Requests = append(f.Requests, plan.Request{Request: q.Request, Rack: q.Rack})
 		}
 	}
@@ -27,20 +28,14 @@ func (c *Control) fleet() plan.Fleet {
 }
 
 // reconcile is one pass. Each step writes one key, and a pass that a crash cut
-// off is completed by the next.
+// off is completed by the next. What cannot be done for one claim stops no other,
+// and never a hold.
 func (c *Control) reconcile(ctx context.Context) error {
 	f := c.fleet()
-	if err := c.vacate(ctx, f); err != nil {
-		return err
-	}
-	if err := c.prune(ctx); err != nil {
-		return err
-	}
+	errs := []error{c.vacate(ctx, f)}
 	bindings, unbound := plan.Bind(f)
 	for _, b := range bindings {
-		if err := c.bind(ctx, b); err != nil {
-			return err
-		}
+		errs = append(errs, c.bind(ctx, b))
 	}
 	if len(bindings) > 0 {
 		f = c.fleet()
@@ -51,13 +46,12 @@ func (c *Control) reconcile(ctx context.Context) error {
 	}
 	for _, cl := range f.Claims {
 		extra, err := c.claim(ctx, f, cl)
-		if err != nil {
-			return err
-		}
+		errs = append(errs, err)
 		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], extra...)
 	}
 	c.keepConds(conds)
-	return c.compile(ctx)
+	errs = append(errs, c.sweep(ctx), c.compile(ctx))
+	return errors.Join(errs...)
 }
 
 // vacate frees racks whose agent was deleted. The term stays, so that what the
@@ -67,6 +61,13 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		if r.Status.Agent == "" || slices.ContainsFunc(f.Agents, func(a *protocol.Agent) bool { return a.Metadata.Name == r.Status.Agent }) {
 			continue
 		}
+		var servers []string
+		for _, s := range f.Servers {
+			if f.RackOf(s.Metadata.Name) == r.Metadata.Name {
+				servers = append(servers, s.Metadata.Name)
+			}
+		}
+		c.mirror.drop(r.Status.Agent, servers)
 		r.Status.Agent = ""
 		if err := c.cfg.Store.Put(ctx, r); err != nil {
 			return err
@@ -109,9 +110,6 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	}
 	if img == nil {
 		return conds, nil
-	}
-	if err := c.cfg.Images.Require(*img, cl.Spec.BootPolicy.FirstBoot.Target()); err != nil {
-		return append(conds, protocol.ConditionState{Code: protocol.CondImageInvalid, Message: err.Error()}), nil
 	}
 	return conds, c.configure(ctx, cl, srv, *img)
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -29,14 +30,19 @@ import (
 type Options struct {
 	Version string
 	Logger  *slog.Logger
-	Crash   state.Crasher // nil in production
+	// Registry takes the metrics; nil is a new one.
+	Registry metrics.Registry
+	Crash    state.Crasher // nil in production
 	// Ready is called once the API and the broker listen.
 	Ready func()
 }
 
 // Run serves until ctx ends.
 func Run(ctx context.Context, c Config, o Options) error {
-	log, reg := o.Logger, prometheus.NewRegistry()
+	log, reg := o.Logger, o.Registry
+	if reg == nil {
+		reg = prometheus.NewRegistry()
+	}
 	keys, err := pki.Open(c.path("pki"), c.Names)
 	if err != nil {
 		return err
@@ -90,7 +96,7 @@ type hub struct {
 	control *control.Control
 	link    *link.Link
 	log     *slog.Logger
-	reg     *prometheus.Registry
+	reg     metrics.Registry
 	options Options
 }
 
@@ -158,7 +164,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "token_file", h.keys.AdminTokenPath())
 	h.options.Ready()
 	err = group.Wait()
-	if ctx.Err() != nil && (err == nil || err == context.Canceled) {
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return nil
 	}
 	return err

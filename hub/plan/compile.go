@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"slices"
-
-	"rackboot/protocol"
-)
+import "rackboot/protocol"
 
 // Documents are what one agent is to have, without heads and times: the ledger
 // gives those when the content differs from what was last sent.
@@ -34,10 +30,7 @@ func compileRack(f Fleet, r *protocol.Rack) Documents {
 		}
 	}
 	d := Documents{Holds: compileHolds(f, r)}
-	shards := slices.Collect(slices.Chunk(servers, protocol.MaxServersPerShard))
-	if len(shards) == 0 {
-		shards = [][]protocol.ServerIntent{nil}
-	}
+	shards := shard(servers, f.Shards)
 	for i, chunk := range shards {
 		doc := protocol.RackDoc{Agent: agent, Term: term, Shard: i, Shards: len(shards), Servers: chunk}
 		if i == 0 {
@@ -95,11 +88,12 @@ func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
 }
 
 // compileHolds carries every hold and every release that was not acknowledged. A
-// hold whose server left the rack travels too: only a release ends it.
+// hold travels to the rack that it was placed in, also when its server is not at
+// the hub any more: only a release ends it.
 func compileHolds(f Fleet, r *protocol.Rack) protocol.HoldDoc {
 	d := protocol.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
 	for _, h := range f.Holds {
-		if f.RackOf(h.Spec.Server) != r.Metadata.Name {
+		if f.RackOfHold(h) != r.Metadata.Name {
 			continue
 		}
 		if h.Status.ReleasedAt != nil {

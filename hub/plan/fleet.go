@@ -14,6 +14,8 @@ type Fleet struct {
 	Configs  []*protocol.BootConfiguration
 	Holds    []*protocol.Hold
 	Requests []Request
+	// Shards are the shards in which servers travelled last, by server.
+	Shards map[string]int
 	// Reports are the newest reports, by server.
 	Reports map[string]*protocol.ServerReport
 }
@@ -53,6 +55,14 @@ func (f Fleet) RackOf(server string) string {
 		return ""
 	}
 	return b.Spec.RackRef.Name
+}
+
+// RackOfHold is the rack whose agent enforces a hold.
+func (f Fleet) RackOfHold(h *protocol.Hold) string {
+	if h.Status.Rack != "" {
+		return h.Status.Rack
+	}
+	return f.RackOf(h.Spec.Server)
 }
 
 // ClaimOf is the claim that a server is bound to, or nil.

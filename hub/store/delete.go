@@ -24,6 +24,7 @@ func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string) (pr
 	case protocol.KindBootConfiguration:
 		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "the hub makes boot configurations").
 			WithHint("delete the claim that it belongs to")
+	default:
 	}
 	unlockSet, err := s.setLock.acquire(ctx, op)
 	if err != nil {

@@ -36,7 +36,8 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 	if f := hold.Validate(); len(f) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", f).WithHint("nothing was held; correct the fields that are named")
 	}
-	if _, err := s.GetObject(protocol.KindServer, hold.Spec.Server); err != nil {
+	rack, err := s.RackOf(hold.Spec.Server)
+	if err != nil {
 		return nil, err
 	}
 	for _, old := range peek[*protocol.Hold](s) {
@@ -45,7 +46,7 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 		}
 		return sameHold(copied(s, old), hold, named)
 	}
-	hold.Status = protocol.HoldStatus{}
+	hold.Status = protocol.HoldStatus{Rack: rack}
 	hold.Metadata = protocol.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
 	s.stamp(&hold.Metadata)
 	value, err := encode(hold)

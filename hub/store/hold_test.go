@@ -139,8 +139,12 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 		kind protocol.Kind
 		name string
 	}{
-		{protocol.KindServer, "n1"}, {protocol.KindServer, "n2"}, {protocol.KindBMC, "b1"}, {protocol.KindBMC, "b2"},
-		{protocol.KindSegment, "boot"}, {protocol.KindRack, "r1"},
+		{protocol.KindServer, "n1"},
+		{protocol.KindServer, "n2"},
+		{protocol.KindBMC, "b1"},
+		{protocol.KindBMC, "b2"},
+		{protocol.KindSegment, "boot"},
+		{protocol.KindRack, "r1"},
 	} {
 		if _, err := s.Delete(t.Context(), row.kind, row.name); err != nil {
 			t.Errorf("%s %s: %v", row.kind, row.name, err)

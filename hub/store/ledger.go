@@ -10,10 +10,13 @@ import (
 // Ledger is what the hub sent to one agent and what the agent acknowledged, by
 // document ("hold", "rack/0").
 type Ledger struct {
-	Agent    string                   `json:"agent"`
-	Sent     map[string]SentDoc       `json:"sent"`
-	Acked    map[string]protocol.Head `json:"acked"`
-	Revision uint64                   `json:"-"` // for compare-and-set; 0 creates
+	Agent string                   `json:"agent"`
+	Sent  map[string]SentDoc       `json:"sent"`
+	Acked map[string]protocol.Head `json:"acked"`
+	// Version is the highest that any document was given. It never falls, so that a
+	// document that went and comes back is newer than what the agent has of it.
+	Version  uint64 `json:"version,omitempty"`
+	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
 
 // SentDoc is one document as it was sent.

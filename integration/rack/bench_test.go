@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -65,7 +64,7 @@ func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench 
 
 func newBenchIn(t *testing.T, dir string, servers int, personality bmcsim.Personality) *bench {
 	t.Helper()
-	b := &bench{t: t, up: map[string][]byte{}, dir: dir, ip: address(t.Name()), term: 1, creds: &credentials{}, calls: &calls{}, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	b := &bench{t: t, up: map[string][]byte{}, dir: dir, ip: address(t.Name()), term: 1, creds: &credentials{}, calls: &calls{}, log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
 		b.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -96,7 +95,7 @@ func playScript(run statetest.Run) {
 	must(err)
 	var s script
 	must(json.Unmarshal(raw, &s))
-	s.Setup.log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	s.Setup.log = slog.New(slog.DiscardHandler)
 	s.Setup.crash, s.Setup.calls, s.Setup.credentials = run.Crash, &calls{}, &credentials{}
 	s.Setup.credentials.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil)
 	p, err := startAgent(s.Setup)

@@ -200,7 +200,7 @@ func (d *Demo) stillHeld(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if _, err := held.firmware().HTTPBoot(ctx); !errors.Is(err, firmware.ErrRefused) {
-		return "", fmt.Errorf("its firmware asked for a boot and got %v, not a refusal", err)
+		return "", fmt.Errorf("its firmware asked for a boot and got %w, not a refusal", err)
 	}
 	return held.Name + " is Off, and its firmware is refused", nil
 }

@@ -66,8 +66,7 @@ func (p *Process) Ended() <-chan struct{} { return p.done }
 func run(ctx context.Context, program string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, program, args...)
 	out, err := c.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(out), fmt.Errorf("%s %v: exit code %d: %s", program, args, exit.ExitCode(), exit.Stderr)
 	}
 	return string(out), err

@@ -1,9 +1,9 @@
 package sim
 
 import (
+	"context"
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -35,7 +35,7 @@ func StartRegistry(addr string) (*Registry, error) {
 		return nil, fmt.Errorf("registry: %w", err)
 	}
 	r := &Registry{Addr: ln.Addr().String(), done: make(chan struct{}), srv: &http.Server{
-		Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0))), ReadHeaderTimeout: 10 * time.Second,
+		Handler: registry.New(registry.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug))), ReadHeaderTimeout: 10 * time.Second,
 	}}
 	go func() {
 		defer close(r.done)
@@ -47,20 +47,13 @@ func StartRegistry(addr string) (*Registry, error) {
 // Push puts an image with one UKI under a reference "repository:tag" and returns
 // the full reference.
 func (r *Registry) Push(reference string, uki []byte) (string, error) {
+	return r.PushLayer(reference, UKIMediaType, uki)
+}
+
+// PushLayer is Push with one layer of any media type.
+func (r *Registry) PushLayer(reference, mediaType string, layer []byte) (string, error) {
 	full := r.Addr + "/" + reference
-	ref, err := name.ParseReference(full, name.Insecure)
-	if err != nil {
-		return "", err
-	}
-	img, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), static.NewLayer(uki, UKIMediaType))
-	if err != nil {
-		return "", err
-	}
-	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
-		Add:        img,
-		Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
-	})
-	return full, remote.WriteIndex(ref, index)
+	return full, Push(context.Background(), full, http.DefaultTransport, Layer{mediaType, layer})
 }
 
 // Close ends the registry.
@@ -68,4 +61,30 @@ func (r *Registry) Close() error {
 	err := r.srv.Close()
 	<-r.done
 	return err
+}
+
+// Layer is a layer of an image as it is stored.
+type Layer struct {
+	MediaType string
+	Content   []byte
+}
+
+// Push puts an image under a full reference at a registry that is spoken to
+// without TLS: an index with one manifest, for linux/amd64.
+func Push(ctx context.Context, reference string, transport http.RoundTripper, layers ...Layer) error {
+	ref, err := name.ParseReference(reference, name.Insecure)
+	if err != nil {
+		return err
+	}
+	img := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
+	for _, l := range layers {
+		if img, err = mutate.AppendLayers(img, static.NewLayer(l.Content, types.MediaType(l.MediaType))); err != nil {
+			return err
+		}
+	}
+	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
+		Add:        img,
+		Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
+	})
+	return remote.WriteIndex(ref, index, remote.WithTransport(transport), remote.WithContext(ctx))
 }

@@ -24,7 +24,7 @@ func summarise(in io.Reader, out io.Writer, add string) (bool, error) {
 	for _, s := range t.skipped {
 		t.print("skipped: " + s + "\n")
 	}
-	t.print(t.counts.String() + "\n")
+	t.print(t.String() + "\n")
 	if t.counts == (counts{}) {
 		t.print("no test ran\n")
 	}

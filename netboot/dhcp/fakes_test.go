@@ -200,6 +200,7 @@ func withIP(code byte, ip string) opt {
 }
 
 func ciaddr(ip string) opt { return func(p *dhcpv4.DHCPv4) { p.ClientIPAddr = net.ParseIP(ip).To4() } }
+
 func giaddr(ip string) opt { return func(p *dhcpv4.DHCPv4) { p.GatewayIPAddr = net.ParseIP(ip).To4() } }
 func xid(b byte) opt       { return func(p *dhcpv4.DHCPv4) { p.TransactionID[3] = b } }
 func flagged(p *dhcpv4.DHCPv4) {

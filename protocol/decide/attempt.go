@@ -21,6 +21,7 @@ func runningOf(p protocol.PowerState) running {
 		return isOff
 	case protocol.PowerOn:
 		return isOn
+	case protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused, protocol.PowerUnknown, protocol.PowerUnreachable:
 	}
 	return isOther
 }
@@ -153,6 +154,7 @@ func attemptStep(state protocol.AttemptState, net bool, power running, has armed
 		case power == isOn && t == timerExpired:
 			return failed, ActNone, "no installed report in time"
 		}
+	case protocol.AttemptSucceeded, protocol.AttemptFailed:
 	}
 	return state, ActNone, ""
 }
@@ -224,6 +226,7 @@ func (p *step) advance() {
 		a.Epoch = p.rec.Epoch
 		p.dirty = true
 		p.act(Action{Kind: ActOn, Attempt: a.ID})
+	case ActNone, ActDisarm, ActGraceful, ActForceOff:
 	}
 }
 

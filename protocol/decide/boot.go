@@ -70,6 +70,7 @@ func (p *step) run() {
 	case isOther:
 		p.recheck(activeInterval)
 		return
+	case isOff:
 	}
 	if p.now.Before(p.watch.NextTry) {
 		p.recheckAt(p.watch.NextTry)

@@ -53,6 +53,9 @@ func (p *step) dhcpSeen(e Event) {
 	if a == nil || a.OnSent.IsZero() || e.At.Before(a.OnSent) || e.At.Sub(a.OnSent) > mismatchWindow {
 		return
 	}
+	if !a.Open() && p.rec.Power != protocol.PowerOn {
+		return // whoever asks for a server that is Off again, it is not what the attempt started
+	}
 	if a.State == protocol.AttemptPowerRequested && method == a.Intended {
 		p.enter(protocol.AttemptConsumed)
 		p.happened(protocol.EventConsumed, "a %s request came", method)

@@ -107,6 +107,7 @@ func (m *machine) boot() {
 		if d, ok := m.netboot(); ok {
 			m.after(d, m.install)
 		}
+	case protocol.TargetNone, protocol.TargetPxe:
 	}
 }
 

@@ -46,6 +46,7 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 		switch a.State {
 		case protocol.AttemptPowerRequested, protocol.AttemptConsumed, protocol.AttemptFetched:
 			w = windowHTTP
+		case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptSucceeded, protocol.AttemptFailed:
 		}
 	}
 	fits := len(c.Archs) == 0 || slices.ContainsFunc(c.Archs, func(a uint16) bool {

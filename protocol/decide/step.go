@@ -88,6 +88,7 @@ func (p *step) result(r Result) {
 		p.onResult(r)
 	case ActGraceful, ActForceOff:
 		p.stopResult(r)
+	case ActNone:
 	}
 }
 

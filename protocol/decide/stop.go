@@ -46,6 +46,7 @@ func stopStep(power protocol.PowerState, mode protocol.StopMode, st stage) Actio
 	switch power {
 	case protocol.PowerOff, protocol.PowerUnknown, protocol.PowerUnreachable:
 		return ActNone
+	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
 	}
 	switch {
 	case st == stageForced:
@@ -90,6 +91,7 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 		if p.rec.Stop == nil {
 			return
 		}
+	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
 	}
 	if p.rec.Stop == nil {
 		p.rec.Stop = &Stop{Mode: mode, Since: p.now}
@@ -118,6 +120,7 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 		st.Forced = p.now
 		st.ForceCount++
 		p.dirty = true
+	case ActNone, ActArm, ActDisarm, ActOn:
 	}
 	p.act(Action{Kind: act})
 	p.recheck(activeInterval)

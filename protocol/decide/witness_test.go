@@ -119,6 +119,7 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 		if last.Power == protocol.PowerOff {
 			x.t.Fatal("a stop was sent to a server that is Off")
 		}
+	case ActNone:
 	}
 	if len(s.Holds) > 0 && a.Open() && p.Watch.Last.Power != "" && !s.Passive {
 		x.t.Fatal("P2: an attempt stays open under a hold")

@@ -31,15 +31,21 @@ func rackDoc(servers int) *protocol.RackDoc {
 		name := fmt.Sprintf("server-%02d", i)
 		doc.Servers = append(doc.Servers, protocol.ServerIntent{
 			Server: name, UID: "01hzzzzzzzzzzzzzzzzzzzzz" + fmt.Sprintf("%02d", i),
-			BMC: protocol.BMCIntent{Name: "bmc-" + name, Address: fmt.Sprintf("https://10.8.0.%d", i+1),
-				CredentialsRef: "local:factory", Fingerprint: "sha256:" + strings.Repeat(fmt.Sprintf("%02x", i), 32)},
+			BMC: protocol.BMCIntent{
+				Name: "bmc-" + name, Address: fmt.Sprintf("https://10.8.0.%d", i+1),
+				CredentialsRef: "local:factory", Fingerprint: "sha256:" + strings.Repeat(fmt.Sprintf("%02x", i), 32),
+			},
 			SystemURI: "/redfish/v1/Systems/1", Segment: "boot", BootMAC: fmt.Sprintf("52:54:00:00:00:%02x", i),
 			UUID:         fmt.Sprintf("4c4c4544-0000-1000-8000-0000000000%02x", i),
 			Architecture: "amd64", Claim: "db-" + name, ClaimUID: "01j0000000000000000000000" + fmt.Sprint(i%10), Power: protocol.WantOn,
-			Boot: &protocol.BootIntent{Purpose: protocol.PurposeClaim, Claim: "db-" + name, ClaimUID: "01j0000000000000000000000" + fmt.Sprint(i%10),
+			Boot: &protocol.BootIntent{
+				Purpose: protocol.PurposeClaim, Claim: "db-" + name, ClaimUID: "01j0000000000000000000000" + fmt.Sprint(i%10),
 				Generation: 1, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootPxe, Boot: protocol.BootHdd},
-				Image: protocol.Image{Reference: "registry.example/os:1", Digest: "sha256:" + strings.Repeat("ab", 32), Architecture: "amd64",
-					Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:" + strings.Repeat("cd", 32), Size: 62 << 20, MediaType: "application/vnd.rackboot.uki"}}}},
+				Image: protocol.Image{
+					Reference: "registry.example/os:1", Digest: "sha256:" + strings.Repeat("ab", 32), Architecture: "amd64",
+					Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:" + strings.Repeat("cd", 32), Size: 62 << 20, MediaType: "application/vnd.rackboot.uki"}},
+				},
+			},
 		})
 	}
 	return doc
@@ -56,11 +62,15 @@ func holdDoc() *protocol.HoldDoc {
 }
 
 func grant() *protocol.Grant {
-	return &protocol.Grant{ClaimUID: "01j3", Generation: 1, Server: "server-01", ServerUID: "01hz", ImageDigest: "sha256:" + strings.Repeat("ab", 32),
-		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: 3, IssuedAt: at(0)}
+	return &protocol.Grant{
+		ClaimUID: "01j3", Generation: 1, Server: "server-01", ServerUID: "01hz", ImageDigest: "sha256:" + strings.Repeat("ab", 32),
+		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: 3, IssuedAt: at(0),
+	}
 }
 
 func hello() *protocol.Hello {
-	return &protocol.Hello{Agent: "rack-1", Session: "s", Incarnation: "i", Term: 3, Protocol: protocol.Version, Version: "1.0.0",
-		Applied: map[string]protocol.Head{"rack/1": {Epoch: 1, Version: 2}, "hold": {Epoch: 1, Version: 7}, "rack/0": {Epoch: 1, Version: 42}}, EventHead: 9, At: at(0)}
+	return &protocol.Hello{
+		Agent: "rack-1", Session: "s", Incarnation: "i", Term: 3, Protocol: protocol.Version, Version: "1.0.0",
+		Applied: map[string]protocol.Head{"rack/1": {Epoch: 1, Version: 2}, "hold": {Epoch: 1, Version: 7}, "rack/0": {Epoch: 1, Version: 42}}, EventHead: 9, At: at(0),
+	}
 }

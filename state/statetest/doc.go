@@ -27,7 +27,8 @@
 //
 // [NewChild] is for flows that do concurrent work, or whose surroundings live in
 // the parent and survive: [Child.KillAt] kills at the n-th passage of one named
-// point, whatever else the flow passes meanwhile.
+// point, whatever else the flow passes meanwhile; [Child.Start] lets the test go
+// on beside it.
 //
 // [KillAfter] is for code without points: the parent kills the child from
 // outside, at whatever it is doing when the n-th acknowledgement arrives.

@@ -16,8 +16,10 @@ import (
 const maxSmallFile = 256 << 10
 
 func (a *app) contextCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "context", Short: "Keep the addresses and tokens of hubs", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{
+		Use: "context", Short: "Keep the addresses and tokens of hubs", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(a.contextSetCmd(), &cobra.Command{
 		Use: "use NAME", Short: "Choose the hub that commands talk to", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -88,8 +88,10 @@ func eventsView(events []api.EventRecord) view {
 	v := view{columns: columns("INDEX TIME AGENT SERVER CODE MESSAGE", "SEQ")}
 	for _, e := range events {
 		index := strconv.FormatUint(e.Index, 10)
-		v.items = append(v.items, item{value: e, name: "event/" + index,
-			cells: []string{index, stamp(&e.At), e.Agent, e.Server, string(e.Code), e.Message, fmt.Sprint(e.Seq)}})
+		v.items = append(v.items, item{
+			value: e, name: "event/" + index,
+			cells: []string{index, stamp(&e.At), e.Agent, e.Server, string(e.Code), e.Message, fmt.Sprint(e.Seq)},
+		})
 	}
 	return v
 }

@@ -33,8 +33,10 @@ func (a *app) explainCmd() *cobra.Command {
 				if c.TimeToVisible > 0 {
 					value.TimeToVisible = c.TimeToVisible.Round(time.Second).String()
 				}
-				v.items = append(v.items, item{value: value, name: string(c.Code),
-					cells: []string{string(c.Code), string(c.Severity), c.Title, c.Hint}})
+				v.items = append(v.items, item{
+					value: value, name: string(c.Code),
+					cells: []string{string(c.Code), string(c.Severity), c.Title, c.Hint},
+				})
 			}
 			if len(args) == 0 {
 				return a.print.show(v)

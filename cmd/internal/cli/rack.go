@@ -7,8 +7,10 @@ import (
 )
 
 func (a *app) rackCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "rack", Short: "Let agents join racks", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{
+		Use: "rack", Short: "Let agents join racks", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "join-token RACK", Short: "Make a one-time token and print the command that joins an agent", Args: cobra.ExactArgs(1),
 		Long: "Make a one-time token and print the command that joins an agent. A rack\n" +

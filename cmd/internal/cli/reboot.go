@@ -37,8 +37,10 @@ func (a *app) rebootCmd() *cobra.Command {
 			}
 			return a.print.show(view{
 				columns: columns("REQUEST SERVER ACTION MODE OUTCOME NOT-AFTER REASON", "BY", "RACK"), single: true,
-				items: []item{{value: r, name: "request/" + r.ID, cells: []string{r.ID, r.Server, string(r.Action), string(r.Mode),
-					string(r.Report.Outcome), stamp(&r.NotAfter), r.Report.Reason, r.By, r.Rack}}},
+				items: []item{{value: r, name: "request/" + r.ID, cells: []string{
+					r.ID, r.Server, string(r.Action), string(r.Mode),
+					string(r.Report.Outcome), stamp(&r.NotAfter), r.Report.Reason, r.By, r.Rack,
+				}}},
 			})
 		},
 	}
@@ -67,6 +69,7 @@ func (a *app) waitRequest(ctx context.Context, c *api.Client, id string, timeout
 			return fail(protocol.CodeTimeout, "the rack's agent did not begin in time; see rackctl get agents")
 		case protocol.OutcomeUnknown:
 			return fail(protocol.CodeTimeout, "it was sent and may have happened; read the server's state before another reboot")
+		case protocol.OutcomePending:
 		}
 		return string(r.Report.Outcome), false, nil
 	})

@@ -37,8 +37,10 @@ func (a *app) receiptCmd() *cobra.Command {
 				single:  true,
 				items: []item{{
 					value: receiptValue{r, hold.Status.SignedReceipt}, name: "receipt/" + args[0],
-					cells: []string{r.HoldID, r.Server, r.Key, stamp(&r.StoppedSince), stamp(&r.ConfirmedAt), strconv.Itoa(r.Reads),
-						r.Settle.String(), r.Agent, stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), r.Ref},
+					cells: []string{
+						r.HoldID, r.Server, r.Key, stamp(&r.StoppedSince), stamp(&r.ConfirmedAt), strconv.Itoa(r.Reads),
+						r.Settle.String(), r.Agent, stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), r.Ref,
+					},
 				}},
 			})
 		},

@@ -22,7 +22,7 @@ func objectsView(kind protocol.Kind, objs []protocol.Object, now time.Time) view
 
 func columns(narrow string, wide ...string) []column {
 	var out []column
-	for _, n := range strings.Fields(narrow) {
+	for n := range strings.FieldsSeq(narrow) {
 		out = append(out, column{name: n})
 	}
 	for _, n := range wide {
@@ -68,21 +68,29 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 		if o.Status.EnforcedAt != nil {
 			enforced = stamp(o.Status.EnforcedAt)
 		}
-		return []string{name, string(o.Status.Word), o.Spec.Key, o.Spec.Owner, string(o.Spec.Mode), o.Spec.Server, since,
-			enforced, o.Spec.Ref, o.Spec.Reason}
+		return []string{
+			name, string(o.Status.Word), o.Spec.Key, o.Spec.Owner, string(o.Spec.Mode), o.Spec.Server, since,
+			enforced, o.Spec.Ref, o.Spec.Reason,
+		}
 	case *protocol.Agent:
-		return []string{name, o.Spec.RackRef.Name, strconv.FormatUint(o.Spec.Term, 10), o.Status.Version,
-			age(o.Status.LastReport, now), conditionCodes(o.Status.Conditions, now), o.Status.Incarnation}
+		return []string{
+			name, o.Spec.RackRef.Name, strconv.FormatUint(o.Spec.Term, 10), o.Status.Version,
+			age(o.Status.LastReport, now), conditionCodes(o.Status.Conditions, now), o.Status.Incarnation,
+		}
 	case *protocol.Rack:
 		term := ""
 		if o.Status.Term > 0 {
 			term = strconv.FormatUint(o.Status.Term, 10)
 		}
-		return []string{name, o.Status.Agent, term, o.Spec.SoftTimeout.String(), o.Spec.SettleWindow.String(),
-			o.Spec.PollInterval.String(), o.Spec.Description}
+		return []string{
+			name, o.Status.Agent, term, o.Spec.SoftTimeout.String(), o.Spec.SettleWindow.String(),
+			o.Spec.PollInterval.String(), o.Spec.Description,
+		}
 	case *protocol.Segment:
-		return []string{name, o.Spec.RackRef.Name, o.Spec.Prefix, o.Spec.Pool.From + "-" + o.Spec.Pool.To, o.Spec.Address,
-			o.Spec.BaseURL, o.Spec.LeaseTime.String()}
+		return []string{
+			name, o.Spec.RackRef.Name, o.Spec.Prefix, o.Spec.Pool.From + "-" + o.Spec.Pool.To, o.Spec.Address,
+			o.Spec.BaseURL, o.Spec.LeaseTime.String(),
+		}
 	case *protocol.BMC:
 		return []string{name, o.Spec.RackRef.Name, o.Spec.Address, o.Spec.CredentialsRef, o.Spec.TLS.Fingerprint}
 	case *protocol.BootConfiguration:
@@ -90,8 +98,10 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 		if p := o.Status.Provisioned; p != nil {
 			provisioned = stamp(&p.At)
 		}
-		return []string{name, o.Spec.Server, o.Spec.Claim, string(o.Status.State), provisioned,
-			conditionCodes(o.Status.Conditions, now), o.Spec.Image.Reference, o.Spec.Image.Digest}
+		return []string{
+			name, o.Spec.Server, o.Spec.Claim, string(o.Status.State), provisioned,
+			conditionCodes(o.Status.Conditions, now), o.Spec.Image.Reference, o.Spec.Image.Digest,
+		}
 	}
 	return []string{name}
 }
@@ -112,9 +122,11 @@ func serverCells(s *protocol.Server, now time.Time) []string {
 			}
 		}
 	}
-	return []string{s.Metadata.Name, string(s.Status.Phase), power, attempt, intended, observed, s.Status.Claim,
+	return []string{
+		s.Metadata.Name, string(s.Status.Phase), power, attempt, intended, observed, s.Status.Claim,
 		strconv.Itoa(holds), conditionCodes(s.Status.Conditions, now), read,
-		s.Spec.BMCRef.Name, s.Spec.SegmentRef.Name, s.Spec.BootMAC, since}
+		s.Spec.BMCRef.Name, s.Spec.SegmentRef.Name, s.Spec.BootMAC, since,
+	}
 }
 
 func claimCells(c *protocol.Claim, now time.Time) []string {
@@ -122,9 +134,11 @@ func claimCells(c *protocol.Claim, now time.Time) []string {
 	if c.Metadata.DeletedAt != nil && phase == "" {
 		phase = string(protocol.PhaseReleasing)
 	}
-	return []string{c.Metadata.Name, phase, c.Status.Server, string(c.Spec.Power), c.Spec.Image,
+	return []string{
+		c.Metadata.Name, phase, c.Status.Server, string(c.Spec.Power), c.Spec.Image,
 		conditionCodes(c.Status.Conditions, now), age(c.Metadata.CreatedAt, now),
-		string(c.Spec.BootPolicy.FirstBoot), c.Metadata.UID}
+		string(c.Spec.BootPolicy.FirstBoot), c.Metadata.UID,
+	}
 }
 
 // age is how long ago something was, in one or two units.

@@ -53,8 +53,10 @@ func FuzzParse(f *testing.F) {
 // FuzzFromJSON: what rackctl prints as YAML can be applied again and means the
 // same, whatever text people put into it.
 func FuzzFromJSON(f *testing.F) {
-	for _, s := range []string{"", "7", "1.10", "0x10", "true", "null", "~", "Off", "2026-11-20T09:00:00Z", "52:54:00:12:34:56",
-		"- a", "a: b", "#x", "x #y", "a\nb\n", "\n a\n\n", " x ", "---", "...", "*a", "&a", "!t", "<<", "'", "\"", "\\", "%", "@", "{", "[", "|", ">", "?", "é\u2028\t"} {
+	for _, s := range []string{
+		"", "7", "1.10", "0x10", "true", "null", "~", "Off", "2026-11-20T09:00:00Z", "52:54:00:12:34:56",
+		"- a", "a: b", "#x", "x #y", "a\nb\n", "\n a\n\n", " x ", "---", "...", "*a", "&a", "!t", "<<", "'", "\"", "\\", "%", "@", "{", "[", "|", ">", "?", "é\u2028\t",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -74,9 +74,17 @@ func TestParse(t *testing.T) {
 		path  string
 		line  int
 	}{
-		{0, "", 2}, {0, "spec.softTimeout", 8}, {0, "metadata.labels.row", 6},
-		{1, "metadata.name", 15}, {1, "spec.bmcRef.name", 17}, {1, "spec.segmentRef.name", 19}, {1, "spec.macs[1]", 23},
-		{1, "spec.uuid", 16}, {2, "spec.bootPolicy.boot", 34}, {2, "spec.image", 31}, {2, "metadata.uid", 27},
+		{0, "", 2},
+		{0, "spec.softTimeout", 8},
+		{0, "metadata.labels.row", 6},
+		{1, "metadata.name", 15},
+		{1, "spec.bmcRef.name", 17},
+		{1, "spec.segmentRef.name", 19},
+		{1, "spec.macs[1]", 23},
+		{1, "spec.uuid", 16},
+		{2, "spec.bootPolicy.boot", 34},
+		{2, "spec.image", 31},
+		{2, "metadata.uid", 27},
 	} {
 		if e := set.At(row.index, row.path, "m"); e.Line != row.line {
 			t.Errorf("object %d %s: line %d, want %d (%s)", row.index, row.path, e.Line, row.line, e.Text)
@@ -114,10 +122,14 @@ func TestErrors(t *testing.T) {
 		{"number out of range", "apiVersion: rackboot/v1\nkind: Rack\nmetadata:\n  name: r1\n  generation: -1\n", []string{"5 metadata.generation: -1 is out of range"}},
 		{"unknown word", server + "  bootMAC: 52:54:00:00:00:01\n  architecture: mips\n", []string{"8 spec.architecture: is not one of amd64, arm64"}},
 		{"missing field", server, []string{"4 spec.bootMAC: is not a MAC"}},
-		{"missing spec", "apiVersion: rackboot/v1\nkind: Claim\nmetadata: {name: c1}\n",
-			[]string{"1 spec: exactly one of", "1 spec.power: is not one of", "1 spec.image: is not an OCI"}},
-		{"several at once", rack + "spec:\n  colour: red\n  softTimeout: x\n  pollInterval: 3h\n",
-			[]string{"5 spec.colour: is no field", "6 spec.softTimeout: is not a duration", "7 spec.pollInterval: is not between"}},
+		{
+			"missing spec", "apiVersion: rackboot/v1\nkind: Claim\nmetadata: {name: c1}\n",
+			[]string{"1 spec: exactly one of", "1 spec.power: is not one of", "1 spec.image: is not an OCI"},
+		},
+		{
+			"several at once", rack + "spec:\n  colour: red\n  softTimeout: x\n  pollInterval: 3h\n",
+			[]string{"5 spec.colour: is no field", "6 spec.softTimeout: is not a duration", "7 spec.pollInterval: is not between"},
+		},
 		{"unknown kind", "apiVersion: rackboot/v1\nkind: Pod\n", []string{"2 kind: is not one of Rack, Segment, BMC, Server, Claim"}},
 		{"kind of the hub", "apiVersion: rackboot/v1\nkind: Hold\n", []string{"2 kind: made by the hub"}},
 		{"no apiVersion", "# c\n\nkind: Rack\n", []string{`3 apiVersion: "" is not rackboot/v1`}},
@@ -174,8 +186,12 @@ func TestRead(t *testing.T) {
 		}
 	}
 	got, err := Read([]string{"-", dir, filepath.Join(dir, "c.txt")}, strings.NewReader("in"))
-	want := []Source{{"stdin", []byte("in")}, {filepath.Join(dir, "a.json"), []byte("a")},
-		{filepath.Join(dir, "b.yaml"), []byte("b")}, {filepath.Join(dir, "c.txt"), []byte("c")}}
+	want := []Source{
+		{"stdin", []byte("in")},
+		{filepath.Join(dir, "a.json"), []byte("a")},
+		{filepath.Join(dir, "b.yaml"), []byte("b")},
+		{filepath.Join(dir, "c.txt"), []byte("c")},
+	}
 	if err != nil || !cmp.Equal(got, want) {
 		t.Fatalf("%v %s", err, cmp.Diff(want, got))
 	}

@@ -20,7 +20,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	c := &cobra.Command{Use: "rackboot-sim", Short: "Simulated racks for trying Rackboot", SilenceErrors: true, SilenceUsage: true}
 	c.CompletionOptions.DisableDefaultCmd = true
-	c.AddCommand(demo(stdout))
+	c.AddCommand(demo(stdout), rack(stdout, stderr))
 	c.SetArgs(args)
 	if err := c.ExecuteContext(ctx); err != nil {
 		_, _ = fmt.Fprintf(stderr, "rackboot-sim: %v\n", err) // nowhere else to say it

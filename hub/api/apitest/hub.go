@@ -14,6 +14,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	protoapi "rackboot/protocol/api"
+	"rackboot/state"
 )
 
 // Token is the admin token of a Hub.
@@ -27,6 +28,7 @@ type Hub struct {
 	URL      string
 	CA       []byte // PEM
 	Store    *store.Store
+	KV       state.KV // what Store stands on
 	Fleet    *CannedFleet
 	Registry *prometheus.Registry
 	NotReady atomic.Bool
@@ -36,7 +38,7 @@ type Hub struct {
 func New(t testing.TB) *Hub {
 	t.Helper()
 	mem := storetest.NewMemory()
-	h := &Hub{Fleet: &CannedFleet{}, Registry: prometheus.NewRegistry()}
+	h := &Hub{KV: mem, Fleet: &CannedFleet{}, Registry: prometheus.NewRegistry()}
 	var ids atomic.Uint64
 	newID := func() string { return fmt.Sprintf("01HUB%05d", ids.Add(1)) }
 	var err error

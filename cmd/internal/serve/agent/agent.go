@@ -32,7 +32,7 @@ func run(config *string, version string, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return daemon.Run(c.Context(), cfg, version, l, func() { l.Info("ready") })
+		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l, Ready: func() { l.Info("ready") }})
 	}
 	return c
 }

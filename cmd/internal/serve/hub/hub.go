@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,7 @@ import (
 )
 
 // Main is rackboot-hub; it returns the exit code.
-func Main(args []string, version string, _, stderr io.Writer) int {
+func Main(args []string, version string, stdout, stderr io.Writer) int {
 	c := serve.Root("rackboot-hub", "Holds what people want of their racks and sends it to the agents", version)
 	config := c.PersistentFlags().String("config", "/etc/rackboot/hub.yaml", "the hub's file")
 	run := &cobra.Command{Use: "run", Short: "Serve until stopped", Args: cobra.NoArgs}
@@ -26,6 +27,25 @@ func Main(args []string, version string, _, stderr io.Writer) int {
 		}
 		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l, Ready: func() { l.Info("ready") }})
 	}
-	c.AddCommand(run)
+	restored := &cobra.Command{
+		Use: "restored", Short: "Make agents accept a hub whose folder was restored from a copy", Args: cobra.NoArgs,
+		Long: "Agents refuse documents that are older than what they have. After the hub's folder was restored from a copy, " +
+			"run this once while the hub is stopped: it raises the epoch of the documents. Holds that were placed after the " +
+			"copy stay enforced at their agents and are shown there as HoldMissing; place them again. Claims that were made " +
+			"after the copy are gone: apply them again.",
+	}
+	restored.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := daemon.LoadConfig(*config)
+		if err != nil {
+			return err
+		}
+		epoch, err := daemon.RaiseEpoch(c.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(stdout, "epoch %d; start the hub now\n", epoch)
+		return err
+	}
+	c.AddCommand(run, restored)
 	return serve.Execute(c, args, stderr)
 }

@@ -1,0 +1,42 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// troubles are the conditions that documents gave, by condition and document: one
+// document's being well does not end another's trouble.
+type troubles map[protocol.ConditionCode]map[string]string
+
+// maxTroubles bounds the documents that are named in one condition: whoever has the
+// broker can make up topics.
+const maxTroubles = 16
+
+// trouble notes what is wrong with a document; empty is nothing any more. It is
+// called by Receive only.
+func (a *Agent) trouble(code protocol.ConditionCode, doc, message string) {
+	docs := a.troubles[code]
+	if docs == nil {
+		docs = map[string]string{}
+		a.troubles[code] = docs
+	}
+	switch _, known := docs[doc]; {
+	case message == "":
+		delete(docs, doc)
+	case known || len(docs) < maxTroubles:
+		docs[doc] = doc + ": " + message
+	}
+	if len(docs) == 0 {
+		a.report.clear(code)
+		return
+	}
+	var all []string
+	for _, d := range slices.Sorted(maps.Keys(docs)) {
+		all = append(all, docs[d])
+	}
+	a.report.raise(code, strings.Join(all, "; "))
+}

@@ -1,0 +1,251 @@
+package control
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/protocol/wire"
+)
+
+// bench is a Control over an in-memory store. Nothing runs by itself: a test makes
+// each pass, and time stands still until it moves it.
+type bench struct {
+	t       *testing.T
+	now     time.Time
+	mem     *storetest.Memory
+	store   *store.Store
+	hub     *wire.Signer
+	images  Images
+	control *Control
+	reg     *prometheus.Registry
+	sent    []message // since the last take
+	ids     int
+	random  counting
+	crash   string // the point at which to die
+	seq     map[string]uint64
+}
+
+type message struct {
+	topic   string
+	payload []byte
+}
+
+// crashed is what a bench panics with at its crash point.
+type crashed struct{ point string }
+
+func key(name string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(name))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+func newBench(t *testing.T, images Images) *bench {
+	t.Helper()
+	b := &bench{t: t, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), mem: storetest.NewMemory(), hub: wire.NewSigner(key("hub")), images: images, seq: map[string]uint64{}}
+	b.restart()
+	return b
+}
+
+func (b *bench) clock() time.Time { return b.now }
+
+func (b *bench) newID() string {
+	b.ids++
+	return fmt.Sprintf("id%06d", b.ids)
+}
+
+// restart opens the store again, as a hub that starts does.
+func (b *bench) restart() {
+	b.t.Helper()
+	var err error
+	if b.store, err = store.Open(b.t.Context(), store.Config{KV: b.mem, Log: b.mem, Clock: b.clock, NewID: b.newID}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.reg = prometheus.NewRegistry()
+	b.control, err = New(b.t.Context(), Config{
+		Store: b.store, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Publish: func(topic string, payload []byte) error {
+			b.sent = append(b.sent, message{topic, payload})
+			return nil
+		},
+		Clock: b.clock, NewID: b.newID, Random: &b.random, Logger: slog.New(slog.DiscardHandler), Registerer: b.reg,
+		Crash: func(point string) {
+			if point == b.crash {
+				b.crash = ""
+				panic(crashed{point})
+			}
+		},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// dies runs do until the crash point and starts the hub again.
+func (b *bench) dies(point string, do func()) {
+	b.t.Helper()
+	b.crash = point
+	func() {
+		defer func() {
+			if r := recover(); r != (any)(crashed{point}) {
+				b.t.Fatalf("the hub did not come to %s: %v", point, r)
+			}
+		}()
+		do()
+	}()
+	b.restart()
+}
+
+// counting is a source of bytes that never repeat.
+type counting struct{ n uint64 }
+
+func (c *counting) Read(p []byte) (int, error) {
+	c.n++
+	sum := sha256.Sum256(fmt.Append(nil, c.n))
+	return copy(p, sum[:]), nil
+}
+
+// anyIssuer certifies whatever it is asked to.
+type anyIssuer struct{}
+
+func (anyIssuer) IssueAgent(_ []byte, agent string, _ time.Duration) ([]byte, error) {
+	return []byte("certificate of " + agent), nil
+}
+
+func (b *bench) apply(objs ...protocol.Object) {
+	b.t.Helper()
+	if _, err := b.store.Apply(b.t.Context(), objs, store.ApplyOptions{By: "test"}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// pass reconciles, asks registries for what is due, and reconciles again.
+func (b *bench) pass() {
+	b.t.Helper()
+	for range 2 {
+		if err := b.control.reconcile(b.t.Context()); err != nil {
+			b.t.Fatalf("reconcile: %v", err)
+		}
+		for {
+			j, _ := b.control.images.due()
+			if j == nil {
+				break
+			}
+			b.control.images.resolve(b.t.Context(), j)
+		}
+	}
+	if err := b.control.reconcile(b.t.Context()); err != nil {
+		b.t.Fatalf("reconcile: %v", err)
+	}
+}
+
+// join makes an agent of the rack; its key is made from its name.
+func (b *bench) join(rack string) string {
+	b.t.Helper()
+	token, err := b.control.NewJoinToken(b.t.Context(), rack)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r, err := store.Get[*protocol.Rack](b.store, rack)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	name := agentName(rack, r.Status.Term+1)
+	answer, err := b.control.Join(b.t.Context(), api.JoinRequest{Token: token.Token, Key: wire.NewSigner(key(name)).Public()})
+	if err != nil || answer.Agent != name {
+		b.t.Fatalf("joined as %q, want %q: %v", answer.Agent, name, err)
+	}
+	return name
+}
+
+// says has an agent sign a message for its own topic.
+func (b *bench) says(agent, leaf string, msg any) { b.forge(agent, leaf, key(agent), msg) }
+
+// forge seals a message with any key.
+func (b *bench) forge(agent, leaf string, k ed25519.PrivateKey, msg any) {
+	b.t.Helper()
+	topic := protocol.TopicUp(agent, leaf)
+	b.control.Receive(topic, seal(b.t, k, topic, msg))
+}
+
+func seal(t *testing.T, k ed25519.PrivateKey, topic string, msg any) []byte {
+	t.Helper()
+	data, err := wire.Seal(wire.NewSigner(k), topic, msg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// reports sends a report with the next number.
+func (b *bench) reports(agent string, servers ...protocol.ServerReport) {
+	b.t.Helper()
+	b.seq[agent]++
+	b.says(agent, protocol.LeafReport, protocol.Report{Agent: agent, Session: "s", Incarnation: "i", Seq: b.seq[agent], At: b.now, Shards: 1, Servers: servers})
+}
+
+// took are the leaves that were sent to an agent since the last take, in order.
+func (b *bench) took(agent string) []string {
+	b.t.Helper()
+	var out []string
+	for _, m := range b.sent {
+		if to, _, leaf, _ := protocol.SplitTopic(m.topic); to == agent {
+			out = append(out, leaf)
+		}
+	}
+	b.sent = nil
+	return out
+}
+
+// last opens the last message of a leaf that was sent to an agent.
+func last[T any](b *bench, agent, leaf string) (m T) {
+	b.t.Helper()
+	topic := protocol.TopicDown(agent, leaf)
+	for i := len(b.sent) - 1; i >= 0; i-- {
+		if b.sent[i].topic == topic {
+			if err := wire.Open(wire.NewVerifier(b.hub.Public()), topic, b.sent[i].payload, &m); err != nil {
+				b.t.Fatal(err)
+			}
+			return m
+		}
+	}
+	b.t.Fatalf("nothing was sent to %s", topic)
+	return m
+}
+
+// acks acknowledges everything that the ledger has for an agent.
+func (b *bench) acks(agent string) {
+	b.t.Helper()
+	l, err := b.store.Ledger(agent)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for leaf, s := range l.Sent {
+		b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: s.Head})
+	}
+}
+
+func (b *bench) hello(agent, session string, applied map[string]protocol.Head) {
+	b.t.Helper()
+	b.says(agent, protocol.LeafHello, protocol.Hello{Agent: agent, Session: session, Incarnation: "i", Protocol: protocol.Version, Applied: applied, At: b.now})
+}
+
+func codes(conds []protocol.ConditionState) string {
+	var out []string
+	for _, c := range conds {
+		out = append(out, string(c.Code))
+	}
+	return strings.Join(out, " ")
+}
+
+func ctx(t *testing.T) context.Context { return t.Context() }

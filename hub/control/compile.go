@@ -1,0 +1,133 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// compile brings every agent's ledger up to date and sends. An agent whose ledger
+// cannot be written keeps none of the others waiting.
+func (c *Control) compile(ctx context.Context) error {
+	f := c.fleet()
+	f.Shards = c.shards(f)
+	var errs []error
+	for agent, docs := range plan.Compile(f) {
+		if c.sends.isBehind(agent) {
+			continue
+		}
+		if err := c.enter(ctx, agent, docs); err != nil {
+			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
+		}
+	}
+	c.resend()
+	return errors.Join(errs...)
+}
+
+// shards reads from the ledgers in which shard each server travelled last. Racks
+// of one shard need no look.
+func (c *Control) shards(f plan.Fleet) map[string]int {
+	out := map[string]int{}
+	for _, r := range f.Racks {
+		l, err := c.cfg.Store.Ledger(r.Status.Agent)
+		if err != nil {
+			continue // enter says so
+		}
+		for i := 1; ; i++ {
+			if _, several := l.Sent[rackLeaf(1)]; !several {
+				break
+			}
+			var d protocol.RackDoc
+			sent, ok := l.Sent[rackLeaf(i-1)]
+			if !ok {
+				break
+			}
+			if json.Unmarshal(sent.Body, &d) == nil { // else sendDoc says so
+				for _, s := range d.Servers {
+					out[s.Server] = d.Shard
+				}
+			}
+		}
+	}
+	return out
+}
+
+func rackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack, shard) }
+
+// enter gives an agent's documents a version where their content differs from
+// what was last sent, and writes them to its ledger.
+func (c *Control) enter(ctx context.Context, agent string, docs plan.Documents) error {
+	l, err := c.cfg.Store.Ledger(agent)
+	if err != nil {
+		return err
+	}
+	e := entry{ledger: &l, epoch: c.epoch, now: c.cfg.Clock()}
+	e.put(protocol.LeafHold, &docs.Holds, &docs.Holds.Head, &docs.Holds.IssuedAt)
+	for i := range docs.Racks {
+		d := &docs.Racks[i]
+		e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt)
+	}
+	for i := len(docs.Racks); ; i++ {
+		if _, ok := l.Sent[rackLeaf(i)]; !ok {
+			break
+		}
+		delete(l.Sent, rackLeaf(i))
+		e.changed = true
+	}
+	if e.err != nil || !e.changed {
+		return e.err
+	}
+	if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.ledger.written")
+	c.sends.again(agent)
+	return nil
+}
+
+// entry is a change of one ledger.
+type entry struct {
+	ledger  *store.Ledger
+	epoch   uint64
+	now     time.Time
+	changed bool
+	err     error
+}
+
+// put takes a document without head and time; it fills both if it is news.
+func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time) {
+	content, err := json.Marshal(doc)
+	if err != nil {
+		e.err = errors.Join(e.err, err)
+		return
+	}
+	digest := wire.Digest(content)
+	if have, sent := e.ledger.Sent[leaf]; sent && have.Digest == digest && have.Head.Epoch == e.epoch {
+		return
+	}
+	e.ledger.Version = latest(*e.ledger) + 1
+	*head, *issued = protocol.Head{Epoch: e.epoch, Version: e.ledger.Version}, e.now
+	body, err := json.Marshal(doc)
+	if err != nil {
+		e.err = errors.Join(e.err, err)
+		return
+	}
+	e.ledger.Sent[leaf] = store.SentDoc{Head: *head, Body: body, Digest: digest}
+	e.changed = true
+}
+
+// latest is the highest version that the ledger knows of.
+func latest(l store.Ledger) uint64 {
+	v := l.Version
+	for _, s := range l.Sent {
+		v = max(v, s.Head.Version)
+	}
+	return v
+}

@@ -1,0 +1,101 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// file keeps signed facts append-only, and the outcomes of requests. One that
+// cannot be kept does not stop the others; it comes again with the next report.
+func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+	var errs []error
+	for _, h := range s.Holds {
+		errs = append(errs, c.fileReceipt(ctx, a, s.Server, h))
+	}
+	for _, q := range s.Requests {
+		errs = append(errs, c.fileOutcome(ctx, s.Server, q))
+	}
+	if len(s.Provisioned) > 0 {
+		errs = append(errs, c.fileProvisioned(ctx, a, s.Server, s.Provisioned))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server string, h protocol.HoldReport) error {
+	if len(h.Receipt) == 0 {
+		return nil
+	}
+	var r protocol.Receipt
+	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactReceipt, h.Receipt, &r); err != nil {
+		return err
+	}
+	if r.HoldID != h.ID || r.Server != server {
+		return protocol.Errorf(protocol.CodeDenied, "file a receipt", "agent %s sent the receipt of hold %s on %s for hold %s on %s",
+			a.Metadata.Name, r.HoldID, r.Server, h.ID, server)
+	}
+	return c.fileOnce(ctx, "receipt."+r.HoldID, h.Receipt)
+}
+
+// fileOutcome keeps how a request ended. The first end stays.
+func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.RequestReport) error {
+	st, err := c.cfg.Store.GetRequest(q.ID)
+	if err != nil || st.Server != server || ended(st.Report.Outcome) || !ended(q.Outcome) {
+		return nil
+	}
+	st.Report = q
+	return c.cfg.Store.PutRequest(ctx, st)
+}
+
+// fileProvisioned keeps an agent's record for its configuration. It is never
+// unset.
+func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, server string, signed []byte) error {
+	var p protocol.Provisioned
+	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, signed, &p); err != nil {
+		return err
+	}
+	configs := store.List[*protocol.BootConfiguration](c.cfg.Store)
+	i := slices.IndexFunc(configs, func(b *protocol.BootConfiguration) bool {
+		return b.Spec.ClaimUID == p.ClaimUID && b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server && p.Server == server
+	})
+	if i < 0 || len(configs[i].Status.SignedProvisioned) > 0 {
+		return nil
+	}
+	if err := c.fileOnce(ctx, "provisioned."+configs[i].Metadata.UID, signed); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.provisioned.filed")
+	configs[i].Status.Provisioned, configs[i].Status.SignedProvisioned = &p, signed
+	return c.cfg.Store.Put(ctx, configs[i])
+}
+
+// filedPerFact bounds the records that one fact is looked for in; a receipt that
+// is revoked and given again is a record more.
+const filedPerFact = 1000
+
+// fileOnce appends a fact to the log unless it is there.
+func (c *Control) fileOnce(ctx context.Context, subject string, data []byte) error {
+	id := wire.Digest(data)
+	if c.mirror.filed(id) {
+		return nil
+	}
+	records, err := c.cfg.Store.ReadLog(ctx, subject, 1, filedPerFact)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if wire.Digest(r.Data) == id {
+			c.mirror.file(id)
+			return nil
+		}
+	}
+	if _, err := c.cfg.Store.Append(ctx, subject, data, id); err != nil {
+		return err
+	}
+	c.mirror.file(id)
+	return nil
+}

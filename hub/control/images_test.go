@@ -1,0 +1,45 @@
+package control
+
+import (
+	"context"
+
+	"rackboot/netboot/image"
+	"rackboot/protocol"
+)
+
+// movingTag resolves a tag to another digest each time.
+type movingTag struct{ asked int }
+
+func (m *movingTag) Resolve(_ context.Context, ref, arch string) (protocol.Image, error) {
+	m.asked++
+	return bootable(ref, arch, string(rune('0'+m.asked))), nil
+}
+
+func (m *movingTag) Require(img protocol.Image, method protocol.BootTarget) error {
+	return image.Require(img, method)
+}
+
+func bootable(ref, arch, digit string) protocol.Image {
+	digest := "sha256:"
+	for range 64 {
+		digest += digit
+	}
+	return protocol.Image{Reference: ref, Digest: digest, Architecture: arch, Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: digest, Size: 1}}}
+}
+
+// flakyRegistry is down while down is set, and has no UKI while bare is set.
+type flakyRegistry struct {
+	down, bare bool
+	movingTag
+}
+
+func (f *flakyRegistry) Resolve(ctx context.Context, ref, arch string) (protocol.Image, error) {
+	if f.down {
+		return protocol.Image{}, protocol.Errorf(protocol.CodeUnavailable, "resolve", "registry does not answer")
+	}
+	img, err := f.movingTag.Resolve(ctx, ref, arch)
+	if f.bare {
+		img.Artefacts = nil
+	}
+	return img, err
+}

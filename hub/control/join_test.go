@@ -1,0 +1,123 @@
+package control
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/protocol/wire"
+)
+
+// design §7: a token is for one rack, serves once and for an hour.
+func TestJoinRefuses(t *testing.T) {
+	good := wire.NewSigner(key("r1-1")).Public()
+	for _, c := range []struct {
+		name  string
+		with  func(b *bench, token string) api.JoinRequest
+		code  protocol.Code
+		hint  string
+		joins bool // another may still join
+	}{
+		{"unknown token", func(*bench, string) api.JoinRequest { return api.JoinRequest{Token: "no", Key: good} }, protocol.CodeDenied, "join-token", true},
+		{"expired", func(b *bench, token string) api.JoinRequest {
+			b.now = b.now.Add(tokenLife + time.Second)
+			return api.JoinRequest{Token: token, Key: good}
+		}, protocol.CodeDenied, "join-token", true},
+		{"short key", func(_ *bench, token string) api.JoinRequest { return api.JoinRequest{Token: token, Key: good[:31]} }, protocol.CodeInvalid, "", true},
+		{"token used", func(b *bench, token string) api.JoinRequest {
+			q := api.JoinRequest{Token: token, Key: good}
+			if _, err := b.control.Join(ctx(b.t), q); err != nil {
+				b.t.Fatal(err)
+			}
+			return q
+		}, protocol.CodeDenied, "join-token", false},
+		{"rack is served", func(b *bench, token string) api.JoinRequest {
+			b.join("r1")
+			return api.JoinRequest{Token: token, Key: good}
+		}, protocol.CodeConflict, "rackctl delete agent r1-1", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, &movingTag{})
+			b.apply(storetest.Site()...)
+			token, err := b.control.NewJoinToken(ctx(t), "r1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = b.control.Join(ctx(t), c.with(b, token.Token))
+			if protocol.CodeOf(err) != c.code || !strings.Contains(protocol.HintOf(err), c.hint) {
+				t.Errorf("got %v, hint %q; want %s and %q", err, protocol.HintOf(err), c.code, c.hint)
+			}
+			if _, err := b.control.NewJoinToken(ctx(t), "r1"); (err == nil) != c.joins {
+				t.Errorf("a new token afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// A token of one rack makes no agent of another.
+func TestJoinIsForTheTokensRack(t *testing.T) {
+	b := newBench(t, &movingTag{})
+	b.apply(storetest.Rack("r1"), storetest.Rack("r2"))
+	b.join("r2")
+	for rack, want := range map[string]string{"r1": "", "r2": "r2-1"} {
+		r, err := store.Get[*protocol.Rack](b.store, rack)
+		if err != nil || r.Status.Agent != want {
+			t.Errorf("rack %s has agent %q, want %q: %v", rack, r.Status.Agent, want, err)
+		}
+	}
+}
+
+// TestJoinKilled: a hub that dies between the writes of a join leaves a rack that
+// can be joined, a token that is spent, and never gives a name out twice.
+func TestJoinKilled(t *testing.T) {
+	for point, want := range map[string]string{"hub.join.term": "r1-2", "hub.join.agent": "r1-2"} {
+		b := newBench(t, &movingTag{})
+		b.apply(storetest.Site()...)
+		token, err := b.control.NewJoinToken(ctx(t), "r1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := api.JoinRequest{Token: token.Token, Key: wire.NewSigner(key("r1-1")).Public()}
+		b.dies(point, func() { _, _ = b.control.Join(ctx(t), q) })
+		if _, err := b.control.Join(ctx(t), q); protocol.CodeOf(err) != protocol.CodeDenied {
+			t.Errorf("%s: the token serves again: %v", point, err)
+		}
+		if token, err = b.control.NewJoinToken(ctx(t), "r1"); err != nil {
+			t.Fatalf("%s: %v", point, err)
+		}
+		q.Token = token.Token
+		if answer, err := b.control.Join(ctx(t), q); err != nil || answer.Agent != want || answer.Term != 2 {
+			t.Errorf("%s: joined as %q with term %d, %v; want %s", point, answer.Agent, answer.Term, err, want)
+		}
+	}
+}
+
+// A rack that is deleted and made again goes on counting: the certificate of its
+// first agent is still good for that agent's name.
+func TestNamesAreNotGivenTwice(t *testing.T) {
+	b := newBench(t, &movingTag{})
+	b.apply(storetest.Rack("r1"))
+	first := b.join("r1")
+	for _, o := range []struct {
+		kind protocol.Kind
+		name string
+	}{{protocol.KindAgent, first}, {protocol.KindRack, "r1"}} {
+		if _, err := b.store.Delete(ctx(t), o.kind, o.name); err != nil {
+			t.Fatal(err)
+		}
+		b.pass()
+	}
+	b.apply(storetest.Rack("r1"))
+	token, err := b.control.NewJoinToken(ctx(t), "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := b.control.Join(ctx(t), api.JoinRequest{Token: token.Token, Key: wire.NewSigner(key("x")).Public()})
+	if err != nil || answer.Agent == first {
+		t.Errorf("joined as %q, %v", answer.Agent, err)
+	}
+}

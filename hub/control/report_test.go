@@ -1,0 +1,268 @@
+package control
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+func (b *bench) records(subject string) int {
+	b.t.Helper()
+	r, err := b.store.ReadLog(ctx(b.t), subject, 1, 100)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return len(r)
+}
+
+func off(server string) protocol.ServerReport {
+	return protocol.ServerReport{Server: server, Observation: protocol.Observation{Power: protocol.PowerOff}}
+}
+
+// Order by the broker is not trusted (P10): within a session the number decides,
+// between sessions the time.
+func TestReportOrder(t *testing.T) {
+	b, agent := joined(t)
+	say := func(session string, seq uint64, at time.Duration, power protocol.PowerState) {
+		r := off("n1")
+		r.Observation.Power = power
+		b.says(agent, protocol.LeafReport, protocol.Report{Session: session, Seq: seq, At: b.now.Add(at), Servers: []protocol.ServerReport{r}})
+	}
+	for _, c := range []struct {
+		name    string
+		session string
+		seq     uint64
+		at      time.Duration
+		taken   bool
+	}{
+		{"first", "a", 5, 0, true},
+		{"the same again", "a", 5, 0, false},
+		{"overtaken", "a", 4, 0, false},
+		{"next, and the agent's clock went back", "a", 6, -time.Hour, true},
+		{"a new session", "b", 1, time.Second, true},
+		{"an old session played back", "c", 900, -2 * time.Hour, false},
+	} {
+		was, _ := b.control.mirror.server("n1")
+		power := protocol.PowerOn
+		if was != nil && was.Observation.Power == protocol.PowerOn {
+			power = protocol.PowerOff
+		}
+		say(c.session, c.seq, c.at, power)
+		is, _ := b.control.mirror.server("n1")
+		if taken := is != nil && is.Observation.Power == power; taken != c.taken {
+			t.Errorf("%s: taken: %t, want %t", c.name, taken, c.taken)
+		}
+	}
+}
+
+// An agent speaks of its own rack's servers only, whatever it calls itself.
+func TestReportOfAnotherRack(t *testing.T) {
+	b, _ := joined(t)
+	b.apply(storetest.Rack("r2"))
+	thief := b.join("r2")
+	claim := storetest.Claim("c1", "n1")
+	b.apply(claim)
+	b.pass()
+	if _, err := b.store.Delete(ctx(t), protocol.KindClaim, "c1"); err != nil {
+		t.Fatal(err)
+	}
+	cl, err := store.Get[*protocol.Claim](b.store, "c1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lie := off("n1")
+	lie.Released, lie.ClaimUID = true, cl.Metadata.UID
+	b.says(thief, protocol.LeafReport, protocol.Report{Agent: "r1-1", Rack: "r1", Session: "s", Seq: 1, At: b.now, Servers: []protocol.ServerReport{lie}})
+	b.pass()
+	if _, err := store.Get[*protocol.Claim](b.store, "c1"); err != nil {
+		t.Error("another rack's agent ended the claim")
+	}
+	if r, _ := b.control.mirror.server("n1"); r != nil {
+		t.Errorf("the mirror has %+v", r)
+	}
+	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o"); err != nil {
+		t.Fatal(err)
+	}
+	b.says(thief, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
+		t.Error("another rack's agent acknowledged the release")
+	}
+}
+
+// TestReceipts: Fenced is a word with a proof, which is filed once.
+func TestReceipts(t *testing.T) {
+	b, agent := joined(t)
+	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := h.Metadata.Name
+	receipt := func(hold, server, signer string) []byte {
+		return seal(t, key(signer), wire.FactReceipt, protocol.Receipt{HoldID: hold, Server: server, Agent: agent})
+	}
+	for _, c := range []struct {
+		name    string
+		receipt []byte
+		word    protocol.HoldWord
+		filed   int
+	}{
+		{"no proof", nil, protocol.HoldEnforced, 0},
+		{"forged", receipt(id, "n1", "thief"), protocol.HoldEnforced, 0},
+		{"of another hold", receipt("other", "n1", agent), protocol.HoldEnforced, 0},
+		{"of another server", receipt(id, "n2", agent), protocol.HoldEnforced, 0},
+		{"proof", receipt(id, "n1", agent), protocol.HoldFenced, 1},
+		{"the same again", receipt(id, "n1", agent), protocol.HoldFenced, 1},
+	} {
+		r := off("n1")
+		r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, EnforcedAt: b.now, Receipt: c.receipt}}
+		b.reports(agent, r)
+		v, err := store.Get[*protocol.Hold](b.store, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.control.Decorate(v)
+		if v.Status.Word != c.word || (v.Status.Receipt != nil) != (c.word == protocol.HoldFenced) {
+			t.Errorf("%s: %s with receipt %v, want %s", c.name, v.Status.Word, v.Status.Receipt, c.word)
+		}
+		if n := b.records("receipt." + id); n != c.filed {
+			t.Errorf("%s: %d receipts filed, want %d", c.name, n, c.filed)
+		}
+	}
+	b.restart()
+	r := off("n1")
+	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, Receipt: receipt(id, "n1", agent)}}
+	b.reports(agent, r)
+	if n := b.records("receipt." + id); n != 1 {
+		t.Errorf("%d receipts after a restart", n)
+	}
+}
+
+// TestProvisioned: the agent's signed record is kept once, and what somebody else
+// signed is none. One bad fact does not hide the next server's.
+func TestProvisioned(t *testing.T) {
+	b, agent := joined(t)
+	b.apply(storetest.Claim("c1", "n1"), storetest.Claim("c2", "n2"))
+	b.pass()
+	record := func(claim, server, signer string) protocol.ServerReport {
+		cl, err := store.Get[*protocol.Claim](b.store, claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := off(server)
+		r.Provisioned = seal(t, key(signer), wire.FactProvisioned, protocol.Provisioned{ClaimUID: cl.Metadata.UID, Generation: 1, Server: server})
+		return r
+	}
+	has := func(claim string) bool {
+		c, err := store.Get[*protocol.BootConfiguration](b.store, claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Status.Provisioned != nil
+	}
+	b.reports(agent, record("c1", "n1", "thief"), record("c2", "n2", agent))
+	if has("c1") || !has("c2") {
+		t.Errorf("forged: %t, true: %t", has("c1"), has("c2"))
+	}
+	moved := record("c2", "n2", agent)
+	moved.Server = "n1"
+	b.reports(agent, moved)
+	if has("c1") {
+		t.Error("another server's record counts")
+	}
+	report := record("c1", "n1", agent)
+	b.dies("hub.provisioned.filed", func() { b.reports(agent, report) })
+	b.reports(agent, report)
+	c, _ := store.Get[*protocol.BootConfiguration](b.store, "c1")
+	if !has("c1") || b.records("provisioned."+c.Metadata.UID) != 1 {
+		t.Errorf("after a crash: kept %t, filed %d times", has("c1"), b.records("provisioned."+c.Metadata.UID))
+	}
+	b.pass()
+	if d := last[protocol.RackDoc](b, agent, "rack/0"); len(d.Servers[0].Boot.Provisioned) == 0 {
+		t.Error("the record is not echoed")
+	}
+}
+
+// TestOutcomes: a request ends once, by the agent's word or by its silence.
+func TestOutcomes(t *testing.T) {
+	b, agent := joined(t)
+	for _, id := range []string{"done", "silent"} {
+		if err := b.store.PutRequest(ctx(t), store.StoredRequest{Request: protocol.Request{ID: id, Server: "n1", NotAfter: b.now.Add(time.Minute)}, Rack: "r1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say := func(server string, outcome protocol.Outcome) protocol.Outcome {
+		r := off(server)
+		r.Requests = []protocol.RequestReport{{ID: "done", Outcome: outcome}}
+		b.reports(agent, r)
+		q, err := b.store.GetRequest("done")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q.Report.Outcome
+	}
+	for _, c := range []struct {
+		server     string
+		says, want protocol.Outcome
+	}{
+		{"n1", protocol.OutcomePending, ""},
+		{"n2", protocol.OutcomeDone, ""}, // not its request
+		{"n1", protocol.OutcomeDone, protocol.OutcomeDone},
+		{"n1", protocol.OutcomeRefused, protocol.OutcomeDone}, // the first end stays
+	} {
+		if got := say(c.server, c.says); got != c.want {
+			t.Errorf("%s says %s: %q, want %q", c.server, c.says, got, c.want)
+		}
+	}
+	b.pass()
+	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Requests) != 1 || d.Requests[0].ID != "silent" {
+		t.Errorf("the document still asks for %v", d.Requests)
+	}
+	b.now = b.now.Add(requestSilence + 2*time.Minute)
+	b.pass()
+	if q, err := b.store.GetRequest("silent"); err != nil || q.Report.Outcome != protocol.OutcomeUnknown {
+		t.Errorf("the silent request is %+v, %v", q.Report, err)
+	}
+	b.now = b.now.Add(requestKept)
+	b.pass()
+	if n := len(b.store.Requests()); n != 0 {
+		t.Errorf("%d requests are kept for ever", n)
+	}
+}
+
+// A hub that was restored learns of the holds that it has lost from whoever
+// enforces them; a hold that was released meanwhile does not come back.
+func TestAdoptHolds(t *testing.T) {
+	b, agent := joined(t)
+	freed, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := off("n1")
+	r.Holds = []protocol.HoldReport{{ID: "lost", Word: protocol.HoldEnforced}, {ID: freed.Metadata.Name, Word: protocol.HoldEnforced}}
+	b.reports(agent, r)
+	if _, err := store.Get[*protocol.Hold](b.store, "lost"); protocol.CodeOf(err) != protocol.CodeNotFound {
+		t.Errorf("adopted before the agent missed it in a document: %v", err)
+	}
+	if _, err := b.store.ReleaseHold(ctx(t), freed.Metadata.Name, "o"); err != nil {
+		t.Fatal(err)
+	}
+	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{freed.Metadata.Name}})
+	r.Conditions = []protocol.ConditionState{{Code: protocol.CondHoldMissing}}
+	b.reports(agent, r)
+	b.pass()
+	d := last[protocol.HoldDoc](b, agent, protocol.LeafHold)
+	if len(d.Holds) != 1 || d.Holds[0].ID != "lost" || d.Holds[0].Server != "n1" {
+		t.Errorf("the document holds %+v, want the lost hold", d.Holds)
+	}
+	if _, err := b.store.ReleaseHold(ctx(t), "lost", "o"); err != nil {
+		t.Errorf("the adopted hold cannot be released: %v", err)
+	}
+}

@@ -1,0 +1,231 @@
+package control
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+func joined(t *testing.T) (b *bench, agent string) {
+	t.Helper()
+	b = newBench(t, &movingTag{})
+	b.apply(storetest.Site()...)
+	agent = b.join("r1")
+	b.pass()
+	return b, agent
+}
+
+// Documents go out holds first, and again until they are acknowledged; afterwards
+// only what changed goes out.
+func TestDocumentsUntilAcknowledged(t *testing.T) {
+	b, agent := joined(t)
+	both := []string{"hold", "rack/0"}
+	if diff := cmp.Diff(both, b.took(agent)); diff != "" {
+		t.Errorf("first: %s", diff)
+	}
+	b.control.resend()
+	if got := b.took(agent); got != nil {
+		t.Errorf("sent again at once: %v", got)
+	}
+	b.now = b.now.Add(3 * time.Second) // 2 s + 50 %
+	b.control.resend()
+	if diff := cmp.Diff(both, b.took(agent)); diff != "" {
+		t.Errorf("again: %s", diff)
+	}
+	b.acks(agent)
+	b.now = b.now.Add(10 * time.Minute)
+	b.control.resend()
+	b.pass()
+	if got := b.took(agent); got != nil {
+		t.Errorf("sent although acknowledged: %v", got)
+	}
+	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	if diff := cmp.Diff([]string{"hold"}, b.took(agent)); diff != "" {
+		t.Errorf("after a hold: %s", diff)
+	}
+}
+
+// facts mqtt.md §2: resends at 2 s, 4, 8 … 60 s ± 50 %.
+func TestResendPauses(t *testing.T) {
+	s, now := newSends(), time.Unix(0, 0)
+	want := sendPauseMin
+	for range 10 {
+		if !s.due("a", now) {
+			t.Fatal("not due")
+		}
+		pause := s.next["a"].Sub(now)
+		if pause < want/2 || pause > want*3/2 {
+			t.Errorf("the pause is %s, want %s ± 50 %%", pause, want)
+		}
+		if s.due("a", now.Add(pause-1)) {
+			t.Error("due before its time")
+		}
+		now, want = now.Add(pause), min(want*2, sendPauseMax)
+	}
+	s.again("a")
+	if !s.due("a", now) {
+		t.Error("not due after news")
+	}
+}
+
+// TestHello: the answer says what the agent should have; what it lacks is sent at
+// once, and what it says it has is only believed when it acknowledges it.
+func TestHello(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		acked   bool
+		applied func(map[string]protocol.Head)
+		want    []string
+	}{
+		{"has all and acknowledged it", true, func(map[string]protocol.Head) {}, []string{"sync"}},
+		{"has all, the acknowledgements were lost", false, func(map[string]protocol.Head) {}, []string{"sync", "hold", "rack/0"}},
+		{"lost its disk", true, func(m map[string]protocol.Head) { clear(m) }, []string{"sync", "hold", "rack/0"}},
+		{"lost one document", true, func(m map[string]protocol.Head) { delete(m, "hold") }, []string{"sync", "hold"}},
+		{"has an older version", true, func(m map[string]protocol.Head) { m["rack/0"] = protocol.Head{Epoch: 1} }, []string{"sync", "rack/0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, agent := joined(t)
+			if c.acked {
+				b.acks(agent)
+			}
+			l, err := b.store.Ledger(agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			heads := map[string]protocol.Head{}
+			for leaf, s := range l.Sent {
+				heads[leaf] = s.Head
+			}
+			applied := maps.Clone(heads)
+			c.applied(applied)
+			for _, session := range []string{"one", "two"} { // repeated
+				b.sent = nil
+				b.hello(agent, session, applied)
+				sync := last[protocol.Sync](b, agent, protocol.LeafSync)
+				if sync.Session != session || sync.Refused != "" || !maps.Equal(sync.Heads, heads) {
+					t.Errorf("the answer is %+v", sync)
+				}
+				if diff := cmp.Diff(c.want, b.took(agent)); diff != "" {
+					t.Errorf("%s: sent %s", session, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestStrangers: what is not signed by the agent of the topic changes nothing.
+func TestStrangers(t *testing.T) {
+	b, agent := joined(t)
+	l, err := b.store.Ledger(agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied := protocol.Applied{Doc: "hold", Head: l.Sent["hold"].Head}
+	b.sent = nil
+	b.forge(agent, protocol.LeafApplied, key("thief"), applied)
+	elsewhere := protocol.TopicUp("r9-1", protocol.LeafApplied)
+	b.control.Receive(protocol.TopicUp(agent, protocol.LeafApplied), seal(t, key(agent), elsewhere, applied))
+	b.control.Receive(protocol.TopicDown(agent, protocol.LeafApplied), seal(t, key(agent), protocol.TopicDown(agent, protocol.LeafApplied), applied))
+	b.control.Receive(protocol.TopicUp(agent, protocol.LeafApplied), []byte("garbage"))
+	b.forge(agent, protocol.LeafHello, key("thief"), protocol.Hello{Session: "s"})
+	if l, err = b.store.Ledger(agent); err != nil || len(l.Acked) != 0 {
+		t.Errorf("acknowledged by strangers: %v, %v", l.Acked, err)
+	}
+	if got := b.took(agent); got != nil {
+		t.Errorf("a stranger was answered: %v", got)
+	}
+	b.says(agent, protocol.LeafApplied, applied)
+	if l, _ = b.store.Ledger(agent); l.Acked["hold"] != applied.Head {
+		t.Error("the agent itself is not heard")
+	}
+}
+
+// An agent that was deleted, or never got its rack, is told so, and what it signs
+// counts for nothing.
+func TestReplaced(t *testing.T) {
+	b, agent := joined(t)
+	if _, err := b.store.Delete(ctx(t), protocol.KindAgent, agent); err != nil {
+		t.Fatal(err)
+	}
+	for _, leaf := range []string{protocol.LeafHello, protocol.LeafReport} {
+		b.sent = nil
+		b.says(agent, leaf, protocol.Hello{Session: "s"})
+		if m := last[protocol.Sync](b, agent, protocol.LeafSync); m.Refused != protocol.CondAgentReplaced {
+			t.Errorf("a deleted agent's %s is answered with %+v", leaf, m)
+		}
+	}
+	b.pass()
+	second := b.join("r1")
+	orphan := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "r1"}, Key: wire.NewSigner(key(agent)).Public(), Term: 1}}
+	orphan.Metadata.Name = agent
+	if err := b.store.Put(ctx(t), orphan); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o"); err != nil {
+		t.Fatal(err)
+	}
+	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
+		t.Error("the release left the hub on the word of an agent that does not serve the rack")
+	}
+	for leaf, msg := range map[string]any{
+		protocol.LeafHello: protocol.Hello{Session: "s"}, protocol.LeafEvent: protocol.EventBatch{Session: "s", Incarnation: "i"},
+	} {
+		b.sent = nil
+		b.says(agent, leaf, msg)
+		if m := last[protocol.Sync](b, agent, protocol.LeafSync); m.Refused != protocol.CondAgentReplaced || m.Session != "s" {
+			t.Errorf("the %s of an agent without its rack is answered with %+v", leaf, m)
+		}
+	}
+	b.says(second, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); protocol.CodeOf(err) != protocol.CodeNotFound {
+		t.Errorf("the acknowledged release stays: %v", err)
+	}
+}
+
+// TestBehind: a hub that hears of newer documents than it ever made gives no more
+// versions to that agent until its epoch is raised.
+func TestBehind(t *testing.T) {
+	b, agent := joined(t)
+	b.acks(agent)
+	b.hello(agent, "s", map[string]protocol.Head{"hold": {Epoch: 1, Version: 99}, "rack/0": {Epoch: 1, Version: 98}})
+	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := b.store.Ledger(agent)
+	b.pass()
+	after, _ := b.store.Ledger(agent)
+	if before.Sent["hold"].Head != after.Sent["hold"].Head {
+		t.Errorf("version %v was made behind the agent's back", after.Sent["hold"].Head)
+	}
+	q := store.StoredRequest{Request: protocol.Request{ID: "q", Server: "n1", NotAfter: b.now.Add(time.Hour)}, Rack: "r1"}
+	if err := b.store.PutRequest(ctx(t), q); err != nil {
+		t.Fatal(err)
+	}
+	if epoch, err := RaiseEpoch(ctx(t), b.store); err != nil || epoch != 2 {
+		t.Fatalf("epoch %d, %v", epoch, err)
+	}
+	b.restart()
+	b.pass()
+	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); d.Head.Epoch != 2 || len(d.Holds) != 1 || len(d.Requests) != 0 {
+		t.Errorf("after the epoch was raised: %+v", d)
+	}
+	if q, err := b.store.GetRequest("q"); err != nil || q.Report.Outcome != protocol.OutcomeUnknown {
+		t.Errorf("the waiting request is %+v, %v", q.Report, err)
+	}
+}

@@ -1,0 +1,35 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/broker"
+	"rackboot/hub/control"
+	"rackboot/hub/pki"
+)
+
+// RaiseEpoch makes the documents of a folder that was restored from a copy newer
+// than those that agents have, and returns the new epoch. No hub may run on the
+// folder meanwhile.
+func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
+	keys, err := pki.Open(c.path("pki"), c.Names)
+	if err != nil {
+		return 0, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	b, err := broker.Open(broker.Config{
+		Dir: c.path("store"), MQTTListen: c.MQTT, TLS: keys.BrokerTLS(), HubIdentity: pki.HubIdentity, Logger: log, Registerer: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer b.Close()
+	st, err := openStore(ctx, b, log)
+	if err != nil {
+		return 0, err
+	}
+	return control.RaiseEpoch(ctx, st)
+}

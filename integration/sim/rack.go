@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"rackboot/bmc/sim"
+)
+
+// MachineAddress is what RunRack prints of each machine, one JSON object a line.
+type MachineAddress struct {
+	Name        string `json:"name"`
+	Address     string `json:"address"`     // https://host:port
+	Fingerprint string `json:"fingerprint"` // sha256:<hex>
+}
+
+// Of a simulated machine: how long the installer and the system's shutdown take.
+const (
+	simulatedInstall  = time.Second
+	simulatedShutdown = time.Second
+)
+
+// RunRack serves the machines' BMCs until ctx ends, and then takes the machines
+// down. It prints their addresses once all are up.
+func RunRack(ctx context.Context, c RackConfig, out io.Writer, log *slog.Logger) (err error) {
+	var closers []func() error
+	defer func() {
+		for _, c := range closers {
+			err = errors.Join(err, c())
+		}
+	}()
+	var addresses []MachineAddress
+	for _, m := range c.Machines {
+		b, err := m.start(log)
+		if err != nil {
+			return fmt.Errorf("machine %s: %w", m.Name, err)
+		}
+		closers = append(closers, b.Close)
+		addresses = append(addresses, MachineAddress{m.Name, b.Address(), b.Fingerprint()})
+	}
+	encoder := json.NewEncoder(out)
+	for _, a := range addresses {
+		if err := encoder.Encode(a); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (m *MachineConfig) start(log *slog.Logger) (*sim.BMC, error) {
+	username, password, err := m.account()
+	if err != nil {
+		return nil, err
+	}
+	listen := func() (net.Listener, error) { return net.Listen("tcp", m.BMC) }
+	if m.Kind == KindSimulated {
+		s, err := StartServer(ServerConfig{
+			Name: m.Name, MAC: m.MAC, Username: username, Password: password, Personality: sim.Plain(),
+			Interface: m.Interface, Speed: 1, Post: m.Post, Install: simulatedInstall, Shutdown: simulatedShutdown,
+			Listen: listen, Logger: log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return s.BMC, nil
+	}
+	log = log.With("machine", m.Name)
+	machine, err := sim.NewQEMU(sim.QEMUConfig{
+		Dir: m.Dir, Code: m.Code, Vars: m.Vars, Disk: m.Disk, Tap: m.Tap, MAC: m.MAC, UUID: m.UUID, Post: m.Post, Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sim.New(sim.Config{
+		Machine: machine, Personality: sim.Plain(), Username: username, Password: password, Listen: listen, Logger: log,
+	})
+}

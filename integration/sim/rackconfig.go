@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// The kinds of machines behind a simulated BMC.
+const (
+	KindSimulated = "simulated" // firmware and installer are simulated, the packets are real
+	KindQEMU      = "qemu"      // OVMF in QEMU
+)
+
+// Where Debian's package ovmf has its firmware.
+const (
+	defaultOVMFCode = "/usr/share/OVMF/OVMF_CODE_4M.fd"
+	defaultOVMFVars = "/usr/share/OVMF/OVMF_VARS_4M.fd"
+)
+
+// RackConfig is the file of rackboot-sim rack.
+type RackConfig struct {
+	Machines []MachineConfig `yaml:"machines"`
+}
+
+// MachineConfig is one machine and its BMC.
+type MachineConfig struct {
+	Name string `yaml:"name"`
+	Kind string `yaml:"kind"` // simulated or qemu
+	MAC  string `yaml:"mac"`
+	UUID string `yaml:"uuid"` // qemu only; may be empty
+	// BMC is the address:port of the Redfish service.
+	BMC string `yaml:"bmc"`
+	// Credentials is a file with the BMC's username and password, in the form that
+	// the agent reads.
+	Credentials string `yaml:"credentials"`
+	// Interface is where a simulated machine broadcasts.
+	Interface string `yaml:"interface"`
+	// Tap is an interface that exists already, for a machine in QEMU. Disk is its raw
+	// disk image, and Dir the folder for NVRAM and serial log, with a short path.
+	Tap  string `yaml:"tap"`
+	Disk string `yaml:"disk"`
+	Dir  string `yaml:"dir"`
+	Code string `yaml:"code"` // firmware; Debian's if empty
+	Vars string `yaml:"vars"` // its NVRAM as it comes; Debian's if empty
+	// Post is how long firmware takes from power to the boot device. Default 2s.
+	Post time.Duration `yaml:"post"`
+}
+
+// LoadRackConfig reads the file. Errors name file, line and field.
+func LoadRackConfig(path string) (RackConfig, error) {
+	var c RackConfig
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return c, err
+	}
+	if err := yaml.UnmarshalWithOptions(raw, &c, yaml.Strict()); err != nil {
+		return c, fmt.Errorf("%s: %s", path, yaml.FormatError(err, false, true))
+	}
+	if len(c.Machines) == 0 {
+		return c, fmt.Errorf("%s: machines is empty", path)
+	}
+	for i := range c.Machines {
+		if err := c.Machines[i].check(); err != nil {
+			return c, fmt.Errorf("%s: machines[%d].%w", path, i, err)
+		}
+	}
+	return c, nil
+}
+
+// check fills what is left out and says what is wrong.
+func (m *MachineConfig) check() error {
+	if m.Name == "" {
+		return fmt.Errorf("name is empty")
+	}
+	if mac, err := net.ParseMAC(m.MAC); err != nil || len(mac) != 6 {
+		return fmt.Errorf("mac: %q is not a MAC address", m.MAC)
+	}
+	if _, err := netip.ParseAddrPort(m.BMC); err != nil {
+		return fmt.Errorf("bmc: %q is not address:port", m.BMC)
+	}
+	if m.Credentials == "" {
+		return fmt.Errorf("credentials is empty; it is a file with username and password")
+	}
+	if m.Code == "" {
+		m.Code = defaultOVMFCode
+	}
+	if m.Vars == "" {
+		m.Vars = defaultOVMFVars
+	}
+	if m.Post == 0 {
+		m.Post = 2 * time.Second
+	}
+	switch {
+	case m.Kind == KindSimulated && m.Interface == "":
+		return fmt.Errorf("interface is empty; a simulated machine broadcasts on one")
+	case m.Kind == KindQEMU && (m.Tap == "" || m.Disk == "" || m.Dir == ""):
+		return fmt.Errorf("tap, disk and dir are needed for a machine in QEMU")
+	case m.Kind != KindSimulated && m.Kind != KindQEMU:
+		return fmt.Errorf("kind: %q is not %s or %s", m.Kind, KindSimulated, KindQEMU)
+	}
+	return nil
+}
+
+// account reads the BMC's account.
+func (m *MachineConfig) account() (username, password string, err error) {
+	raw, err := os.ReadFile(m.Credentials)
+	if err != nil {
+		return "", "", err
+	}
+	var v struct {
+		Username string `yaml:"username"`
+		Password string `yaml:"password"`
+	}
+	// The parser's error is not passed on: it would quote the file.
+	if err := yaml.UnmarshalWithOptions(raw, &v, yaml.Strict()); err != nil || v.Username == "" {
+		return "", "", fmt.Errorf("%s does not have the lines username and password", m.Credentials)
+	}
+	return v.Username, v.Password, nil
+}

@@ -1,0 +1,262 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	agentdaemon "rackboot/agent/daemon"
+	hubdaemon "rackboot/hub/daemon"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/state/statetest"
+)
+
+// points are the hub's crash points, read from its source: one that is added and
+// not passed fails the test.
+func points(t *testing.T) []string {
+	t.Helper()
+	at := regexp.MustCompile(`Crash\.At\("(hub\.[^"]+)"`)
+	var out []string
+	if err := filepath.WalkDir("../../hub", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		for _, m := range at.FindAllStringSubmatch(string(raw), -1) {
+			out = append(out, m[1])
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	if len(out) < 8 {
+		t.Fatalf("%d crash points in hub/", len(out))
+	}
+	return slices.Compact(out)
+}
+
+const hubFile = "hub.json"
+
+// hubMain is the child: the hub's daemon on the configuration in its folder.
+func hubMain(r statetest.Run) {
+	raw, err := os.ReadFile(filepath.Join(r.Dir, hubFile))
+	if err != nil {
+		panic(err)
+	}
+	var c hubdaemon.Config
+	if err := json.Unmarshal(raw, &c); err != nil {
+		panic(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
+		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	if err := hubdaemon.Run(context.Background(), c, hubdaemon.Options{Version: "test", Logger: log, Crash: r.Crash, Ready: func() { r.Ack("ready") }}); err != nil {
+		panic(err)
+	}
+}
+
+// TestHubKilledAtEachPoint kills the hub with SIGKILL wherever it is between two
+// writes, while the agent and the servers live on, and starts it again. Whatever
+// the API had acknowledged comes to its end, once.
+func TestHubKilledAtEachPoint(t *testing.T) {
+	flow := statetest.NewChild(t, hubMain)
+	t.Parallel()
+	for _, point := range points(t) {
+		passages := 1
+		if point == "hub.ledger.written" || point == "hub.applied" {
+			passages = 4 // before and after the claim, the record, the hold
+		}
+		for passage := 1; passage <= passages; passage++ {
+			t.Run(fmt.Sprintf("%s#%d", point, passage), func(t *testing.T) {
+				t.Parallel()
+				s := newSite(t, 1)
+				h := &killed{site: s, flow: flow}
+				h.run(point, passage)
+			})
+		}
+	}
+}
+
+// killed is a site whose hub dies once.
+type killed struct {
+	*site
+	flow statetest.Child
+	hub  *statetest.Process
+	died bool
+}
+
+func (k *killed) start(point string, passage int) {
+	k.t.Helper()
+	k.hub = k.flow.Start(k.t, k.dir, point, passage)
+	k.t.Cleanup(k.hub.Kill)
+	k.until("the hub process", func() bool {
+		select {
+		case <-k.hub.Ended:
+			k.t.Fatalf("the hub ended: %s", k.hub.Output())
+		default:
+		}
+		return k.hub.Acked("ready")
+	}, func() any { return "no hub" })
+	k.dial()
+}
+
+// revive starts the hub again if it is dead.
+func (k *killed) revive() {
+	if k.died {
+		return
+	}
+	select {
+	case <-k.hub.Ended:
+		k.died = true
+		k.start("", 0)
+	default:
+	}
+}
+
+// try does what an operator does with a hub that may die: the same again until it
+// is acknowledged.
+func (k *killed) try(what string, do func() error) {
+	k.t.Helper()
+	var last error
+	k.until(what, func() bool {
+		k.revive()
+		last = do()
+		return last == nil
+	}, func() any { return last })
+}
+
+func (k *killed) run(point string, passage int) {
+	t := k.t
+	raw, err := json.Marshal(k.site.hub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(k.dir, hubFile), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.start(point, passage)
+	ctx := t.Context()
+	k.try("the manifests", func() error { _, err := k.client.Apply(ctx, k.manifests(), false); return err })
+	c := k.firstAgent()
+	k.try("the join", func() error {
+		token, err := k.client.NewJoinToken(ctx, rackName)
+		if protocol.CodeOf(err) == protocol.CodeConflict {
+			// It joined, and the answer was lost: do what the hint says.
+			_, err := k.client.Delete(ctx, protocol.KindAgent, "r1-1")
+			return errors.Join(errors.New("joined without an answer"), err)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = agentdaemon.Join(ctx, c, "https://"+k.site.hub.API, token.Token, k.ca())
+		return err
+	})
+	k.startAgent(c)
+	k.try("the claim", func() error { _, err := k.client.Apply(ctx, []protocol.Object{k.claim("n1")}, false); return err })
+	k.see("the installation", func() bool {
+		v, ok := get[*protocol.Server](k.site, "n1")
+		return ok && v.Status.Report != nil && diskBoot(v)
+	})
+	k.see("the provisioned record", func() bool {
+		b, ok := get[*protocol.BootConfiguration](k.site, "c-n1")
+		return ok && len(b.Status.SignedProvisioned) > 0
+	})
+
+	id := ""
+	k.try("the hold", func() error {
+		h, err := k.client.CreateHold(ctx, "n1", api.HoldRequest{Key: "k", Mode: protocol.StopHard})
+		if err == nil {
+			id = h.Metadata.Name
+		}
+		return err
+	})
+	k.see("the receipt", func() bool {
+		h, ok := get[*protocol.Hold](k.site, id)
+		return ok && h.Status.Word == protocol.HoldFenced && h.Status.Receipt != nil
+	})
+	k.staysOff(0)
+	k.try("the release", func() error {
+		_, err := k.client.ReleaseHold(ctx, id)
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			return nil // it was released, acknowledged and removed before the answer came
+		}
+		return err
+	})
+	k.see("the acknowledged release", func() bool {
+		list, err := k.client.ListObjects(ctx, protocol.KindHold)
+		return err == nil && len(list) == 0
+	})
+	k.see("the disk boot after the release", func() bool {
+		v, ok := get[*protocol.Server](k.site, "n1")
+		return ok && v.Status.Report != nil && diskBoot(v)
+	})
+	k.try("the deletion", func() error {
+		_, err := k.client.Delete(ctx, protocol.KindClaim, "c-n1")
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			return nil
+		}
+		return err
+	})
+	k.see("the end of the claim", func() bool {
+		claims, err := k.client.ListObjects(ctx, protocol.KindClaim)
+		configs, err2 := k.client.ListObjects(ctx, protocol.KindBootConfiguration)
+		return err == nil && err2 == nil && len(claims) == 0 && len(configs) == 0
+	})
+	k.installedOnce()
+	if _, disk, _, _ := k.servers[0].Boots.Counts(); disk != 2 {
+		t.Errorf("%d disk boots, want one after the installation and one after the release", disk)
+	}
+	k.once()
+	if !k.died {
+		t.Errorf("the hub never came to %s #%d; it passed %v", point, passage, k.hub.Passed())
+	}
+}
+
+func (k *killed) see(what string, ok func() bool) {
+	k.t.Helper()
+	k.until(what, func() bool { k.revive(); return ok() }, func() any {
+		v, _ := get[*protocol.Server](k.site, "n1")
+		if v == nil || v.Status.Report == nil {
+			return "no report"
+		}
+		return *v.Status.Report
+	})
+}
+
+// once: each thing that happened at the agent is in the hub's log once, in order.
+func (k *killed) once() {
+	k.t.Helper()
+	list, err := k.client.Events(k.t.Context(), 0, 1000)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	last := uint64(0)
+	count := map[protocol.EventCode]int{}
+	for _, e := range list.Items {
+		if e.Agent == "hub" {
+			continue
+		}
+		if e.Seq <= last {
+			k.t.Errorf("event %d (%s) came after event %d", e.Seq, e.Code, last)
+		}
+		last = e.Seq
+		count[e.Code]++
+	}
+	for _, code := range []protocol.EventCode{protocol.EventGrantUsed, protocol.EventProvisioned, protocol.EventHoldEnforced, protocol.EventFenced, protocol.EventHoldReleased} {
+		if count[code] != 1 {
+			k.t.Errorf("%d events %s, want 1; there are %v", count[code], code, count)
+		}
+	}
+}

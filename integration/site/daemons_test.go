@@ -1,0 +1,124 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	agentdaemon "rackboot/agent/daemon"
+	hubdaemon "rackboot/hub/daemon"
+	"rackboot/protocol/api"
+)
+
+// run starts a daemon and returns what stops it, once it is ready.
+func (s *site) run(what string, daemon func(ctx context.Context, ready func()) error) (stop func()) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- daemon(ctx, sync.OnceFunc(func() { close(ready) })) }()
+	select {
+	case <-ready:
+	case err := <-done:
+		cancel()
+		s.t.Fatalf("%s did not start: %v", what, err)
+	case <-time.After(waitAtMost):
+		cancel()
+		s.t.Fatalf("%s is not ready", what)
+	}
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+			s.t.Errorf("%s: %v", what, err)
+		}
+	})
+	s.t.Cleanup(stop)
+	return stop
+}
+
+func (s *site) startHub() {
+	s.t.Helper()
+	s.stopHub = s.run("hub", func(ctx context.Context, ready func()) error {
+		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: "test", Logger: s.log, Ready: ready})
+	})
+	s.dial()
+}
+
+// dial makes the client from the files that the hub wrote, and waits until the hub
+// answers.
+func (s *site) dial() {
+	s.t.Helper()
+	if s.client == nil {
+		ca, err := os.ReadFile(filepath.Join(s.hub.DataDir, "ca.pem"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		token, err := os.ReadFile(filepath.Join(s.hub.DataDir, "pki", "admin.token"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if s.client, err = api.NewClient(api.Config{BaseURL: "https://" + s.hub.API, CA: ca, Token: strings.TrimSpace(string(token))}); err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Cleanup(s.client.CloseIdle)
+	}
+	var last error
+	s.until("the hub", func() bool { last = s.client.Ready(s.t.Context()); return last == nil }, func() any { return last })
+}
+
+// agentConfig is that of an agent in folder name. http is where it listens: only
+// one agent at a time can have the site's.
+func (s *site) agentConfig(name, dhcp, http string) agentdaemon.Config {
+	s.t.Helper()
+	credentials := filepath.Join(s.dir, "credentials")
+	if err := os.MkdirAll(credentials, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(credentials, "bmc"), []byte("username: admin\npassword: secret\n"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return agentdaemon.Config{
+		DataDir: filepath.Join(s.dir, name), CredentialsDir: credentials,
+		Segments: []agentdaemon.Segment{{Name: "boot", DHCP: dhcp, HTTP: http}},
+		Images:   agentdaemon.Images{QuotaMiB: 64},
+	}
+}
+
+func (s *site) firstAgent() agentdaemon.Config {
+	return s.agentConfig("agent", s.dhcp.String(), s.http)
+}
+
+// join spends a new token.
+func (s *site) join(c agentdaemon.Config) (agent string) {
+	s.t.Helper()
+	token, err := s.client.NewJoinToken(s.t.Context(), rackName)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if agent, err = agentdaemon.Join(s.t.Context(), c, "https://"+s.hub.API, token.Token, s.ca()); err != nil {
+		s.t.Fatal(err)
+	}
+	return agent
+}
+
+func (s *site) ca() []byte {
+	s.t.Helper()
+	ca, err := os.ReadFile(filepath.Join(s.hub.DataDir, "ca.pem"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return ca
+}
+
+// linkPause bounds the pause between an agent's connections, to keep tests short.
+const linkPause = 500 * time.Millisecond
+
+func (s *site) startAgent(c agentdaemon.Config) (stop func()) {
+	s.t.Helper()
+	return s.run("agent in "+filepath.Base(c.DataDir), func(ctx context.Context, ready func()) error {
+		return agentdaemon.Run(ctx, c, agentdaemon.Options{Version: "test", Logger: s.log, MaxBackoff: linkPause, Ready: ready})
+	})
+}

@@ -1,0 +1,89 @@
+package site
+
+import (
+	"testing"
+
+	"rackboot/protocol"
+)
+
+// TestClaimToRelease is the main job over hub and agent, with the hub away in its
+// middle, then both sides restarted, and the claim's end.
+func TestClaimToRelease(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 2)
+	s.startHub()
+	s.apply(s.manifests()...)
+	c := s.firstAgent()
+	if name := s.join(c); name != "r1-1" {
+		t.Errorf("the agent is %s", name)
+	}
+	stopAgent := s.startAgent(c)
+	s.provision()
+
+	h := s.place("n1", "k", protocol.HoldFenced)
+	if r := h.Status.Receipt; r == nil || r.HoldID != h.Metadata.Name || r.Reads < 2 {
+		t.Errorf("the receipt is %+v", r)
+	}
+	s.stopHub()
+	s.staysOff(0)
+	s.refused(0)
+
+	// Both were down at once; the agent comes first and knows all it needs.
+	stopAgent()
+	stopAgent = s.startAgent(c)
+	s.staysOff(0)
+	s.startHub()
+	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+	s.release(h.Metadata.Name)
+	s.untilServer("n1", "the disk boot after the release", diskBoot)
+
+	// The network between them is cut by stopping the broker; a claim on the other
+	// server is made by label meanwhile, and is done when they meet again.
+	stopAgent()
+	second := s.claim("")
+	second.Metadata.Name, second.Spec.ServerRef = "by-label", nil
+	second.Spec.ServerSelector = &protocol.Selector{MatchLabels: map[string]string{"role": "node"}}
+	s.apply(second)
+	s.startAgent(c)
+	s.untilServer("n2", "the disk boot of the labelled claim", diskBoot)
+
+	if _, err := s.client.Delete(t.Context(), protocol.KindClaim, "c-n1"); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the end of the claim", func() bool { _, ok := get[*protocol.Claim](s, "c-n1"); return !ok }, func() any { return "a claim" })
+	s.staysOff(0)
+	s.installedOnce()
+	if list, err := s.client.ListObjects(t.Context(), protocol.KindBootConfiguration); err != nil || len(list) != 1 {
+		t.Errorf("%d boot configurations are left, %v; want the other claim's", len(list), err)
+	}
+}
+
+// TestHubNeverReachable: an agent with its disk and no hub holds, refuses boots and
+// completes the first boot that was granted.
+func TestHubNeverReachable(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 2)
+	s.startHub()
+	s.apply(s.manifests()...)
+	c := s.firstAgent()
+	s.join(c)
+	stop := s.startAgent(c)
+	s.provision()
+	s.place("n1", "k", protocol.HoldFenced)
+	s.apply(s.claim("n2"))
+	s.untilServer("n2", "the claim at the agent", func(v *protocol.Server) bool { return v.Status.Report.ClaimUID != "" })
+	s.stopHub()
+	stop()
+
+	// While the agent is away too, somebody switches n1 on.
+	s.servers[0].BMC.ExternalOn()
+	s.startAgent(c)
+	s.until("n1 forced off again", func() bool { return s.servers[0].BMC.PowerState() == protocol.PowerOff }, func() any { return s.servers[0].BMC.PowerState() })
+	s.staysOff(0)
+	s.refused(0)
+	s.until("n2 installed and booted from its disk", func() bool {
+		network, disk, _, installs := s.servers[1].Boots.Counts()
+		return network == 1 && disk == 1 && installs == 1 && s.servers[1].BMC.PowerState() == protocol.PowerOn
+	}, func() any { return s.servers[1].BMC.PowerState() })
+	s.installedOnce()
+}

@@ -1,0 +1,66 @@
+package site
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// TestImagesThatCannotBoot: each way in which an image is no use is a condition of
+// its claim with a hint, and nothing else happens to the server.
+func TestImagesThatCannotBoot(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 1)
+	s.startHub()
+	s.apply(s.manifests()...)
+	c := s.firstAgent()
+	s.join(c)
+	s.startAgent(c)
+	s.untilServer("n1", "the first read", func(v *protocol.Server) bool { return v.Status.Phase == protocol.PhaseAvailable })
+	bare, err := s.reg.PushLayer("demo/bare:1", "application/octet-stream", []byte("no kernel"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name, image string
+		firstBoot   protocol.FirstBoot
+		want        protocol.ConditionCode
+	}{
+		{"registry down", freePorts(t, 1)[0] + "/demo/os:1", protocol.FirstBootUefiHTTP, protocol.CondRegistryUnavailable},
+		{"no such tag", strings.TrimSuffix(s.image, "1") + "2", protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
+		{"no UKI", bare, protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
+		{"UKI only, for Pxe", s.image, protocol.FirstBootPxe, protocol.CondImageInvalid},
+	} {
+		claim := s.claim("n1")
+		claim.Spec.Image, claim.Spec.BootPolicy.FirstBoot = row.image, row.firstBoot
+		s.apply(claim)
+		var last *protocol.Claim
+		s.until(row.name, func() bool {
+			v, ok := get[*protocol.Claim](s, "c-n1")
+			last = v
+			return ok && has(v.Status.Conditions, row.want)
+		}, func() any { return last.Status })
+		if cond, ok := protocol.LookupCondition(row.want); !ok || cond.Hint == "" {
+			t.Errorf("%s: %s has no hint", row.name, row.want)
+		}
+		for _, cond := range last.Status.Conditions {
+			if cond.Code == row.want && cond.Message == "" {
+				t.Errorf("%s: %s does not say what", row.name, cond.Code)
+			}
+		}
+		v, _ := get[*protocol.Server](s, "n1")
+		if list, err := s.client.ListObjects(t.Context(), protocol.KindBootConfiguration); err != nil || len(list) != 0 {
+			t.Errorf("%s: %d boot configurations, %v", row.name, len(list), err)
+		}
+		if r := v.Status.Report; r.Attempt != nil || s.servers[0].BMC.PowerState() != protocol.PowerOff || s.servers[0].BMC.Override().Armed() {
+			t.Errorf("%s: the server was touched: %+v", row.name, r)
+		}
+		if _, err := s.client.Delete(t.Context(), protocol.KindClaim, "c-n1"); err != nil {
+			t.Fatal(err)
+		}
+		s.until("the end of the claim", func() bool { _, ok := get[*protocol.Claim](s, "c-n1"); return !ok }, func() any { return time.Now() })
+	}
+	s.provision() // the same claim with an image that boots
+}

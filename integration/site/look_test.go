@@ -1,0 +1,142 @@
+package site
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"time"
+
+	"rackboot/netboot/firmware"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// get reads a resource; it is the zero value while there is none.
+func get[T protocol.Object](s *site, name string) (v T, ok bool) {
+	v, err := api.Get[T](s.t.Context(), s.client, name)
+	return v, err == nil
+}
+
+// untilServer waits for a server's status.
+func (s *site) untilServer(name, what string, ok func(*protocol.Server) bool) *protocol.Server {
+	s.t.Helper()
+	var last *protocol.Server
+	s.until(what+" of "+name, func() bool {
+		v, have := get[*protocol.Server](s, name)
+		if have {
+			last = v
+		}
+		return have && v.Status.Report != nil && ok(v)
+	}, func() any {
+		if last == nil {
+			return "no server"
+		}
+		return struct {
+			Status protocol.ServerStatus
+			Report *protocol.ServerReport
+		}{last.Status, last.Status.Report}
+	})
+	return last
+}
+
+// diskBoot is the end of every power-on after the first.
+func diskBoot(v *protocol.Server) bool {
+	r := v.Status.Report
+	return r.Attempt != nil && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == protocol.AttemptSucceeded &&
+		r.Observation.Power == protocol.PowerOn && !has(v.Status.Conditions, protocol.CondDark)
+}
+
+func has(conds []protocol.ConditionState, code protocol.ConditionCode) bool {
+	return slices.ContainsFunc(conds, func(c protocol.ConditionState) bool { return c.Code == code })
+}
+
+// provision applies everything and waits until server 1 runs from its disk.
+func (s *site) provision() {
+	s.t.Helper()
+	s.apply(s.claim("n1"))
+	s.untilServer("n1", "the disk boot after the installation", diskBoot)
+	s.installedOnce()
+}
+
+// installedOnce holds for ever after one claim.
+func (s *site) installedOnce() {
+	s.t.Helper()
+	if network, _, _, installs := s.servers[0].Boots.Counts(); network != 1 || installs != 1 {
+		s.t.Errorf("%d network boots and %d installations, want 1 and 1", network, installs)
+	}
+}
+
+// place holds a server and waits for the word.
+func (s *site) place(server, key string, word protocol.HoldWord) *protocol.Hold {
+	s.t.Helper()
+	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{Key: key, Mode: protocol.StopHard})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.untilHold(h.Metadata.Name, word)
+}
+
+func (s *site) untilHold(id string, word protocol.HoldWord) (h *protocol.Hold) {
+	s.t.Helper()
+	s.until("hold "+string(word), func() bool {
+		v, ok := get[*protocol.Hold](s, id)
+		h = v
+		return ok && v.Status.Word == word
+	}, func() any { return h })
+	return h
+}
+
+// release releases a hold and waits until it has left the hub: only the agent's
+// acknowledgement ends it there.
+func (s *site) release(id string) {
+	s.t.Helper()
+	if _, err := s.client.ReleaseHold(s.t.Context(), id); err != nil {
+		s.t.Fatal(err)
+	}
+	s.until("the acknowledged release", func() bool { _, ok := get[*protocol.Hold](s, id); return !ok }, func() any { return id })
+}
+
+// staysOff watches a held server for a while and lets its firmware ask for a boot.
+func (s *site) staysOff(i int) {
+	s.t.Helper()
+	for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if p := s.servers[i].BMC.PowerState(); p != protocol.PowerOff {
+			s.t.Fatalf("%s is %s under its hold", s.servers[i].Name, p)
+		}
+	}
+}
+
+// refused wants the boot servers to refuse the firmware of a server.
+func (s *site) refused(i int) {
+	s.t.Helper()
+	mac, err := net.ParseMAC(s.servers[i].MAC)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c := &firmware.Client{MAC: mac, Server: s.dhcp, Speed: 20}
+	if _, err := c.HTTPBoot(s.t.Context()); !errors.Is(err, firmware.ErrRefused) {
+		s.t.Errorf("the firmware of %s got %v, want a refusal", s.servers[i].Name, err)
+	}
+}
+
+// silent says whether the first agent's boot servers let the firmware of a server
+// be: an agent that serves nothing gives no answer, where one that serves refuses.
+func (s *site) silent(i int) bool {
+	s.t.Helper()
+	mac, err := net.ParseMAC(s.servers[i].MAC)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, err = (&firmware.Client{MAC: mac, Server: s.dhcp, Speed: 20}).HTTPBoot(s.t.Context())
+	return errors.Is(err, firmware.ErrNoOffer)
+}
+
+func (s *site) agentHas(name string, code protocol.ConditionCode) {
+	s.t.Helper()
+	var a *protocol.Agent
+	s.until("condition "+string(code), func() bool {
+		v, ok := get[*protocol.Agent](s, name)
+		a = v
+		return ok && has(v.Status.Conditions, code)
+	}, func() any { return a.Status.Conditions })
+}

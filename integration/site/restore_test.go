@@ -1,0 +1,97 @@
+package site
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	hubdaemon "rackboot/hub/daemon"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// TestHubRestored: a hub whose folder was restored from a copy has older documents
+// than the agent. The agent refuses them loudly and keeps its holds; the operator
+// raises the epoch, and everything goes on. What was made after the copy is made
+// again; nothing is installed twice.
+func TestHubRestored(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 2)
+	s.startHub()
+	s.apply(s.manifests()...)
+	c := s.firstAgent()
+	s.join(c)
+	s.startAgent(c)
+	s.apply(s.claim("n1"))
+	s.untilServer("n1", "the claim at the agent", func(v *protocol.Server) bool { return v.Status.Report.ClaimUID != "" })
+	s.stopHub()
+	saved := filepath.Join(t.TempDir(), "copy")
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", s.hub.DataDir, saved).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	// After the copy: the installation ends, and a hold is placed.
+	s.startHub()
+	s.untilServer("n1", "the disk boot after the installation", diskBoot)
+	lost := s.place("n2", "k", protocol.HoldFenced)
+	s.stopHub()
+
+	if err := os.RemoveAll(s.hub.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(saved, s.hub.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	s.startHub()
+	s.agentHas("r1-1", protocol.CondDocumentRefused)
+	early := s.accepted("n2", "early")
+	s.staysOff(1)
+	if h, _ := get[*protocol.Hold](s, early.Metadata.Name); h.Status.Word != protocol.HoldAccepted {
+		t.Errorf("a hold of the restored hub is %s before the epoch is raised", h.Status.Word)
+	}
+
+	s.stopHub()
+	if epoch, err := hubdaemon.RaiseEpoch(t.Context(), s.hub); err != nil || epoch != 2 {
+		t.Fatalf("epoch %d, %v", epoch, err)
+	}
+	s.startHub()
+	s.untilHold(early.Metadata.Name, protocol.HoldFenced)
+	// The hold that the hub had lost never let go; the hub learns of it from the agent.
+	s.untilHold(lost.Metadata.Name, protocol.HoldFenced)
+	s.release(early.Metadata.Name)
+	s.staysOff(1)
+	v, _ := get[*protocol.Server](s, "n2")
+	var ids []string
+	for _, h := range v.Status.Report.Holds {
+		ids = append(ids, h.ID)
+	}
+	if diff := cmp.Diff([]string{lost.Metadata.Name}, ids); diff != "" {
+		t.Errorf("holds at the agent: %s", diff)
+	}
+	s.release(lost.Metadata.Name)
+	s.untilServer("n2", "the end of its holds", func(v *protocol.Server) bool { return len(v.Status.Report.Holds) == 0 })
+
+	// The hub adopts what the agent signed meanwhile.
+	s.until("the provisioned record", func() bool {
+		b, ok := get[*protocol.BootConfiguration](s, "c-n1")
+		return ok && b.Status.Provisioned != nil
+	}, func() any { return "none" })
+	s.installedOnce()
+	var a *protocol.Agent
+	s.until("the end of the refusals", func() bool {
+		a, _ = get[*protocol.Agent](s, "r1-1")
+		return len(a.Status.Conditions) == 0
+	}, func() any { return a.Status.Conditions })
+}
+
+// accepted places a hold and does not wait.
+func (s *site) accepted(server, key string) *protocol.Hold {
+	s.t.Helper()
+	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{Key: key, Mode: protocol.StopHard})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return h
+}

@@ -1,0 +1,148 @@
+package site
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	bmcsim "rackboot/bmc/sim"
+	"rackboot/integration/sim"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+
+	hubdaemon "rackboot/hub/daemon"
+)
+
+// site is one rack with its servers, an image and a hub's folder. Hub and agents
+// are started and stopped over them.
+type site struct {
+	t       *testing.T
+	dir     string
+	log     *slog.Logger
+	servers []*sim.Server
+	reg     *sim.Registry
+	image   string // reference
+	dhcp    *net.UDPAddr
+	http    string // where firmware fetches
+	hub     hubdaemon.Config
+	client  *api.Client
+	stopHub func()
+}
+
+const rackName = "r1"
+
+// newSite starts the servers and the registry; no hub and no agent.
+func newSite(t *testing.T, servers int) *site {
+	t.Helper()
+	s := &site{t: t, dir: t.TempDir(), log: slog.New(slog.DiscardHandler)}
+	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
+		s.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	var err error
+	if s.reg, err = sim.StartRegistry("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.reg.Close() })
+	if s.image, err = s.reg.Push("demo/os:1", bytes.Repeat([]byte("MZ unified kernel image "), 1024)); err != nil {
+		t.Fatal(err)
+	}
+	s.dhcp = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 20000 + rand.IntN(10000)}
+	ports := freePorts(t, 3)
+	s.http = ports[2]
+	s.hub = hubdaemon.Config{DataDir: filepath.Join(s.dir, "hub"), API: ports[0], MQTT: ports[1], Names: []string{"127.0.0.1"}}
+	for i := range servers {
+		sv, err := sim.StartServer(sim.ServerConfig{
+			Name: fmt.Sprintf("n%d", i+1), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i+1), Username: "admin", Password: "secret",
+			Personality: bmcsim.Plain(), DHCP: s.dhcp, Speed: 30,
+			Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: s.log,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = sv.Close() })
+		s.servers = append(s.servers, sv)
+	}
+	return s
+}
+
+// freePorts are TCP addresses on loopback that nobody listens on.
+func freePorts(t *testing.T, n int) []string {
+	t.Helper()
+	var out []string
+	for range n {
+		ln, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close() // held until all are chosen, so that they differ
+		out = append(out, ln.Addr().String())
+	}
+	return out
+}
+
+// manifests are the rack with all its servers.
+func (s *site) manifests() []protocol.Object {
+	fast := protocol.Duration(100 * time.Millisecond)
+	rack := &protocol.Rack{Spec: protocol.RackSpec{SoftTimeout: protocol.Duration(2 * time.Second), SettleWindow: 3 * fast, PollInterval: fast}}
+	rack.Metadata.Name = rackName
+	seg := &protocol.Segment{Spec: protocol.SegmentSpec{
+		RackRef: protocol.Ref{Name: rackName}, Prefix: "127.0.0.0/8", Address: "127.0.0.1",
+		Pool: protocol.Pool{From: "127.77.0.10", To: "127.77.0.99"}, BaseURL: "http://" + s.http,
+	}}
+	seg.Metadata.Name = "boot"
+	objs := []protocol.Object{rack, seg}
+	for _, sv := range s.servers {
+		b := &protocol.BMC{Spec: protocol.BMCSpec{
+			RackRef: protocol.Ref{Name: rackName}, Address: sv.BMC.Address(), CredentialsRef: "local:bmc",
+			TLS: protocol.BMCTLS{Fingerprint: sv.BMC.Fingerprint()},
+		}}
+		b.Metadata.Name = "b-" + sv.Name
+		n := &protocol.Server{Spec: protocol.ServerSpec{
+			BMCRef: protocol.Ref{Name: b.Metadata.Name}, SegmentRef: protocol.Ref{Name: "boot"}, BootMAC: sv.MAC,
+		}}
+		n.Metadata.Name, n.Metadata.Labels = sv.Name, map[string]string{"role": "node"}
+		objs = append(objs, b, n)
+	}
+	for _, o := range objs {
+		o.Default()
+	}
+	return objs
+}
+
+func (s *site) claim(server string) *protocol.Claim {
+	c := &protocol.Claim{Spec: protocol.ClaimSpec{
+		ServerRef: &protocol.Ref{Name: server}, Power: protocol.WantOn, Image: s.image,
+		BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+	}}
+	c.Metadata.Name = "c-" + server
+	c.Default()
+	return c
+}
+
+func (s *site) apply(objs ...protocol.Object) {
+	s.t.Helper()
+	if _, err := s.client.Apply(s.t.Context(), objs, false); err != nil {
+		s.t.Fatalf("apply: %v", err)
+	}
+}
+
+// until waits for a condition that is looked at again and again; show says what
+// there was instead.
+func (s *site) until(what string, ok func() bool, show func() any) {
+	s.t.Helper()
+	for deadline := time.Now().Add(waitAtMost); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%s did not come within %s; there is %+v", what, waitAtMost, show())
+		}
+	}
+}
+
+// waitAtMost bounds one step: a link that was cut comes back within 3 s, and what
+// was not acknowledged goes out again after at most 3 s at first.
+const waitAtMost = 30 * time.Second
