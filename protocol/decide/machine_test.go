@@ -16,6 +16,7 @@ type machine struct {
 	next     func()
 	os       bool // an operating system runs and heeds the power button
 	disk     bool // a system is installed
+	hang     bool // the next installer hangs
 
 	faults faults
 	// netboot is called when firmware asks the network; it says how long the file
@@ -112,6 +113,10 @@ func (m *machine) boot() {
 
 func (m *machine) install() {
 	m.fetched()
+	if m.hang {
+		m.hang = false
+		return
+	}
 	m.os = true
 	m.after(30*time.Second, func() {
 		m.disk = true

@@ -36,6 +36,7 @@ type world struct {
 	events []Event
 	conds  []protocol.ConditionState
 	serial bool // a fetch is under way; it dies with the agent
+	lost   bool // its evidence is lost
 
 	// midCall is done during the next call to the BMC; crashIn counts the effects
 	// until the agent dies, 0 is never.
@@ -132,7 +133,11 @@ func (w *world) restart() {
 	w.save(Recover(w.record()))
 	w.watch, w.events = Watch{}, nil
 	w.w.restarted()
-	if w.serial {
+	switch {
+	case w.serial && w.ids%2 == 0:
+		w.lost = true // the last byte had left, and nobody lives who saw it
+		w.m.hang = w.ids%4 == 0
+	case w.serial:
 		w.serial = false
 		w.m.due, w.m.next = 0, nil // firmware gives up; the EFI shell waits
 	}
@@ -262,6 +267,10 @@ func (w *world) netboot() (time.Duration, bool) {
 func (w *world) fetchedFile() {
 	w.serial = false
 	w.w.fetchedFile(w.record())
+	if w.lost {
+		w.lost = false
+		return
+	}
 	w.events = append(w.events, Event{Kind: protocol.EvidenceFetched, Token: w.w.token, At: w.clock()})
 	w.poke()
 }
