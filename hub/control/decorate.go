@@ -36,7 +36,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 }
 
 func (c *Control) decorateServer(s *protocol.Server) {
-	f := c.fleet()
+	f := c.around(s)
 	name := s.Metadata.Name
 	r, at := c.mirror.server(name)
 	in := plan.Intent(f, s)
@@ -50,6 +50,25 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	case r == nil || now.Sub(at) > darkAfter:
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: c.since(at)})
 	}
+}
+
+// around is as much of the fleet as concerns one server, so that printing a server
+// costs the same however many there are.
+func (c *Control) around(s *protocol.Server) plan.Fleet {
+	f := plan.Fleet{Servers: []*protocol.Server{s}}
+	if b, err := store.Get[*protocol.BMC](c.cfg.Store, s.Spec.BMCRef.Name); err == nil {
+		f.BMCs = []*protocol.BMC{b}
+		if r, err := store.Get[*protocol.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
+			f.Racks = []*protocol.Rack{r}
+		}
+	}
+	if cl := c.cfg.Store.ClaimOf(s.Metadata.Name); cl != nil {
+		f.Claims = []*protocol.Claim{cl}
+		if b, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, cl.Metadata.Name); err == nil {
+			f.Configs = []*protocol.BootConfiguration{b}
+		}
+	}
+	return f
 }
 
 // since is when a report came; before the first one, when the hub began to wait.
