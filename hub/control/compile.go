@@ -49,7 +49,8 @@ func (c *Control) shards(f plan.Fleet) map[string]int {
 			if !ok {
 				break
 			}
-			if json.Unmarshal(sent.Body, &d) == nil { // else sendDoc says so
+			topic := protocol.TopicDown(r.Status.Agent, rackLeaf(i-1))
+			if wire.Open(wire.NewVerifier(c.cfg.Signer.Public()), topic, sent.Body, &d) == nil {
 				for _, s := range d.Servers {
 					out[s.Server] = d.Shard
 				}
@@ -68,7 +69,7 @@ func (c *Control) enter(ctx context.Context, agent string, docs plan.Documents) 
 	if err != nil {
 		return err
 	}
-	e := entry{ledger: &l, epoch: c.epoch, now: c.cfg.Clock()}
+	e := entry{ledger: &l, agent: agent, signer: c.cfg.Signer, epoch: c.epoch, now: c.cfg.Clock()}
 	e.put(protocol.LeafHold, &docs.Holds, &docs.Holds.Head, &docs.Holds.IssuedAt)
 	for i := range docs.Racks {
 		d := &docs.Racks[i]
@@ -95,13 +96,17 @@ func (c *Control) enter(ctx context.Context, agent string, docs plan.Documents) 
 // entry is a change of one ledger.
 type entry struct {
 	ledger  *store.Ledger
+	agent   string
+	signer  *wire.Signer
 	epoch   uint64
 	now     time.Time
 	changed bool
 	err     error
 }
 
-// put takes a document without head and time; it fills both if it is news.
+// put takes a document without head and time; if it is news, it fills both and
+// seals it. The sealed bytes are kept, so that a document that is sent again is the
+// same to the byte, also by a later release of the hub.
 func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time) {
 	content, err := json.Marshal(doc)
 	if err != nil {
@@ -114,7 +119,7 @@ func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time
 	}
 	e.ledger.Version = latest(*e.ledger) + 1
 	*head, *issued = protocol.Head{Epoch: e.epoch, Version: e.ledger.Version}, e.now
-	body, err := json.Marshal(doc)
+	body, err := wire.Seal(e.signer, protocol.TopicDown(e.agent, leaf), doc)
 	if err != nil {
 		e.err = errors.Join(e.err, err)
 		return

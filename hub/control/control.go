@@ -135,7 +135,11 @@ func (c *Control) send(topic string, msg any) {
 		c.log.Error("cannot seal", "topic", topic, "err", err)
 		return
 	}
-	if err := c.cfg.Publish(topic, data); err != nil {
+	c.publish(topic, data)
+}
+
+func (c *Control) publish(topic string, sealed []byte) {
+	if err := c.cfg.Publish(topic, sealed); err != nil {
 		c.log.Debug("not sent", "topic", topic, "err", err)
 	}
 }

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -111,7 +110,7 @@ func (c *Control) resend() {
 			continue
 		}
 		for _, leaf := range open {
-			c.sendDoc(agent, leaf, l.Sent[leaf].Body)
+			c.publish(protocol.TopicDown(agent, leaf), l.Sent[leaf].Body)
 		}
 	}
 }
@@ -128,24 +127,5 @@ func sentLeaves(l store.Ledger) []string {
 			return out
 		}
 		out = append(out, leaf)
-	}
-}
-
-func (c *Control) sendDoc(agent, leaf string, body []byte) {
-	topic := protocol.TopicDown(agent, leaf)
-	var err error
-	if leaf == protocol.LeafHold {
-		var d protocol.HoldDoc
-		if err = json.Unmarshal(body, &d); err == nil {
-			c.send(topic, d)
-		}
-	} else {
-		var d protocol.RackDoc
-		if err = json.Unmarshal(body, &d); err == nil {
-			c.send(topic, d)
-		}
-	}
-	if err != nil {
-		c.log.Error("a document of the ledger cannot be read", "agent", agent, "doc", leaf, "err", err)
 	}
 }

@@ -22,7 +22,7 @@ type Ledger struct {
 // SentDoc is one document as it was sent.
 type SentDoc struct {
 	Head   protocol.Head `json:"head"`
-	Body   []byte        `json:"body"` // before signing, as it was given
+	Body   []byte        `json:"body"` // signed, as it goes out
 	Digest string        `json:"digest"`
 }
 
