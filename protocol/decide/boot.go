@@ -150,7 +150,10 @@ func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
 // begin starts an attempt. It is on disk before anything is sent.
 func (p *step) begin(target protocol.BootTarget, file, blob string) {
 	b := p.snap.Intent.Boot
-	number := 1
+	number, left := 1, protocol.BootTarget("")
+	if a := p.rec.Attempt; a != nil && a.Disarm {
+		left = a.Intended
+	}
 	if a := p.rec.Attempt; a != nil && a.State == protocol.AttemptFailed && a.Intended == target {
 		number = a.Number + 1
 	}
@@ -158,7 +161,7 @@ func (p *step) begin(target protocol.BootTarget, file, blob string) {
 		ID: p.snap.NewID, Token: p.snap.NewToken, State: protocol.AttemptPreparing,
 		Since: p.now, At: p.now, Number: number, Intended: target,
 		ClaimUID: b.ClaimUID, Generation: b.Generation, Digest: b.Image.Digest,
-		File: file, Blob: blob, Epoch: p.rec.Epoch,
+		File: file, Blob: blob, Epoch: p.rec.Epoch, Left: left,
 	}
 	p.dirty = true
 	p.advance()
@@ -204,7 +207,7 @@ func (p *step) disarm() bool {
 	if a == nil || !a.Disarm || p.watch.Last.Power != protocol.PowerOff {
 		return false
 	}
-	if o := p.watch.Last.Override; !o.Armed() || o.Target != a.Intended && o.Target != a.Stored.Target {
+	if o := p.watch.Last.Override; !o.Armed() || o.Target != a.Intended && o.Target != a.Stored.Target && o.Target != a.Left {
 		a.Disarm = false // or it is another party's
 		p.dirty = true
 		return false

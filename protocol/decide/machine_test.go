@@ -78,7 +78,7 @@ func (m *machine) powerOn() {
 	if m.power != protocol.PowerOff {
 		return
 	}
-	m.power = protocol.PowerPoweringOn
+	m.power, m.onDue = protocol.PowerPoweringOn, 0 // one sequencer: an On under way is this one
 	m.after(500*time.Millisecond, func() {
 		m.power = protocol.PowerOn
 		m.after(20*time.Second, m.boot)

@@ -85,6 +85,8 @@ type Attempt struct {
 	Abandoned bool `json:"abandoned,omitempty"`
 	// Cleanup asks for a forced stop of what a failed network boot left running.
 	Cleanup bool `json:"cleanup,omitempty"`
+	// Left is the target of an earlier attempt whose override may still be armed.
+	Left protocol.BootTarget `json:"left,omitempty"`
 	// Disarm asks for the override to be cleared, because nothing consumed it.
 	Disarm bool `json:"disarm,omitempty"`
 }
