@@ -85,7 +85,7 @@ func Conditions() []Condition {
 		{CondEntryRejected, "Server entry refused", SeverityError, nil, 0, "This agent cannot act on the entry, so the old entry stays in force. Upgrade the agent or correct the Server."},
 		{CondStoreFailing, "Agent cannot write to its disk", SeverityError, nil, 0, "Free space in the agent's data folder; nothing new is accepted or powered on until it can be recorded."},
 		{CondBMCUnreachable, "BMC unreachable", SeverityError, nil, 0, "Check the BMC's address, its cable and the agent's route to it. The server's state is unknown until it answers."},
-		{CondBMCDenied, "BMC refuses the credentials", SeverityError, nil, 0, "Correct the credentials file at the agent. They are not tried again until the file changes, so that the BMC does not lock the account."},
+		{CondBMCDenied, "BMC not trusted, or refuses the credentials", SeverityError, nil, 0, "If the message speaks of a certificate, compare it at the BMC and correct spec.tls of the BMC resource. Else correct the credentials file at the agent. Neither is tried again until it changes, so that the BMC does not lock the account."},
 		{CondBMCCredentials, "BMC credentials missing", SeverityError, nil, 0, "Create the file that credentialsRef names in the agent's credentials folder, readable by the agent only."},
 		{CondBMCBusy, "BMC busy", SeverityInfo, nil, 60 * time.Second, "The BMC asked for a pause; the agent tries again by itself."},
 		{CondPowerUnknown, "Power state unknown", SeverityWarning, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC answers without a usable power state; nothing that needs one is done."},
