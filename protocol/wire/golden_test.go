@@ -1,10 +1,12 @@
 package wire
 
 import (
+	"encoding/hex"
 	"flag"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,10 +25,17 @@ type vector struct {
 
 func vectors() []vector {
 	return []vector{
-		{"hold.cose", protocol.TopicDown("rack-1", protocol.LeafHold), holdDoc(), &protocol.HoldDoc{}},
-		{"rack-50-zstd.cose", protocol.TopicDown("rack-1", protocol.LeafRack+"/0"), rackDoc(50), &protocol.RackDoc{}},
-		{"hello.cose", protocol.TopicUp("rack-1", protocol.LeafHello), hello(), &protocol.Hello{}},
-		{"grant.cose", FactGrant, grant(), &protocol.Grant{}},
+		{"hold.hex", protocol.TopicDown("rack-1", protocol.LeafHold), holdDoc(), &protocol.HoldDoc{}},
+		{"rack-50-zstd.hex", protocol.TopicDown("rack-1", protocol.LeafRack+"/0"), rackDoc(50), &protocol.RackDoc{}},
+		{"hello.hex", protocol.TopicUp("rack-1", protocol.LeafHello), hello(), &protocol.Hello{}},
+		{"grant.hex", FactGrant, grant(), &protocol.Grant{}},
+		{"provisioned.hex", FactProvisioned, provisioned(), &protocol.Provisioned{}},
+		{"receipt.hex", FactReceipt, receipt(), &protocol.Receipt{}},
+		{"sync.hex", protocol.TopicDown("rack-1", protocol.LeafSync), syncAnswer(), &protocol.Sync{}},
+		{"applied.hex", protocol.TopicUp("rack-1", protocol.LeafApplied), applied(), &protocol.Applied{}},
+		{"report.hex", protocol.TopicUp("rack-1", protocol.LeafReport), report(), &protocol.Report{}},
+		{"event.hex", protocol.TopicUp("rack-1", protocol.LeafEvent), eventBatch(), &protocol.EventBatch{}},
+		{"announce.hex", protocol.TopicAnnounce, announce(), &protocol.Announce{}},
 	}
 }
 
@@ -46,11 +55,15 @@ func TestGoldenVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
+				if err := os.WriteFile(path, lines(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(path)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := hex.DecodeString(strings.ReplaceAll(string(text), "\n", ""))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +78,7 @@ func TestGoldenVectors(t *testing.T) {
 			}
 		})
 	}
-	files, err := filepath.Glob(filepath.Join("testdata", "*.cose"))
+	files, err := filepath.Glob(filepath.Join("testdata", "*.hex"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no vectors found (%v)", err)
 	}
@@ -74,6 +87,14 @@ func TestGoldenVectors(t *testing.T) {
 			t.Errorf("%s belongs to no test", f)
 		}
 	}
+}
+
+// lines is the vector's file: hexadecimal, 32 bytes to a line.
+func lines(b []byte) (out []byte) {
+	for part := range slices.Chunk(b, 32) {
+		out = append(hex.AppendEncode(out, part), '\n')
+	}
+	return out
 }
 
 func TestDigest(t *testing.T) {
