@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,7 +98,7 @@ func (b *bench) dies(point string, do func()) {
 	b.crash = point
 	func() {
 		defer func() {
-			if r := recover(); r != (any)(crashed{point}) {
+			if r := recover(); r != any(crashed{point}) {
 				b.t.Fatalf("the hub did not come to %s: %v", point, r)
 			}
 		}()
@@ -211,9 +212,9 @@ func (b *bench) took(agent string) []string {
 func last[T any](b *bench, agent, leaf string) (m T) {
 	b.t.Helper()
 	topic := protocol.TopicDown(agent, leaf)
-	for i := len(b.sent) - 1; i >= 0; i-- {
-		if b.sent[i].topic == topic {
-			if err := wire.Open(wire.NewVerifier(b.hub.Public()), topic, b.sent[i].payload, &m); err != nil {
+	for _, v := range slices.Backward(b.sent) {
+		if v.topic == topic {
+			if err := wire.Open(wire.NewVerifier(b.hub.Public()), topic, v.payload, &m); err != nil {
 				b.t.Fatal(err)
 			}
 			return m
