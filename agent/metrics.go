@@ -8,6 +8,7 @@ import (
 
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
+	dropped                 prometheus.Counter
 	report                  *reporter
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
@@ -19,14 +20,17 @@ func newMetrics(reg prometheus.Registerer, r *reporter) *metrics {
 	}
 	m := &metrics{
 		report: r,
-		info:   desc("server_state", "Always 1: the present state of each server.", "server", "power", "attempt", "intended", "observed"),
+		info:   desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
 		phase:  desc("servers", "Servers by power state.", "power"),
 		held:   desc("holds", "Holds by word.", "word"),
 		cond:   desc("conditions", "Conditions that are so, by code.", "code"),
 		age:    desc("observation_timestamp_seconds", "When each server was last read.", "server"),
 		epoch:  desc("power_ons", "Power-ons of each server since it is known.", "server"),
 	}
-	reg.MustRegister(m)
+	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_agent_evidence_dropped_total", Help: "Requests of boot clients that were not noted, because too many waited.",
+	})
+	reg.MustRegister(m, m.dropped)
 	return m
 }
 
@@ -53,7 +57,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		if s.Attempt != nil {
 			attempt = *s.Attempt
 		}
-		gauge(m.info, 1, s.Server, string(s.Observation.Power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
+		gauge(m.info, 1, s.Server, string(m.report.phase(s.Server)), string(s.Observation.Power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
 		gauge(m.age, float64(s.Observation.ReadAt.UnixMilli())/1000, s.Server)
 		gauge(m.epoch, float64(s.PowerEpoch), s.Server)
 		for _, h := range s.Holds {

@@ -25,6 +25,7 @@ type reporter struct {
 
 	mu      sync.Mutex
 	servers map[string]protocol.ServerReport
+	phases  map[string]protocol.Phase
 	conds   map[protocol.ConditionCode]protocol.ConditionState
 	seq     uint64
 }
@@ -32,16 +33,23 @@ type reporter struct {
 func newReporter(a *Agent) *reporter {
 	return &reporter{
 		agent: a, poked: make(chan struct{}, 1),
-		servers: map[string]protocol.ServerReport{}, conds: map[protocol.ConditionCode]protocol.ConditionState{},
+		servers: map[string]protocol.ServerReport{}, phases: map[string]protocol.Phase{}, conds: map[protocol.ConditionCode]protocol.ConditionState{},
 	}
 }
 
-// put takes a server's report.
-func (r *reporter) put(name string, s protocol.ServerReport) {
+// put takes a server's report, and its phase for the metrics: a report does not
+// carry it, because the hub computes it from its own intent.
+func (r *reporter) put(s protocol.ServerReport, phase protocol.Phase) {
 	r.mu.Lock()
-	r.servers[name] = s
+	r.servers[s.Server], r.phases[s.Server] = s, phase
 	r.mu.Unlock()
 	r.poke()
+}
+
+func (r *reporter) phase(server string) protocol.Phase {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.phases[server]
 }
 
 func (r *reporter) raise(code protocol.ConditionCode, message string) {

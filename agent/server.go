@@ -50,6 +50,8 @@ func (s *server) saw(e decide.Event) {
 	s.mu.Lock()
 	if len(s.events) < maxEvents {
 		s.events = append(s.events, e)
+	} else {
+		s.agent.met.dropped.Inc()
 	}
 	s.mu.Unlock()
 	s.poke()
@@ -135,7 +137,12 @@ func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	if plan.Fetch {
 		s.agent.fetch.want(after.Intent.Boot.Image)
 	}
-	s.agent.report.put(s.name, s.describe(after, plan))
+	r := s.describe(after, plan)
+	var intent *protocol.ServerIntent
+	if after.Intent != nil && !after.Intent.Missing {
+		intent = &after.Intent.ServerIntent
+	}
+	s.agent.report.put(r, decide.Phase(intent, &r))
 	for _, e := range plan.Happened {
 		s.log.Info("event", "code", e.Code, "detail", e.Message)
 	}
