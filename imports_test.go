@@ -19,10 +19,11 @@ type layer struct {
 func layers() []layer {
 	offline := []string{"netboot", "netboot/image"} // what the hub uses of netboot, without a server
 	agent := []string{
+		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
 		"netboot", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store",
 	}
-	hub := slices.Concat([]string{"protocol/...", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
+	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
 		{".", nil, "the root holds the guards"},
 		{"protocol", nil, "nouns, codes and topics: who speaks them takes no library along"},
@@ -48,6 +49,7 @@ func layers() []layer {
 		{"netboot/firmware", []string{"protocol"}, "a simulated client shares nothing with the servers but the codec"},
 
 		{"metrics", []string{"protocol"}, "the metrics page of both daemons"},
+		{"pending", nil, "things that are tried again until they are done"},
 
 		{"agent", agent, "the shell around decide"},
 		{"agent/store", []string{"protocol/...", "netboot", "state"}, "the agent's documents over a store"},

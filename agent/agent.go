@@ -79,7 +79,10 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	a.group, a.ctx = group, ctx
 	a.mu.Unlock()
 	a.serve(ctx, group, open)
-	group.Go(func() error { return a.fetch.run(ctx) })
+	group.Go(func() error {
+		a.fetch.jobs.Run(ctx)
+		return nil
+	})
 	group.Go(func() error { return a.report.run(ctx) })
 	group.Go(func() error { return a.sessions(ctx) })
 	o, err := a.store.Overview()
@@ -122,6 +125,13 @@ func (a *Agent) server(name string) (*server, bool) {
 	defer a.mu.Unlock()
 	s, ok := a.servers[name]
 	return s, ok
+}
+
+// lookAtAll pokes the loops of all servers.
+func (a *Agent) lookAtAll() {
+	for _, s := range a.all() {
+		s.poke()
+	}
 }
 
 func (a *Agent) all() map[string]*server {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/agent/store"
+	"rackboot/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/state/blob"
@@ -28,54 +29,40 @@ const (
 // is fetched at a time; each is verified once more after an agent's start.
 type fetcher struct {
 	agent *Agent
-	poked chan struct{}
+	jobs  *pending.Set[string] // by manifest digest
 
 	mu     sync.Mutex
-	images map[string]*fetching // by manifest digest; bounded by the rack's claims
-	pinned map[string]bool      // digests of files
-}
-
-type fetching struct {
-	image  protocol.Image
-	local  bool
-	wanted bool
-	failed *protocol.ConditionState
-	pause  time.Duration
-	next   time.Time
+	images map[string]protocol.Image // that were asked for; bounded by the rack's claims
+	pinned map[string]bool           // digests of files
 }
 
 func newFetcher(a *Agent) *fetcher {
-	return &fetcher{agent: a, poked: make(chan struct{}, 1), images: map[string]*fetching{}, pinned: map[string]bool{}}
+	f := &fetcher{agent: a, images: map[string]protocol.Image{}, pinned: map[string]bool{}}
+	f.jobs = pending.New(pending.Config[string]{
+		Do: f.pull, Tried: a.lookAtAll, Timeout: pullTimeout, MinPause: pullPauseMin, MaxPause: pullPauseMax, Clock: a.cfg.Clock,
+	})
+	return f
 }
 
 // want asks for an image; it does not wait.
 func (f *fetcher) want(image protocol.Image) {
 	f.mu.Lock()
-	e := f.images[image.Digest]
-	if e == nil {
-		e = &fetching{image: image}
-		f.images[image.Digest] = e
-	}
-	news := !e.local && !e.wanted
-	e.wanted = e.wanted || news
+	f.images[image.Digest] = image
 	f.mu.Unlock()
-	if news {
-		select {
-		case f.poked <- struct{}{}:
-		default:
-		}
-	}
+	f.jobs.Add(image.Digest)
 }
 
 // state is what a decision sees of an image.
 func (f *fetcher) state(image protocol.Image) decide.Artefacts {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	e := f.images[image.Digest]
-	if e == nil {
-		return decide.Artefacts{}
+	done, err := f.jobs.State(image.Digest)
+	if err == nil {
+		return decide.Artefacts{Local: done}
 	}
-	return decide.Artefacts{Local: e.local, Failed: e.failed}
+	code := protocol.CondArtefactsFailed
+	if errors.Is(err, blob.ErrInsufficient) {
+		code = protocol.CondInsufficientStorage
+	}
+	return decide.Artefacts{Failed: &protocol.ConditionState{Code: code, Message: err.Error()}}
 }
 
 // pin keeps the files of every image that a document names.
@@ -93,7 +80,8 @@ func (f *fetcher) pin(o store.Overview) {
 			files[art.Digest] = true
 		}
 	}
-	maps.DeleteFunc(f.images, func(digest string, _ *fetching) bool { return !named[digest] })
+	f.jobs.Keep(func(digest string) bool { return named[digest] })
+	maps.DeleteFunc(f.images, func(digest string, _ protocol.Image) bool { return !named[digest] })
 	for digest := range files {
 		if !f.pinned[digest] {
 			f.note(f.agent.cfg.Blobs.Pin(digest))
@@ -113,81 +101,27 @@ func (f *fetcher) note(err error) {
 	}
 }
 
-func (f *fetcher) run(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		case <-f.poked:
-		}
-		wait := pullPauseMax
-		for {
-			e, until := f.due()
-			if e == nil {
-				wait = until
-				break
-			}
-			f.pull(ctx, e)
-			if ctx.Err() != nil {
-				return nil
-			}
-		}
-		timer.Reset(wait)
-	}
-}
-
-// due is the next image to fetch, or how long until one is.
-func (f *fetcher) due() (*fetching, time.Duration) {
+// pull brings one image.
+func (f *fetcher) pull(ctx context.Context, digest string) error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	now, wait := f.agent.cfg.Clock(), pullPauseMax
-	for _, e := range f.images {
-		if e.local || !e.wanted {
-			continue
-		}
-		if !now.Before(e.next) {
-			return e, 0
-		}
-		wait = min(wait, e.next.Sub(now))
-	}
-	return nil, wait
-}
-
-func (f *fetcher) pull(ctx context.Context, e *fetching) {
-	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
-	defer cancel()
-	err := f.verify(ctx, e.image)
-	if err != nil {
-		if err = f.agent.cfg.Puller.Pull(ctx, e.image); err == nil {
-			err = f.verify(ctx, e.image)
-		}
-	}
-	f.mu.Lock()
-	now := f.agent.cfg.Clock()
-	if err == nil {
-		e.local, e.failed, e.wanted = true, nil, false
-	} else {
-		code := protocol.CondArtefactsFailed
-		if errors.Is(err, blob.ErrInsufficient) {
-			code = protocol.CondInsufficientStorage
-		}
-		e.failed = &protocol.ConditionState{Code: code, Since: now, Message: err.Error()}
-		e.pause = min(max(e.pause*2, pullPauseMin), pullPauseMax)
-		e.next = now.Add(e.pause)
-	}
+	image, ok := f.images[digest]
 	f.mu.Unlock()
-	if err == nil {
-		f.agent.log.Info("boot files are local", "image", e.image.Digest)
-		f.note(f.agent.store.Append(protocol.Event{At: now, Code: protocol.EventArtefactsLocal, Message: e.image.Digest}))
-	} else {
-		f.agent.log.Warn("boot files could not be fetched", "image", e.image.Digest, "err", err)
+	if !ok {
+		return nil // no document names it any more
 	}
-	for _, s := range f.agent.all() {
-		s.poke()
+	err := f.verify(ctx, image)
+	if err != nil {
+		if err = f.agent.cfg.Puller.Pull(ctx, image); err == nil {
+			err = f.verify(ctx, image)
+		}
 	}
+	if err != nil {
+		f.agent.log.Warn("boot files could not be fetched", "image", digest, "err", err)
+		return err
+	}
+	f.agent.log.Info("boot files are local", "image", digest)
+	f.note(f.agent.store.Append(protocol.Event{At: f.agent.cfg.Clock(), Code: protocol.EventArtefactsLocal, Message: digest}))
+	return nil
 }
 
 // verify reads every artefact of the image against its digest.

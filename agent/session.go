@@ -138,9 +138,7 @@ func (a *Agent) setReplaced(replaced bool) (changed bool) {
 	changed, err := a.store.SetReplaced(replaced)
 	if err == nil && changed {
 		err = a.reindex()
-		for _, s := range a.all() {
-			s.poke()
-		}
+		a.lookAtAll()
 	}
 	if err != nil {
 		a.log.Error("cannot record whether this agent was replaced", "err", err)

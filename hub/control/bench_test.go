@@ -137,13 +137,7 @@ func (b *bench) pass() {
 		if err := b.control.reconcile(b.t.Context()); err != nil {
 			b.t.Fatalf("reconcile: %v", err)
 		}
-		for {
-			j, _ := b.control.images.due()
-			if j == nil {
-				break
-			}
-			b.control.images.resolve(b.t.Context(), j)
-		}
+		b.control.images.jobs.Work(b.t.Context())
 	}
 	if err := b.control.reconcile(b.t.Context()); err != nil {
 		b.t.Fatalf("reconcile: %v", err)

@@ -92,7 +92,10 @@ func (c *Control) Run(ctx context.Context) error {
 	changed, stop := c.cfg.Store.Subscribe()
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return c.images.run(ctx) })
+	group.Go(func() error {
+		c.images.jobs.Run(ctx)
+		return nil
+	})
 	group.Go(func() error {
 		tick := time.NewTicker(resendTick)
 		defer tick.Stop()

@@ -158,7 +158,7 @@ func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, c
 		}
 		c.cfg.Crash.At("hub.claim.unconfigured")
 	}
-	c.images.forget(cl.Metadata.UID)
+	c.images.forget(func(q question) bool { return q.claimUID == cl.Metadata.UID })
 	return c.cfg.Store.Remove(ctx, cl)
 }
 
