@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,11 +19,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, mem *storetest.Memory) *Store {
 	t.Helper()
-	n := 0
 	s, err := Open(t.Context(), Config{
 		KV: mem, Log: mem,
 		Clock: func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) },
-		NewID: func() string { n++; return fmt.Sprintf("01ID%d", n) },
+		NewID: rand.Text, // as the contract says never the same twice, also not after opening again
 	})
 	if err != nil {
 		t.Fatal(err)
