@@ -78,7 +78,11 @@ func newBenchIn(t *testing.T, dir string, servers int, personality bmcsim.Person
 	}
 	b.creds.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil)
 	b.reg = startRegistry(t)
-	b.dhcp, b.http = freePort(t, "udp", b.ip), freePort(t, "tcp", b.ip)
+	addrs, err := sim.FreeAddresses(b.ip, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.dhcp, b.http = addrs[0], addrs[1]
 	for i := range servers {
 		s, err := sim.StartServer(sim.ServerConfig{
 			Name: fmt.Sprintf("server-%d", i+1), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i+1), Username: "admin", Password: "secret",
@@ -118,24 +122,6 @@ func address(name string) string {
 	_, _ = h.Write([]byte(name)) // never fails
 	n := h.Sum32()
 	return fmt.Sprintf("127.%d.%d.%d", 100+n%100, n>>8&0xff, 1+n>>16%250)
-}
-
-func freePort(t *testing.T, network, ip string) netip.AddrPort {
-	t.Helper()
-	if network == "udp" {
-		c, err := net.ListenPacket("udp4", ip+":0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		return netip.MustParseAddrPort(c.LocalAddr().String())
-	}
-	l, err := net.Listen("tcp4", ip+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return netip.MustParseAddrPort(l.Addr().String())
 }
 
 // Publish implements agent.Transport: it keeps the newest of each leaf.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -121,16 +120,12 @@ func (d *Demo) prepare() error {
 }
 
 func (d *Demo) choosePorts() error {
-	for _, p := range []*string{&d.ports.api, &d.ports.mqtt, &d.ports.hubMetrics, &d.ports.agentMetrics, &d.ports.http} {
-		ln, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = ln.Close() }() // held until all are chosen, so that they differ
-		*p = ln.Addr().String()
+	ports := []*string{&d.ports.api, &d.ports.mqtt, &d.ports.hubMetrics, &d.ports.agentMetrics, &d.ports.http, &d.ports.dhcp}
+	addrs, err := FreeAddresses("127.0.0.1", len(ports))
+	for i, a := range addrs {
+		*ports[i] = a.String()
 	}
-	d.ports.dhcp = fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
-	return nil
+	return err
 }
 
 func (d *Demo) close() error {

@@ -74,14 +74,13 @@ func newSite(t *testing.T, servers int) *site {
 // freePorts are TCP addresses on loopback that nobody listens on.
 func freePorts(t *testing.T, n int) []string {
 	t.Helper()
+	addrs, err := sim.FreeAddresses("127.0.0.1", n)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out []string
-	for range n {
-		ln, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ln.Close() // held until all are chosen, so that they differ
-		out = append(out, ln.Addr().String())
+	for _, a := range addrs {
+		out = append(out, a.String())
 	}
 	return out
 }
