@@ -2,8 +2,10 @@ package sim
 
 import (
 	"crypto/tls"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
@@ -29,11 +31,10 @@ func newFront(handler http.Handler, cert tls.Certificate, listen func() (net.Lis
 	f := &front{handler: handler, tls: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}}
 	if listen == nil {
 		listen = func() (net.Listener, error) {
-			address := f.address
-			if address == "" {
-				address = "127.0.0.1:0"
+			if f.address == "" {
+				return listenLoopback()
 			}
-			return net.Listen("tcp", address)
+			return net.Listen("tcp", f.address)
 		}
 	}
 	f.listen = listen
@@ -44,6 +45,18 @@ func newFront(handler http.Handler, cert tls.Certificate, listen func() (net.Lis
 	f.address = l.Addr().String()
 	f.start(l)
 	return f, nil
+}
+
+// listenLoopback takes a port below those that Linux takes for outgoing connections
+// (32768 and up by default): a BMC that is away for a while finds its port free again.
+func listenLoopback() (l net.Listener, err error) {
+	for range 100 {
+		l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(22_000)))
+		if err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
 }
 
 // start serves a listener. f.mu is held, or f is not yet shared.

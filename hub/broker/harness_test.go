@@ -7,7 +7,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"log/slog"
+	mrand "math/rand/v2"
+	"net"
 	"path/filepath"
 	"testing"
 	"time"
@@ -40,9 +43,24 @@ func newSite(t testing.TB) *site {
 
 func (s *site) config() Config {
 	return Config{
-		Dir: s.store, MQTTListen: "127.0.0.1:0", TLS: s.keys.BrokerTLS(), HubIdentity: pki.HubIdentity,
+		Dir: s.store, MQTTListen: freeAddress(s.t), TLS: s.keys.BrokerTLS(), HubIdentity: pki.HubIdentity,
 		Logger: slog.New(slog.DiscardHandler),
 	}
+}
+
+// freeAddress is a loopback address whose port no outgoing connection can take
+// while the broker is closed: those begin at 32768.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+mrand.IntN(22_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("no free port")
+	return ""
 }
 
 func (s *site) open() {
