@@ -63,14 +63,11 @@ vuln: ## govulncheck; needs vuln.go.dev, or GOVULNDB with a copy of it
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME
-	@$(GO) test -list '^Fuzz' $(TESTED) | awk '/^Fuzz/ {f[n++] = $$1} /^ok/ {while (n) print $$2, f[--n]}' | { \
-	    ran=0; \
-	    while read -r package target; do \
-	        echo "fuzz $$package $$target"; \
-	        $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $(ARGS) "$$package" </dev/null; \
-	        ran=$$((ran + 1)); \
-	    done; \
-	    test $$ran -gt 0; echo "$$ran fuzz targets"; }
+	@# Two at a time with one worker each: the builds take longer than the fuzzing.
+	@targets=$$($(GO) test -list '^Fuzz' $(TESTED) | awk '/^Fuzz/ {f[n++] = $$1} /^ok/ {while (n) print $$2, f[--n]}'); \
+	test -n "$$targets"; \
+	xargs -P 2 -n 2 bash -c 'echo "fuzz $$0 $$1"; exec $(GO) test -run "^$$" -fuzz "^$$1\$$" -parallel 1 -fuzztime $(FUZZTIME) $(ARGS) "$$0"' <<< "$$targets"; \
+	echo "$$(wc -l <<< "$$targets") fuzz targets"
 
 .PHONY: bench
 bench: ## every benchmark
