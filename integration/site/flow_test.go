@@ -3,6 +3,7 @@ package site
 import (
 	"testing"
 
+	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
 )
 
@@ -58,6 +59,13 @@ func TestClaimToRelease(t *testing.T) {
 	}
 }
 
+func (s *site) reach(i int, r bmcsim.Reach) {
+	s.t.Helper()
+	if err := s.servers[i].BMC.SetReach(r); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // TestHubNeverReachable: an agent with its disk and no hub holds, refuses boots and
 // completes the first boot that was granted.
 func TestHubNeverReachable(t *testing.T) {
@@ -70,10 +78,13 @@ func TestHubNeverReachable(t *testing.T) {
 	stop := s.startAgent(c)
 	s.provision()
 	s.place("n1", "k", protocol.HoldFenced)
+	// n2's BMC is away, so that the grant and the boot files come, and nothing begins.
+	s.reach(1, bmcsim.ReachRefused)
 	s.apply(s.claim("n2"))
-	s.untilServer("n2", "the claim at the agent", func(v *protocol.Server) bool { return v.Status.Report.ClaimUID != "" })
+	s.untilServer("n2", "grant and boot files at the agent", func(v *protocol.Server) bool { return v.Status.Report.ArtefactsLocal })
 	s.stopHub()
 	stop()
+	s.reach(1, bmcsim.ReachOK)
 
 	// While the agent is away too, somebody switches n1 on.
 	s.servers[0].BMC.ExternalOn()
