@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/store"
+	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
 
@@ -28,7 +29,8 @@ type Agent struct {
 	report *reporter
 	met    *metrics
 
-	troubles troubles // used by Receive only
+	troubles troubles                 // used by Receive only
+	newest   map[string]protocol.Head // the hub's documents, as far as they are known; used by Receive only
 
 	mu      sync.Mutex
 	servers map[string]*server
@@ -52,7 +54,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
-		index: newIndex(), servers: map[string]*server{}, connected: make(chan struct{}, 1), troubles: troubles{},
+		index: newIndex(), servers: map[string]*server{}, connected: make(chan struct{}, 1), troubles: troubles{}, newest: map[string]protocol.Head{},
 	}
 	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash})
 	if err != nil {

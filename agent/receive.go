@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
@@ -52,11 +54,23 @@ func (a *Agent) Receive(topic string, payload []byte) {
 	default:
 		a.log.Debug("unknown message", "topic", topic)
 	}
+	if errors.Is(err, store.ErrOlder) && a.isNewest(leaf) {
+		a.log.Debug("a late copy of an older document", "doc", leaf)
+		return
+	}
 	if err != nil {
 		a.trouble(protocol.CondDocumentRefused, leaf, err.Error())
 		a.log.Error("document refused", "doc", leaf, "err", err)
 		a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Refused: err.Error()})
 	}
+}
+
+// isNewest says whether the document in force is the newest that the hub is known
+// to have. An older one that comes then was late on its way, which is no trouble; if
+// the hub itself has only older ones, it is.
+func (a *Agent) isNewest(leaf string) bool {
+	heads, _, err := a.store.Applied()
+	return err == nil && heads[leaf] == a.newest[leaf]
 }
 
 func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
@@ -71,6 +85,7 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
+	a.newest[leaf] = d.Head
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	a.lookAt(changed)
@@ -89,6 +104,7 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
+	a.newest[leaf] = d.Head
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	rejected, why := rejections(d)
 	a.trouble(protocol.CondEntryRejected, leaf, why)

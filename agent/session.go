@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -126,6 +127,7 @@ func (a *Agent) sync(s protocol.Sync) {
 		// The answer to a Hello: what this agent refused and still lacks comes again.
 		delete(a.troubles, protocol.CondDocumentRefused)
 		a.report.clear(protocol.CondDocumentRefused)
+		a.newest = maps.Clone(s.Heads)
 	}
 	if err := a.store.Acknowledge(s.EventsAcked); err != nil {
 		a.log.Error("cannot forget events", "err", err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,10 @@ type mark struct {
 	Head   protocol.Head `json:"head"`
 	Digest string        `json:"digest"`
 }
+
+// ErrOlder is in the chain of an error when a document is older than the one in
+// force.
+var ErrOlder = errors.New("is older than what is in force")
 
 // Intent is a server's intent as it is kept.
 type Intent struct {
@@ -54,8 +59,8 @@ func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, 
 		return false, protocol.Errorf(protocol.CodeConflict, "apply "+doc, "version %d/%d arrived with another content", head.Epoch, head.Version).
 			WithHint("two hubs sign for this agent; the first content stays in force")
 	default:
-		return false, protocol.Errorf(protocol.CodeConflict, "apply "+doc, "version %d/%d is older than %d/%d",
-			head.Epoch, head.Version, have.Head.Epoch, have.Head.Version)
+		return false, protocol.Errorf(protocol.CodeConflict, "apply "+doc, "version %d/%d %w, %d/%d",
+			head.Epoch, head.Version, ErrOlder, have.Head.Epoch, have.Head.Version)
 	}
 }
 

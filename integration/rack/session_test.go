@@ -112,6 +112,8 @@ func TestTroubleIsOfItsDocument(t *testing.T) {
 		b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: protocol.Head{Epoch: 1, Version: version}, Agent: agentID, Term: 1})
 	}
 	rack(5, false)
+	// The hub is behind its agent, as after a restore.
+	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: b.session(""), Heads: map[string]protocol.Head{"rack/0": {Epoch: 1, Version: 4}}})
 	rack(4, false)
 	b.conds("the older document's refusal", contains("older"))
 	hold(6)
