@@ -21,7 +21,7 @@ func (b boots) Open(token, name string) (*netboot.File, error) {
 	if !ok {
 		return nil, protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
 	}
-	if e.missing || !decide.MayFetch(e.held, e.attempt, token, name) {
+	if !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
 		return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
 	}
 	if !e.attempt.Served {
@@ -32,7 +32,7 @@ func (b boots) Open(token, name string) (*netboot.File, error) {
 		if err := s.fold(decide.Event{Begun: true, Token: token, At: b.agent.cfg.Clock()}); err != nil {
 			return nil, err
 		}
-		if _, e, _ = b.agent.index.token(token); !decide.MayFetch(e.held, e.attempt, token, name) {
+		if _, e, _ = b.agent.index.token(token); !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
 			return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
 		}
 	}

@@ -136,7 +136,7 @@ func (x *index) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	if len(names) > 0 {
 		e := x.servers[names[0]]
 		s.Server, s.Ambiguous = names[0], len(names) > 1
-		s.Held, s.Attempt, s.Architecture = e.held || e.missing, e.attempt, e.architecture
+		s.Held, s.Missing, s.Attempt, s.Architecture = e.held, e.missing, e.attempt, e.architecture
 	}
 	return decide.Serve(s, c)
 }

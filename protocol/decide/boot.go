@@ -242,6 +242,6 @@ func accepting(a *Attempt, token string) bool {
 }
 
 // MayFetch says whether the attempt's boot file may be sent now.
-func MayFetch(held bool, a *Attempt, token, file string) bool {
-	return !held && accepting(a, token) && a.Network() && file == a.File
+func MayFetch(held, missing bool, a *Attempt, token, file string) bool {
+	return !held && !missing && accepting(a, token) && a.Network() && file == a.File
 }

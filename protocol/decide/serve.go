@@ -12,7 +12,10 @@ type ServeSnapshot struct {
 	Server    string // empty: no server of ours
 	Ambiguous bool   // more than one server fits
 	Held      bool
-	Attempt   *Attempt
+	// Missing says that the newest document leaves the server out: it is refused as
+	// if it were held, because nobody says any more what it may boot (P1).
+	Missing bool
+	Attempt *Attempt
 	// Architecture is the server's: amd64 or arm64.
 	Architecture string
 }
@@ -52,9 +55,9 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	fits := len(c.Archs) == 0 || slices.ContainsFunc(c.Archs, func(a uint16) bool {
 		return slices.Contains(httpArchs(s.Architecture), a)
 	})
-	action, reason := serveRule(known, s.Held, w, c.Class, fits)
+	action, reason := serveRule(known, s.Held || s.Missing, w, c.Class, fits)
 	answer := protocol.BootAnswer{Action: action, Server: s.Server, Reason: reason}
-	if w == windowHTTP && !s.Held && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
+	if w == windowHTTP && !s.Held && !s.Missing && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
 		answer.Token = s.Attempt.Token
 		answer.File = s.Attempt.File
 	}

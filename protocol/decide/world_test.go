@@ -251,11 +251,11 @@ func (w *world) netboot() (time.Duration, bool) {
 	w.poke()
 	answer := Serve(ServeSnapshot{Synced: true, Server: "server-1", Held: len(w.holds) > 0, Attempt: rec.Attempt, Architecture: "amd64"}, c)
 	w.w.served(answer)
-	if answer.Action != protocol.AnswerBoot || !MayFetch(len(w.holds) > 0, rec.Attempt, answer.Token, answer.File) {
+	if answer.Action != protocol.AnswerBoot || !MayFetch(len(w.holds) > 0, false, rec.Attempt, answer.Token, answer.File) {
 		return 0, false
 	}
 	w.fold(Event{Begun: true, Token: answer.Token, At: w.clock()})
-	if a := w.record().Attempt; !MayFetch(len(w.holds) > 0, a, answer.Token, answer.File) || !a.Served {
+	if a := w.record().Attempt; !MayFetch(len(w.holds) > 0, false, a, answer.Token, answer.File) || !a.Served {
 		return 0, false
 	}
 	w.serial = true
