@@ -69,6 +69,13 @@ const (
 	CondRegistryUnavailable ConditionCode = "RegistryUnavailable"
 	CondReprovisionRequired ConditionCode = "ReprovisionRequired"
 	CondNoAgent             ConditionCode = "NoAgent"
+	CondHubUnverified       ConditionCode = "HubUnverified"
+	CondHubBehind           ConditionCode = "HubBehind"
+	CondTwoHubs             ConditionCode = "TwoHubs"
+	CondMessagesRefused     ConditionCode = "MessagesRefused"
+	CondNotAcknowledged     ConditionCode = "NotAcknowledged"
+	CondAgentTooOld         ConditionCode = "AgentTooOld"
+	CondAwaitingHub         ConditionCode = "AwaitingHub"
 )
 
 // Conditions is the registry, in the order in which they are explained.
@@ -106,6 +113,13 @@ func Conditions() []Condition {
 		{CondImageInvalid, "Image does not fit the boot policy", SeverityError, nil, 0, "Pxe needs a kernel and an initramfs, UefiHttp needs a UKI, each for the server's architecture. Nothing was changed on the server."},
 		{CondRegistryUnavailable, "Registry unavailable", SeverityWarning, nil, 0, "The hub could not ask the registry for the image; it tries again by itself."},
 		{CondReprovisionRequired, "Claim differs from what was booted", SeverityWarning, nil, 0, "The server keeps its installed system. To install the new image, delete the claim and create it again."},
+		{CondHubUnverified, "Hub not verified", SeverityWarning, nil, 0, "The agent has had no fresh word of the hub for ten minutes, or none since it started. It goes on with what it has. Check the hub, and whether the broker holds messages back."},
+		{CondHubBehind, "Hub is behind its agents", SeverityError, nil, 0, "The hub was restored from a copy: the agent has newer documents than the hub ever made. It makes none for this agent until you stop it and run rackboot-hub restored."},
+		{CondTwoHubs, "Two hubs at once", SeverityError, nil, 0, "Another hub with this hub's keys speaks to the agent, which heeds the one that started last. Stop the other one."},
+		{CondMessagesRefused, "Messages fail verification", SeverityError, nil, 0, "Messages arrive that were forged, changed, cut short or moved to another topic, and are not heeded. Look for who writes to the broker: see the message."},
+		{CondNotAcknowledged, "Documents not acknowledged", SeverityWarning, []ConditionCode{CondDark}, time.Minute, "The agent's reports arrive and its acknowledgements do not. Look at the agent's conditions, and whether the broker holds messages back."},
+		{CondAgentTooOld, "Agent too old", SeverityWarning, nil, 0, "The agent cannot do what is asked for, so it was not asked. Upgrade the agent; see the message."},
+		{CondAwaitingHub, "Waits for the hub's word", SeverityWarning, nil, 30 * time.Second, "A first boot or a one-shot is not begun before the hub has been heard since the agent started: the agent's disk may be an old copy. Holds and boots from disk do not wait."},
 		{CondNoAgent, "Rack has no agent", SeverityWarning, nil, 0, "rackctl rack join-token RACK prints the command that joins one."},
 	}
 }

@@ -17,10 +17,12 @@ func (h Head) Newer(o Head) bool {
 // HoldDoc is everything that stops servers. It is small and sent first. A hold
 // that is missing from a newer HoldDoc stays enforced; only Releases end holds.
 type HoldDoc struct {
-	Head     Head         `json:"head"`
-	Agent    string       `json:"agent"`
-	Term     uint64       `json:"term"`
-	IssuedAt time.Time    `json:"issuedAt"`
+	Head     Head      `json:"head"`
+	Agent    string    `json:"agent"`
+	Term     uint64    `json:"term"`
+	IssuedAt time.Time `json:"issuedAt"`
+	// Fence is that of the hub that signed; zero from hubs of version 1.
+	Fence    Fence        `json:"fence,omitzero"`
 	Holds    []ActiveHold `json:"holds,omitempty"`
 	Releases []Release    `json:"releases,omitempty"`
 	Requests []Request    `json:"requests,omitempty"`
@@ -33,6 +35,7 @@ type RackDoc struct {
 	Agent    string         `json:"agent"`
 	Term     uint64         `json:"term"`
 	IssuedAt time.Time      `json:"issuedAt"`
+	Fence    Fence          `json:"fence,omitzero"` // as in HoldDoc
 	Shard    int            `json:"shard"`
 	Shards   int            `json:"shards"`
 	Rack     *RackIntent    `json:"rack,omitempty"`
@@ -83,14 +86,17 @@ type BMCIntent struct {
 
 // BootIntent is a BootConfiguration as it travels to an agent.
 type BootIntent struct {
-	Purpose     Purpose    `json:"purpose"`
-	Claim       string     `json:"claim"`
-	ClaimUID    string     `json:"claimUID"`
-	Generation  uint64     `json:"generation"` // of the configuration
-	Image       Image      `json:"image"`
-	Policy      BootPolicy `json:"policy"`
-	Grant       []byte     `json:"grant,omitempty"`       // signed Grant
-	Provisioned []byte     `json:"provisioned,omitempty"` // signed Provisioned, echoed
+	Purpose    Purpose    `json:"purpose"`
+	Claim      string     `json:"claim"`
+	ClaimUID   string     `json:"claimUID"`
+	Generation uint64     `json:"generation"` // of the configuration
+	Image      Image      `json:"image"`
+	Policy     BootPolicy `json:"policy"`
+	Grant      []byte     `json:"grant,omitempty"` // signed Grant
+	// GrantFor is the incarnation that the grant was first given to. Another one
+	// cannot know whether it was used, and does not use it (P4).
+	GrantFor    string `json:"grantFor,omitempty"`
+	Provisioned []byte `json:"provisioned,omitempty"` // signed Provisioned, echoed
 }
 
 // Grant is the hub's one-time permission to network-boot a server for the first

@@ -32,6 +32,7 @@ const (
 	EventJoined         EventCode = "AgentJoined"
 	EventBound          EventCode = "ClaimBound"
 	EventResolved       EventCode = "ImageResolved"
+	EventRenewed        EventCode = "AgentDiskChanged"
 )
 
 // EventCodes lists all event codes.
@@ -40,14 +41,17 @@ func EventCodes() []EventCode {
 		EventGrantUsed, EventArtefactsLocal, EventArmed, EventPowerOn, EventConsumed, EventDHCPSeen,
 		EventFetched, EventInstalled, EventProvisioned, EventDiskBoot, EventAttemptFailed, EventStopping,
 		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventHoldReleased, EventUnexpected,
-		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved,
+		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
 	}
 }
 
 // Event is one thing that happened at an agent, in order. The hub's own events
 // have Seq 0.
 type Event struct {
-	Seq     uint64    `json:"seq"`
+	Seq uint64 `json:"seq"`
+	// From is the first number of a run that was lost; Seq is its last. Only events
+	// of the code EventsLost have it.
+	From    uint64    `json:"from,omitempty"`
 	At      time.Time `json:"at"`
 	Server  string    `json:"server,omitempty"`
 	Code    EventCode `json:"code"`

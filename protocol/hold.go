@@ -118,9 +118,14 @@ type Release struct {
 // RequestAction is what a one-shot request asks for.
 type RequestAction string
 
-// RequestReboot stops the server and starts it again with the boot that its
-// claim prescribes (seed 002, basic form).
-const RequestReboot RequestAction = "reboot"
+// The actions.
+const (
+	// RequestReboot stops the server and starts it again with the boot that its
+	// claim prescribes (seed 002, basic form).
+	RequestReboot RequestAction = "reboot"
+	// RequestPowerOff stops a server that no claim wants On.
+	RequestPowerOff RequestAction = "power-off"
+)
 
 // Request is a one-shot. It is done at most once, and never after NotAfter.
 type Request struct {
@@ -133,6 +138,9 @@ type Request struct {
 	NotAfter time.Time `json:"notAfter"`
 	// Precondition must hold when the agent accepts the request.
 	Precondition Precondition `json:"precondition,omitzero"`
+	// Incarnation is the agent's that the request was first sent to. Another one
+	// cannot know whether it was done, and says so instead of doing it (P9).
+	Incarnation string `json:"incarnation,omitempty"`
 }
 
 // Precondition is what must be true for a request to be accepted. Zero values

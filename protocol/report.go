@@ -15,6 +15,8 @@ type Report struct {
 	Shard       int             `json:"shard"`
 	Shards      int             `json:"shards"`
 	Servers     []ServerReport  `json:"servers"`
+	Nonce       string          `json:"nonce,omitempty"` // of the session's Sync
+	Fence       Fence           `json:"fence,omitzero"`  // the highest that the agent has followed
 	// Conditions concern the agent as a whole.
 	Conditions []ConditionState `json:"conditions,omitempty"`
 }
@@ -47,6 +49,9 @@ type HoldReport struct {
 	Word       HoldWord  `json:"word"`
 	EnforcedAt time.Time `json:"enforcedAt"`
 	Receipt    []byte    `json:"receipt,omitempty"` // signed
+	// Hold is the hold itself where the hub's document does not name it any more, so
+	// that a hub which lost it can take it over.
+	Hold *ActiveHold `json:"hold,omitempty"`
 }
 
 // RequestReport says how a one-shot request ended.

@@ -70,7 +70,7 @@ func grant() *protocol.Grant {
 
 func hello() *protocol.Hello {
 	return &protocol.Hello{
-		Agent: "rack-1", Session: "s", Incarnation: "i", Term: 3, Protocol: protocol.Version, Version: "1.0.0",
+		Agent: "rack-1", Session: "s", Incarnation: "i", Term: 3, Protocol: 1, Version: "1.0.0",
 		Applied: map[string]protocol.Head{"rack/1": {Epoch: 1, Version: 2}, "hold": {Epoch: 1, Version: 7}, "rack/0": {Epoch: 1, Version: 42}}, EventHead: 9, At: at(0),
 	}
 }

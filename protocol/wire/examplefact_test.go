@@ -24,7 +24,7 @@ func receipt() *protocol.Receipt {
 
 func syncAnswer() *protocol.Sync {
 	return &protocol.Sync{
-		Session: "5e55", Protocol: protocol.Version, EventsAcked: 9, At: at(3),
+		Session: "5e55", Protocol: 1, EventsAcked: 9, At: at(3),
 		Heads: map[string]protocol.Head{"hold": {Epoch: 1, Version: 7}, "rack/0": {Epoch: 1, Version: 6}},
 	}
 }

@@ -49,7 +49,7 @@ func TestGoldenVectors(t *testing.T) {
 	for _, g := range vectors() {
 		names = append(names, g.file)
 		t.Run(g.file, func(t *testing.T) {
-			path := filepath.Join("testdata", g.file)
+			path := filepath.Join("testdata", "v1", g.file)
 			got, err := Seal(s, g.topic, g.msg)
 			if err != nil {
 				t.Fatal(err)
@@ -78,7 +78,7 @@ func TestGoldenVectors(t *testing.T) {
 			}
 		})
 	}
-	files, err := filepath.Glob(filepath.Join("testdata", "*.hex"))
+	files, err := filepath.Glob(filepath.Join("testdata", "v1", "*.hex"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no vectors found (%v)", err)
 	}
