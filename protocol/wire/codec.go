@@ -30,7 +30,12 @@ func newCodec() (codec, error) {
 	if err != nil {
 		return codec{}, err
 	}
-	dec, err := cbor.DecOptions{
+	dec, err := decOptions().DecMode()
+	return codec{enc, dec}, err
+}
+
+func decOptions() cbor.DecOptions {
+	return cbor.DecOptions{
 		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		MaxNestedLevels:   maxLevels,
 		MaxArrayElements:  maxElements,
@@ -41,6 +46,5 @@ func newCodec() (codec, error) {
 		FieldNameMatching: cbor.FieldNameMatchingCaseSensitive,
 		BinaryUnmarshaler: cbor.BinaryUnmarshalerNone,
 		TextUnmarshaler:   cbor.TextUnmarshalerTextString,
-	}.DecMode()
-	return codec{enc, dec}, err
+	}
 }
