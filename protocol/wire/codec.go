@@ -30,12 +30,7 @@ func newCodec() (codec, error) {
 	if err != nil {
 		return codec{}, err
 	}
-	dec, err := decOptions().DecMode()
-	return codec{enc, dec}, err
-}
-
-func decOptions() cbor.DecOptions {
-	return cbor.DecOptions{
+	dec, err := cbor.DecOptions{
 		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		MaxNestedLevels:   maxLevels,
 		MaxArrayElements:  maxElements,
@@ -46,5 +41,6 @@ func decOptions() cbor.DecOptions {
 		FieldNameMatching: cbor.FieldNameMatchingCaseSensitive,
 		BinaryUnmarshaler: cbor.BinaryUnmarshalerNone,
 		TextUnmarshaler:   cbor.TextUnmarshalerTextString,
-	}
+	}.DecMode()
+	return codec{enc, dec}, err
 }

@@ -2,9 +2,8 @@ package wire
 
 import (
 	"crypto/ed25519"
-	"reflect"
+	"fmt"
 
-	"github.com/fxamacker/cbor/v2"
 	"github.com/veraison/go-cose"
 
 	"rackboot/protocol"
@@ -82,35 +81,40 @@ func (e Envelope) SignedBy(topic string, key ed25519.PublicKey) bool {
 	return err == nil && e.message.Verify([]byte(topic), v) == nil
 }
 
-// Content is the message as it came, also what this version does not know: maps
-// with text keys as map[string]any, byte strings as []byte. Errors: invalid for
-// what [Open] would refuse, or a payload that is not a map with text keys.
+// Content is the message as it came, also what this version does not know: maps as
+// map[string]any (a key that is not text is written as text), byte strings as
+// []byte, integers as uint64 or int64. Errors: invalid for what [Open] would
+// refuse, whatever it is opened into.
 func (e Envelope) Content() (map[string]any, error) {
 	const op = "wire.Envelope"
-	opts := decOptions()
-	opts.DefaultMapType = reflect.TypeFor[map[string]any]()
-	dec, err := opts.DecMode()
-	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, op, "decoder: %w", err)
+	if e.message == nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the message is malformed")
 	}
-	var content map[string]any
-	if err := dec.Unmarshal(e.payload, &content); err != nil {
+	var raw map[any]any
+	if err := e.codec.dec.Unmarshal(e.payload, &raw); err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the content is not that of a message: %w", err)
 	}
-	if content == nil {
+	if raw == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the content is null instead of a map")
 	}
-	return content, nil
+	return textKeys(raw).(map[string]any), nil
 }
 
-// Diagnostic is the payload in diagnostic notation (RFC 8949 §8), whatever it is;
-// empty if it is not CBOR.
-func (e Envelope) Diagnostic() string {
-	text, err := cbor.Diagnose(e.payload)
-	if err != nil {
-		return ""
+// textKeys replaces the maps of a decoded value. Its depth is that of the decoder.
+func textKeys(v any) any {
+	switch v := v.(type) {
+	case map[any]any:
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			out[fmt.Sprint(key)] = textKeys(value)
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = textKeys(v[i])
+		}
 	}
-	return text
+	return v
 }
 
 // Decode decodes the message into msg, a pointer, as [Open] does, unverified.

@@ -51,6 +51,9 @@ func Open(v *Verifier, topic string, data []byte, msg any) error {
 			return tooLarge(op, topic, "is", len(payload), MaxUnpacked)
 		}
 	}
+	if len(payload) == 0 || payload[0]>>5 != 5 { // null would pass as an empty message
+		return malformed(op, topic, fmt.Errorf("the payload is not a map"))
+	}
 	if err := v.codec.dec.Unmarshal(payload, msg); err != nil {
 		return malformed(op, topic, fmt.Errorf("cannot decode %T: %w", msg, err))
 	}

@@ -116,6 +116,7 @@ func badVectors(t *testing.T) []bad {
 
 		{"duplicate-keys", invalid, `{"agent": "a", "agent": "b"}`, sign1(t, key, header, slices.Concat([]byte{0xa2}, bytes.Repeat([]byte("\x65agent\x61a"), 2))), false},
 		{"duplicate-unknown-keys", invalid, `{"zz": "a", "zz": "a"}: unknown fields too`, sign1(t, key, header, slices.Concat([]byte{0xa2}, bytes.Repeat([]byte("\x62zz\x61a"), 2))), false},
+		{"null", invalid, "the payload is null instead of a map", sign1(t, key, header, []byte{0xf6}), false},
 		{"indefinite-map", invalid, "the message is a map of indefinite length", sign1(t, key, header, []byte{0xbf, 0xff}), false},
 		{"payload-trailing", invalid, "a byte follows the map inside of the payload", sign1(t, key, header, []byte{0xa0, 0x00}), false},
 		{"tag-in-payload", invalid, "a tag inside of the payload", sign1(t, key, header, []byte{0xc1, 0xa0}), false},
