@@ -115,11 +115,11 @@ func number(e ast.Expr) constant.Value {
 		if x.Kind() != constant.Int || y.Kind() != constant.Int {
 			break
 		}
-		switch e.Op {
-		case token.SHL:
+		if e.Op == token.SHL {
 			n, _ := constant.Uint64Val(y)
 			return constant.Shift(x, e.Op, uint(n))
-		case token.MUL, token.ADD, token.SUB:
+		}
+		if e.Op == token.MUL || e.Op == token.ADD || e.Op == token.SUB {
 			return constant.BinaryOp(x, e.Op, y)
 		}
 	}

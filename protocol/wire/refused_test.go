@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/veraison/go-cose"
 
 	"rackboot/protocol"
 )
@@ -169,7 +168,7 @@ func TestBadVectors(t *testing.T) {
 func TestSign1(t *testing.T) {
 	s := NewSigner(testKey(0))
 	want := forge(t, s, badTopic, []byte{0xa0}, nil)
-	header, err := cose.ProtectedHeader(protectedHeader(s.keyID, false)).MarshalCBOR()
+	header, err := protectedHeader(s.keyID, false).MarshalCBOR()
 	if err != nil {
 		t.Fatal(err)
 	}
