@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -170,6 +171,33 @@ func TestDecodeVerifies(t *testing.T) {
 				t.Error("it is not shown")
 			}
 		})
+	}
+}
+
+// What somebody put into a message reaches the terminal as text.
+func TestDecodeEscapes(t *testing.T) {
+	const rude = "\x1b]0;x\x07\u009b2J\x7f"
+	for _, msg := range []any{
+		protocol.Hello{Version: rude, Agent: "ä"},
+		map[string]any{rude: rude},
+		// A string where a number belongs: the error quotes nothing either.
+		map[string]any{"eventHead": rude},
+	} {
+		for _, form := range []string{formYAML, formJSON} {
+			var out bytes.Buffer
+			a := &app{print: printer{out: &out}}
+			err := a.showMessages(form, decoder{topic: protocol.TopicUp("r", protocol.LeafHello)}, []captured{{data: seal(t, 1, "t", msg)}})
+			text := out.String()
+			if err != nil {
+				text += err.Error()
+			}
+			if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }); i >= 0 {
+				t.Errorf("%q", text[i:])
+			}
+			if !strings.Contains(text, "u009b") && err == nil {
+				t.Errorf("it is not shown: %s", text)
+			}
+		}
 	}
 }
 

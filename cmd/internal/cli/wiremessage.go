@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -118,12 +119,19 @@ func (d decoder) open(topic string, data []byte) *shownMessage {
 	return m
 }
 
-// messageOf is the text of an error without the name of the function.
+// messageOf is the text of an error without the name of the function. It may quote
+// what is in the message, which must not reach a terminal as it is.
 func messageOf(err error) string {
+	text := err.Error()
 	if e, ok := errors.AsType[*protocol.Error](err); ok {
-		return e.Message
+		text = e.Message
 	}
-	return err.Error()
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, text)
 }
 
 // verify says in words who signed.
