@@ -59,7 +59,9 @@ func FuzzOpenSigned(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(payload, false)
-		f.Add(s.pack.EncodeAll(payload, nil), true)
+		if g.file == "hello" || g.file == "rack-50-zstd" {
+			f.Add(s.pack.EncodeAll(payload, nil), true)
+		}
 	}
 	f.Fuzz(func(t *testing.T, payload []byte, packed bool) {
 		if len(payload) > MaxMessage-256 || payload == nil {

@@ -19,8 +19,8 @@ import (
 func TestTamperedBytesAreRefused(t *testing.T) {
 	s := NewSigner(testKey(0))
 	v := NewVerifier(s.Public())
-	topic := protocol.TopicDown("rack-1", protocol.RackLeaf(0))
-	for _, g := range []vector{{topic: topic, msg: rackDoc2(0, 1)}, {topic: topic, msg: rackDoc(4)}} { // plain, compressed
+	down := func(leaf string) string { return protocol.TopicDown("rack-1", leaf) }
+	for _, g := range []vector{{topic: down(protocol.LeafHold), msg: holdDoc()}, {topic: down(protocol.RackLeaf(0)), msg: rackDoc(4)}} { // plain, compressed
 		data, err := Seal(s, g.topic, g.msg)
 		if err != nil {
 			t.Fatal(err)
