@@ -38,7 +38,7 @@ func TestShardsComeAndGo(t *testing.T) {
 	}
 	b.pass()
 	if l, _ := b.store.Ledger(agent); len(l.Sent) != 2 {
-		t.Errorf("documents %v", sentLeaves(l))
+		t.Errorf("documents %v", sentLeaves(&l))
 	}
 	b.apply(storetest.Server("a-first", "b-first", "boot", "52:54:00:00:02:01"))
 	b.pass()
