@@ -24,13 +24,15 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 	} else {
 		a.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondDark, Since: c.began}}
 	}
+	var acked map[string]protocol.Head
 	if l, err := c.cfg.Store.PeekLedger(name); err == nil {
+		acked = l.Acked
 		a.Status.Sent = map[string]protocol.Head{}
 		for leaf, s := range l.Sent {
 			a.Status.Sent[leaf] = s.Head
 		}
 	}
-	for _, cond := range c.agentConditions(name, at, now) {
+	for _, cond := range c.agentConditions(name, acked, at, now) {
 		// What the agent says itself is said once.
 		if !slices.ContainsFunc(a.Status.Conditions, func(s protocol.ConditionState) bool {
 			return s.Code == cond.Code && cond.Code != protocol.CondMessagesRefused
@@ -45,7 +47,7 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 
 // agentConditions are those of an agent that the hub alone can see. reported is when
 // its last report came.
-func (c *Control) agentConditions(agent string, reported, now time.Time) (out []protocol.ConditionState) {
+func (c *Control) agentConditions(agent string, acked map[string]protocol.Head, reported, now time.Time) (out []protocol.ConditionState) {
 	k := c.contacts.see(agent)
 	if k.stage == stageBehind {
 		out = append(out, protocol.ConditionState{
@@ -65,7 +67,7 @@ func (c *Control) agentConditions(agent string, reported, now time.Time) (out []
 	var late []string
 	since := now
 	for leaf, o := range k.open {
-		if now.Sub(o.since) > notAckedAfter {
+		if acked[leaf] != o.head && now.Sub(o.since) > notAckedAfter {
 			late = append(late, fmt.Sprintf("%s %d/%d", leaf, o.head.Epoch, o.head.Version))
 			if o.since.Before(since) {
 				since = o.since

@@ -45,6 +45,9 @@ func (s slot) is(session, nonce string) bool {
 type contact struct {
 	now   slot // the session whose messages count
 	asked slot // given, and not come back yet
+	// answered is the nonce of the announcement that a Hello answered: each proves
+	// one Hello to be new.
+	answered string
 
 	stage    stage
 	why      string    // of stageBehind
@@ -138,7 +141,7 @@ func (k *contact) proof(m protocol.Hello, nonced bool, announced string) (proof,
 		return proofSure, k.now.acked
 	case k.asked.is(m.Session, m.Nonce):
 		return proofSure, k.asked.acked
-	case m.Nonce != "" && (m.Nonce == announced || m.Nonce == k.now.nonce):
+	case m.Nonce != "" && m.Session != k.now.session && m.Nonce == k.now.nonce, m.Nonce != "" && m.Nonce == announced && k.answered != announced:
 		return proofFresh, nil
 	}
 	return proofNone, nil
@@ -151,6 +154,13 @@ func (k *contact) heeds(session, nonce string) bool {
 		k.now, k.asked = k.asked, slot{}
 	}
 	return k.now.is(session, nonce)
+}
+
+// begin makes a session the present one, unless it is.
+func (k *contact) begin(session string, acked map[string]protocol.Head, nonce string) {
+	if k.now.session != session || k.now.nonce == "" {
+		k.now, k.asked = slot{session, nonce, maps.Clone(acked)}, slot{}
+	}
 }
 
 // give returns the nonce of a session. acked is what the agent has acknowledged; a

@@ -15,9 +15,7 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	if err != nil {
 		return err
 	}
-	c.announceMu.Lock()
-	announced := c.announced.nonce
-	c.announceMu.Unlock()
+	announced := c.announceNonce()
 	nonced := peerOf(l.Peer, m).Can(protocol.CapNonce)
 	var p proof
 	var before map[string]protocol.Head
@@ -129,14 +127,21 @@ func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v ver
 	answer := c.word(m.Session)
 	heads(&answer, l, m.Incarnation)
 	behind, inStep := standing(l, c.epoch, m.Applied, m.Digests)
+	announced := c.announceNonce()
 	c.contacts.with(agent, func(k *contact) {
 		switch {
 		case p == proofOld:
 			k.now, k.asked = slot{session: m.Session}, slot{}
 		case v == verdictMeet:
-			k.now, k.asked = slot{m.Session, c.nonce(), l.Acked}, slot{}
+			k.now = slot{}
+			k.begin(m.Session, l.Acked, c.nonce())
 		case p == proofSure:
 			k.heeds(m.Session, m.Nonce)
+		case p == proofFresh:
+			k.begin(m.Session, l.Acked, c.nonce())
+			if m.Nonce == announced {
+				k.answered = announced
+			}
 		case k.now.session != m.Session || k.now.nonce == "":
 			k.give(m.Session, l.Acked, c.nonce)
 		}

@@ -144,6 +144,12 @@ type announcement struct {
 	at     time.Time
 }
 
+func (c *Control) announceNonce() string {
+	c.announceMu.Lock()
+	defer c.announceMu.Unlock()
+	return c.announced.nonce
+}
+
 // Announce tells agents that the hub is there; they answer with a Hello. It is made
 // anew for each connection of the hub.
 func (c *Control) Announce() {
@@ -153,7 +159,7 @@ func (c *Control) Announce() {
 	now, agents := c.cfg.Clock(), len(store.List[*protocol.Agent](c.cfg.Store))
 	m := protocol.Announce{
 		Hub: c.fence.Hub, Epoch: c.epoch, At: now, Nonce: c.nonce(), Fence: c.fence,
-		Spread: min(time.Minute, time.Duration(agents)*time.Second/helloRate),
+		Spread: spread(agents),
 	}
 	data, err := wire.Seal(c.cfg.Signer, protocol.TopicAnnounce, m)
 	if err != nil {
@@ -168,6 +174,10 @@ func (c *Control) Announce() {
 
 // helloRate is how many agents shall answer an announcement each second.
 const helloRate = 200
+
+func spread(agents int) time.Duration {
+	return min(time.Minute, time.Duration(agents)*time.Second/helloRate)
+}
 
 // announceAgain repeats the announcement for agents of version 1 that are heard and
 // have not said Hello in this run.

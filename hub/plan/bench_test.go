@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"testing"
+
+	"rackboot/protocol"
 )
 
 // BenchmarkCompile is one pass over a large site: 10,000 servers in 200 racks, half
@@ -16,6 +18,10 @@ func BenchmarkCompile(b *testing.B) {
 		if i%10 == 0 {
 			f.Holds = append(f.Holds, holdOn(fmt.Sprintf("h%05d", i), s.Metadata.Name, "", false))
 		}
+	}
+	f.Peers = map[string]Peer{}
+	for _, r := range f.Racks {
+		f.Peers[r.Status.Agent] = Peer{"i", protocol.BaseCapabilities()}
 	}
 	for b.Loop() {
 		if docs := Compile(f); len(docs) != 200 {

@@ -9,8 +9,6 @@ type Documents struct {
 	Racks []protocol.RackDoc // by shard
 	// TooOld is what the agent lacks for the boot of a server, which is left out.
 	TooOld map[string][]protocol.Capability
-	// Refused is what the agent lacks for a request, by its id, which is left out.
-	Refused map[string][]protocol.Capability
 }
 
 // Compile makes the documents of every rack that has an active agent, by agent.
@@ -29,8 +27,7 @@ func Compile(f Fleet) map[string]Documents {
 func compileRack(f Fleet, r *protocol.Rack) Documents {
 	name, agent, term := r.Metadata.Name, r.Status.Agent, r.Status.Term
 	peer := f.Peers[agent]
-	d := Documents{TooOld: map[string][]protocol.Capability{}, Refused: map[string][]protocol.Capability{}}
-	d.Holds = compileHolds(f, r, peer, d.Refused)
+	d := Documents{Holds: compileHolds(f, r, peer), TooOld: map[string][]protocol.Capability{}}
 	var servers []protocol.ServerIntent
 	for _, s := range f.index.byRack[name] {
 		in := Intent(f, s)
@@ -97,7 +94,7 @@ func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
 // compileHolds carries every hold and every release that was not acknowledged. A
 // hold travels to the rack that it was placed in, also when its server is not at
 // the hub any more: only a release ends it.
-func compileHolds(f Fleet, r *protocol.Rack, peer Peer, refused map[string][]protocol.Capability) protocol.HoldDoc {
+func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 	d := protocol.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
 	for _, h := range f.index.holds[r.Metadata.Name] {
 		if h.Status.ReleasedAt != nil {
@@ -110,12 +107,8 @@ func compileHolds(f Fleet, r *protocol.Rack, peer Peer, refused map[string][]pro
 		})
 	}
 	for _, q := range f.index.asked[r.Metadata.Name] {
-		if lacking := protocol.Lacking(peer.Capabilities, q.Needs()); peer.Incarnation != "" && len(lacking) > 0 {
-			refused[q.ID] = lacking
-			continue
-		}
 		// One that was given to another disk may have been done there (P9).
-		if peer.Incarnation != "" && q.Incarnation == peer.Incarnation {
+		if peer.Incarnation != "" && q.Incarnation == peer.Incarnation && len(protocol.Lacking(peer.Capabilities, q.Needs())) == 0 {
 			d.Requests = append(d.Requests, q.Request)
 		}
 	}
