@@ -28,7 +28,7 @@ func TestNotWritable(t *testing.T) {
 	}
 	var fenced error
 	a, err := api.New(api.Config{
-		Store: s, Fleet: apitest.CannedFleet{}, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
+		Store: s, Fleet: &apitest.CannedFleet{}, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
 		Writable: func() error { return fenced },
 	})
 	if err != nil {
@@ -43,10 +43,10 @@ func TestNotWritable(t *testing.T) {
 	}
 	changes := []struct{ method, path string }{
 		{http.MethodPost, protoapi.PathApply},
-		{http.MethodPost, protoapi.PathKind(protocol.KindServer) + "/n1/holds"},
-		{http.MethodPost, protoapi.PathKind(protocol.KindServer) + "/n1/requests"},
-		{http.MethodPost, protoapi.PathKind(protocol.KindHold) + "/h/release"},
-		{http.MethodDelete, protoapi.PathKind(protocol.KindClaim) + "/c1"},
+		{http.MethodPost, protoapi.PathHolds("n1")},
+		{http.MethodPost, protoapi.PathServerRequests("n1")},
+		{http.MethodPost, protoapi.PathRelease("h")},
+		{http.MethodDelete, protoapi.PathObject(protocol.KindClaim, "c1")},
 		{http.MethodPost, protoapi.PathJoin},
 	}
 	for _, c := range changes {

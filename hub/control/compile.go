@@ -16,8 +16,12 @@ import (
 // compile brings every agent's ledger up to date and sends. An agent whose ledger
 // cannot be written keeps none of the others waiting.
 func (c *Control) compile(ctx context.Context) error {
-	errs := []error{c.give(ctx, c.fleet())}
 	f := c.fleet()
+	given, err := c.give(ctx, f)
+	errs := []error{err}
+	if given {
+		f = c.fleet() // as it is on disk
+	}
 	f.Shards = c.shards(f)
 	for agent, docs := range plan.Compile(f) {
 		ready := false

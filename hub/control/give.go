@@ -30,10 +30,10 @@ func (c *Control) endRequest(ctx context.Context, q store.StoredRequest, o proto
 }
 
 // give records to which database of which agent each grant and each request goes,
-// before any document carries it. What was given stays given.
-func (c *Control) give(ctx context.Context, f plan.Fleet) error {
+// before any document carries it. What was given stays given. given says that the
+// fleet is not what is stored any more.
+func (c *Control) give(ctx context.Context, f plan.Fleet) (given bool, err error) {
 	var errs []error
-	changed := false
 	peers := map[string]store.Peer{} // of the agents that may be sent to, by rack
 	for _, r := range f.Racks {
 		l, err := c.cfg.Store.PeekLedger(r.Status.Agent)
@@ -50,7 +50,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Able(), (protocol.BootIntent{Policy: b.Spec.BootPolicy}).Needs())) > 0 {
 			continue
 		}
-		b.Status.GrantFor, changed = peer.Incarnation, true
+		b.Status.GrantFor, given = peer.Incarnation, true
 		errs = append(errs, c.cfg.Store.Put(ctx, b))
 	}
 	for _, q := range c.cfg.Store.Requests() {
@@ -63,13 +63,13 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, reason))
 			continue
 		}
-		q.Incarnation, changed = peer.Incarnation, true
+		q.Incarnation, given = peer.Incarnation, true
 		errs = append(errs, c.cfg.Store.PutRequest(ctx, q))
 	}
-	if changed {
+	if given {
 		c.cfg.Crash.At("hub.given")
 	}
-	return errors.Join(errs...)
+	return given, errors.Join(errs...)
 }
 
 func list(caps []protocol.Capability) string {

@@ -41,6 +41,9 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		judged = proofFresh // it may have been said before what is missing was acknowledged
 	}
 	verdict := greet(peer, gone, judged)
+	if l.Peer.Can(protocol.CapNonce) && !(store.Peer{Capabilities: m.Capabilities}).Can(protocol.CapNonce) {
+		c.log.Warn("a Hello without nonces of an agent that had them: it is played back, or the agent was downgraded: upgrade it again, or join it anew", "agent", name)
+	}
 	c.log.Debug("hello", "agent", name, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
 	switch verdict {
 	case verdictAsk:
@@ -52,11 +55,13 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		return nil
 	case verdictMeet, verdictAnswer:
 	}
-	written, err := c.learn(ctx, a, m, verdict, p)
+	learnt, news, err := c.learn(ctx, a, m, verdict, p)
 	if err != nil {
 		return err
 	}
-	c.welcome(name, &written, m, verdict, p)
+	if c.welcome(name, &learnt, m, verdict, p) || news {
+		c.poke()
+	}
 	return nil
 }
 
@@ -79,7 +84,7 @@ func (c *Control) notes(agent string, l *store.Ledger, m protocol.Hello, p proof
 
 // learn writes to the ledger what a Hello proves: what the agent is, what it has,
 // and what it lacks.
-func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v verdict, p proof) (store.Ledger, error) {
+func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
 	var was store.Peer
 	l, written, err := c.changeLedger(ctx, a.Metadata.Name, func(l *store.Ledger) (changed bool) {
 		was = l.Peer
@@ -89,6 +94,8 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		if next := peerOf(l.Peer, m); !samePeer(l.Peer, next) {
 			l.Peer, changed = next, true
 		}
+		// An agent that gives no digests is taken at its heads, as in version 1.
+		forget := l.Peer.Can(protocol.CapIncarnation)
 		for leaf, s := range l.Sent {
 			ack, acked := l.Acked[leaf]
 			has, digest := m.Applied[leaf], m.Digests[leaf]
@@ -97,7 +104,7 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 				if !acked || ack != s.Head {
 					l.Acked[leaf], changed = s.Head, true
 				}
-			case acked && (v == verdictMeet || !l.Peer.Can(protocol.CapIncarnation) && ack != has):
+			case acked && (forget && v == verdictMeet || !forget && ack != has):
 				delete(l.Acked, leaf)
 				changed = true
 			}
@@ -105,7 +112,7 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		return changed
 	})
 	if err != nil {
-		return l, err
+		return l, false, err
 	}
 	if written {
 		c.cfg.Crash.At("hub.peer")
@@ -116,14 +123,15 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		}
 		c.mirror.forgive(a.Metadata.Name)
 		if err := c.endGiven(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
-			return l, err
+			return l, written, err
 		}
 	}
-	return l, nil
+	return l, written, nil
 }
 
-// welcome answers a Hello and sends what is open.
-func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v verdict, p proof) {
+// welcome answers a Hello and sends what is open. moved says that the agent's stage
+// is another.
+func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v verdict, p proof) (moved bool) {
 	answer := c.word(m.Session)
 	heads(&answer, l, m.Incarnation)
 	behind, inStep := standing(l, c.epoch, m.Applied, m.Digests)
@@ -148,7 +156,9 @@ func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v ver
 		answer.Nonce = k.nonceOf(m.Session)
 		k.nextSync = answer.At.Add(syncPause())
 		if p != proofNone {
+			was := k.stage
 			k.judge(behind, inStep, true, m.Session, answer.At)
+			moved = k.stage != was
 			if m.EventTail > 0 {
 				clear(k.tail)
 				k.tail[m.Incarnation] = m.EventTail
@@ -158,5 +168,5 @@ func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v ver
 	c.say(agent, answer)
 	c.sends.again(agent)
 	c.resendTo(agent, answer.At)
-	c.poke()
+	return moved
 }

@@ -18,7 +18,27 @@ import (
 // BenchmarkResend is one look for what is to be sent, which is made every second,
 // with 1,000 agents that have acknowledged everything.
 func BenchmarkResend(b *testing.B) {
-	const agents = 1000
+	c := many(b, 1000)
+	for b.Loop() {
+		c.resend()
+	}
+}
+
+// BenchmarkSyncs says to 1,000 agents what they should have, which is done every
+// minute, spread over it.
+func BenchmarkSyncs(b *testing.B) {
+	c := many(b, 1000)
+	for b.Loop() {
+		for _, agent := range c.contacts.names() {
+			c.contacts.with(agent, func(k *contact) { k.now, k.nextSync = slot{session: "s", nonce: "n"}, time.Time{} })
+		}
+		c.syncs(c.cfg.Clock())
+	}
+}
+
+// many is a hub with agents that have acknowledged everything.
+func many(b *testing.B, agents int) *Control {
+	b.Helper()
 	mem, now := storetest.NewMemory(), func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
 	st, err := store.Open(b.Context(), store.Config{KV: mem, Log: mem, Clock: now, NewID: func() string { return "id" }})
 	if err != nil {
@@ -49,8 +69,7 @@ func BenchmarkResend(b *testing.B) {
 		if err := st.PutLedger(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
+		c.contacts.with(l.Agent, func(k *contact) { k.stage = stageReady })
 	}
-	for b.Loop() {
-		c.resend()
-	}
+	return c
 }

@@ -23,6 +23,9 @@ func BenchmarkCompile(b *testing.B) {
 	for _, r := range f.Racks {
 		f.Peers[r.Status.Agent] = Peer{"i", protocol.BaseCapabilities()}
 	}
+	for _, c := range f.Configs {
+		c.Status.GrantFor = "i"
+	}
 	for b.Loop() {
 		if docs := Compile(f); len(docs) != 200 {
 			b.Fatalf("documents of %d agents", len(docs))
