@@ -55,7 +55,7 @@ func keepFence(ctx context.Context, s *store.Store, seen uint64) error {
 // yields steps down if an agent follows another hub. It says whether this hub has
 // stepped down: it makes and sends nothing any more, and changes nothing.
 func (c *Control) yields(ctx context.Context, agent string, follows protocol.Fence) bool {
-	if !follows.Newer(c.fence) && !(follows.Number != 0 && follows.Rivals(c.fence)) {
+	if follows.Number == 0 || !follows.Newer(c.fence) && !follows.Rivals(c.fence) {
 		return c.steppedDown()
 	}
 	if c.stepDown() {

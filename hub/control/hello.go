@@ -25,7 +25,7 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		greeted = k.stage != stageSilent
 		k.heardAt = c.cfg.Clock()
 	})
-	c.notes(name, l, m, p)
+	c.notes(a, l, m)
 	if c.yields(ctx, name, m.Fence) {
 		return nil
 	}
@@ -65,10 +65,12 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	return nil
 }
 
-// notes judges the stage of an agent by a Hello that is not an old one, also where
-// the hub steps down over it: both are said.
-func (c *Control) notes(agent string, l *store.Ledger, m protocol.Hello, p proof) {
-	if p == proofNone {
+// notes notes that an agent has documents which this hub never made, also where the
+// hub steps down over the same Hello: both are said. It needs no proof: a Hello of the
+// past can only have what was made before.
+func (c *Control) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
+	agent := a.Metadata.Name
+	if !c.active(a) {
 		return
 	}
 	if behind, _ := standing(l, c.epoch, m.Applied, m.Digests); behind != "" {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -30,7 +31,10 @@ type modern struct {
 	tail        uint64
 	seq         uint64
 	deaf        bool // keeps no document
-	syncs       []protocol.Sync
+	// wire takes what the agent sends instead of the hub, where it is set.
+	wire  func(message)
+	heeds time.Time // of the newest Sync of the session
+	syncs []protocol.Sync
 }
 
 // modernSite is a site whose agent is of this version, greeted and in step.
@@ -55,10 +59,14 @@ func (b *bench) modern(name string) *modern {
 // connects begins a session and listens to what comes.
 func (m *modern) connects() {
 	m.b.t.Helper()
-	m.sessions++
-	m.session, m.nonce = fmt.Sprintf("%s-session-%d", m.name, m.sessions), ""
+	m.begins()
 	m.hello()
 	m.listens()
+}
+
+func (m *modern) begins() {
+	m.sessions++
+	m.session, m.nonce, m.heeds = fmt.Sprintf("%s-session-%d", m.name, m.sessions), "", time.Time{}
 }
 
 func (m *modern) message() protocol.Hello {
@@ -71,7 +79,7 @@ func (m *modern) message() protocol.Hello {
 
 func (m *modern) hello() {
 	m.b.t.Helper()
-	m.b.says(m.name, protocol.LeafHello, m.message())
+	m.says(protocol.LeafHello, m.message())
 }
 
 func (m *modern) reports(servers ...protocol.ServerReport) {
@@ -82,7 +90,7 @@ func (m *modern) reports(servers ...protocol.ServerReport) {
 func (m *modern) reportsShard(shard, shards int, servers ...protocol.ServerReport) {
 	m.b.t.Helper()
 	m.seq++
-	m.b.says(m.name, protocol.LeafReport, protocol.Report{
+	m.says(protocol.LeafReport, protocol.Report{
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Seq: m.seq, At: m.b.now, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Shard: shard, Shards: shards, Servers: servers, Nonce: m.nonce, Fence: m.fence,
 	})
@@ -135,9 +143,10 @@ func (m *modern) takes(v message) {
 func (m *modern) sync(s protocol.Sync) {
 	m.b.t.Helper()
 	m.syncs = append(m.syncs, s)
-	if s.Session != m.session {
+	if s.Session != m.session || s.At.Before(m.heeds) {
 		return
 	}
+	m.heeds = s.At
 	m.heard = s.Nonce
 	if s.Renew != "" && s.Renew == m.incarnation {
 		m.incarnation += "'"
@@ -162,8 +171,11 @@ func (m *modern) keeps(leaf string, payload []byte, open func(any)) {
 		open(&d)
 		head = d.Head
 	}
+	if have := m.applied[leaf]; have.Newer(head) {
+		return
+	}
 	m.applied[leaf], m.digests[leaf], m.bodies[leaf] = head, wire.Digest(payload), payload
-	m.b.says(m.name, protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: head, Digest: m.digests[leaf], Nonce: m.nonce, Fence: m.fence})
+	m.says(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: head, Digest: m.digests[leaf], Nonce: m.nonce, Fence: m.fence})
 }
 
 // last is the newest Sync that reached the agent.
@@ -233,5 +245,10 @@ func (b *bench) opens(m *modern, leaf string, doc any) {
 // says sends any message of the agent.
 func (m *modern) says(leaf string, msg any) {
 	m.b.t.Helper()
-	m.b.says(m.name, leaf, msg)
+	if m.wire == nil {
+		m.b.says(m.name, leaf, msg)
+		return
+	}
+	topic := protocol.TopicUp(m.name, leaf)
+	m.wire(message{topic, seal(m.b.t, key(m.name), topic, msg)})
 }

@@ -181,3 +181,29 @@ func TestAcknowledgedByDigest(t *testing.T) {
 		t.Errorf("another content is an acknowledgement; conditions %s", m.conditions())
 	}
 }
+
+// A hub that was restored from a copy says so, also if it hears of the lost one's
+// fence first and steps down.
+func TestRestoredAndFenced(t *testing.T) {
+	b, m := modernSite(t)
+	m.applied["hold"] = protocol.Head{Epoch: 1, Version: 99}
+	m.fence = protocol.Fence{Number: 2, Hub: "lost"}
+	b.restart()
+	m.heard = "of the lost hub"
+	m.connects()
+	m.reports()
+	if got := m.conditions(); !strings.Contains(got, "HubBehind") || !strings.Contains(got, "TwoHubs") {
+		t.Errorf("conditions %s", got)
+	}
+	if _, err := RaiseEpoch(ctx(t), b.store); err != nil {
+		t.Fatal(err)
+	}
+	b.restart()
+	m.connects()
+	m.reports()
+	b.pass()
+	m.listens()
+	if got := m.conditions(); strings.Contains(got, "HubBehind") || strings.Contains(got, "TwoHubs") || m.applied["hold"].Epoch != 2 || !m.acked() {
+		t.Errorf("after the epoch was raised: conditions %s, documents %v", got, m.applied)
+	}
+}
