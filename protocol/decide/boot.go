@@ -36,6 +36,9 @@ func (p *step) run() {
 			p.abandon("the server has another claim now")
 			return
 		}
+		if p.awaitQuiet() {
+			return
+		}
 		p.rec.Attempt, a = nil, nil
 		p.dirty = true
 	}
@@ -71,6 +74,9 @@ func (p *step) run() {
 		p.recheck(activeInterval)
 		return
 	case isOff:
+		if p.awaitQuiet() {
+			return
+		}
 	}
 	if p.now.Before(p.watch.NextTry) {
 		p.recheckAt(p.watch.NextTry)
@@ -188,6 +194,9 @@ func (p *step) clean() bool {
 	}
 	switch {
 	case a.Cleanup && p.watch.Last.Power == protocol.PowerOff:
+		if p.awaitQuiet() {
+			return true // it may come on yet
+		}
 		a.Cleanup = false
 		p.dirty = true
 	case a.Cleanup && a.Abandoned:

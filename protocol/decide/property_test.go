@@ -100,7 +100,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"someone arms PXE": func(*rapid.T) {
 			w.m.override = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
 		},
-		"crash while serving": func(*rapid.T) { w.when(func() bool { return w.serial }, w.restart) },
+		"crash while serving": func(*rapid.T) { w.when(func() bool { return w.m.loading }, w.restart) },
 		"hold before On takes effect": func(t *rapid.T) {
 			mode := stop.Draw(t, "mode")
 			w.when(func() bool { return w.m.onDue > 0 }, func() { w.hold(mode) })

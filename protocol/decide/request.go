@@ -103,14 +103,18 @@ func (p *step) follow() {
 		if s.Outcome != protocol.OutcomePending {
 			continue
 		}
-		if s.StoppedAt.IsZero() && o.Power == protocol.PowerOff && o.StartedAt.After(s.AcceptedAt) {
+		if s.StoppedAt.IsZero() && o.Power == protocol.PowerOff && o.StartedAt.After(s.AcceptedAt) && !p.awaitQuiet() {
 			s.StoppedAt, s.Epoch = o.ReadAt, p.rec.Epoch
 			p.dirty = true
 		}
 		switch {
 		case !s.StoppedAt.IsZero() && o.Power == protocol.PowerOn && p.rec.Epoch > s.Epoch:
+			if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOn {
+				// Not by our On, so nobody knows what it boots; an operator resumes it.
+				p.end(s, protocol.OutcomeUnknown, "something else powered the server on")
+				break
+			}
 			p.end(s, protocol.OutcomeDone, "")
-			p.rec.Unexpected = nil
 		case p.now.Sub(s.AcceptedAt) > requestLimit && len(p.snap.Holds) == 0:
 			p.end(s, protocol.OutcomeUnknown, "it did not end within "+requestLimit.String())
 		}

@@ -35,8 +35,7 @@ type world struct {
 	watch  Watch
 	events []Event
 	conds  []protocol.ConditionState
-	serial bool // a fetch is under way; it dies with the agent
-	lost   bool // its evidence is lost
+	lost   bool // the evidence of the fetch under way is lost
 
 	// midCall is done during the next call to the BMC; crashIn counts the effects
 	// until the agent dies, 0 is never.
@@ -134,12 +133,11 @@ func (w *world) restart() {
 	w.watch, w.events = Watch{}, nil
 	w.w.restarted()
 	switch {
-	case w.serial && w.ids%2 == 0:
+	case w.m.loading && w.ids%2 == 0:
 		w.lost = true // the last byte had left, and nobody lives who saw it
 		w.m.hang = w.ids%4 == 0
-	case w.serial:
-		w.serial = false
-		w.m.due, w.m.next = 0, nil // firmware gives up; the EFI shell waits
+	case w.m.loading:
+		w.m.stall() // firmware gives up; the EFI shell waits
 	}
 	w.poke()
 }
@@ -258,14 +256,13 @@ func (w *world) netboot() (time.Duration, bool) {
 	if a := w.record().Attempt; !MayFetch(len(w.holds) > 0, false, a, answer.Token, answer.File) || !a.Served {
 		return 0, false
 	}
-	w.serial = true
+	w.lost = false
 	w.w.token = answer.Token
 	return 2 * time.Second, true
 }
 
 // fetchedFile is the last byte of the boot file.
 func (w *world) fetchedFile() {
-	w.serial = false
 	w.w.fetchedFile(w.record())
 	if w.lost {
 		w.lost = false
