@@ -41,6 +41,7 @@ type stage struct {
 	Messages []message
 	Until    string
 	Held     bool
+	Rolled   bool // the hub sees an old copy first
 }
 
 // script is what a child is given: its agent, and the documents to deliver.
@@ -111,6 +112,9 @@ func playScript(run statetest.Run) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for _, st := range s.Stages {
+		if st.Rolled {
+			up.hub.roll(p.agent, up)
+		}
 		for _, m := range st.Messages {
 			up.hub.give(p.agent, m.Topic, m.Payload)
 		}
@@ -176,6 +180,7 @@ func claimAndHolds(b *crashBench) {
 	b.stage("claim", "booted")
 	b.held("hold-1", protocol.StopSoft)
 	b.stage("soft hold", "fenced")
+	b.stages[len(b.stages)-1].Rolled = true
 	b.freed()
 	b.stage("release", "booted")
 	b.held("hold-2", protocol.StopHard)

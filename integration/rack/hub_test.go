@@ -23,6 +23,7 @@ type hub struct {
 	fence   protocol.Fence
 	silent  bool   // it is not heard
 	renew   string // an incarnation that it has seen to be an old copy
+	known   string // the incarnation that said Hello last
 }
 
 func newHub(signer *wire.Signer, key *wire.Verifier) *hub {
@@ -37,6 +38,23 @@ func (h *hub) mute(silent bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.silent = silent
+}
+
+// roll has the hub see that the present disk of the agent is an old copy, and waits
+// for the next.
+func (h *hub) roll(a *agent.Agent, t agent.Transport) {
+	h.mu.Lock()
+	h.renew = h.known
+	h.mu.Unlock()
+	a.Connected(t)
+	for end, old := time.Now().Add(20*time.Second), true; old; time.Sleep(time.Millisecond) { // between looks
+		if time.Now().After(end) {
+			panic("no Hello of a new incarnation")
+		}
+		h.mu.Lock()
+		old = h.known == h.renew
+		h.mu.Unlock()
+	}
 }
 
 // note keeps what a document is, if it is one.
@@ -84,6 +102,7 @@ func (h *hub) hear(a *agent.Agent, topic string, raw []byte) {
 func (h *hub) answer(m protocol.Hello) (protocol.Sync, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.known = m.Incarnation
 	s := protocol.Sync{
 		Session: m.Session, Protocol: protocol.Version, At: time.Now(), Epoch: 1, Fence: h.fence, Nonce: "nonce of " + m.Session,
 		ValidFor: protocol.SyncValid,
