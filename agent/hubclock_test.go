@@ -2,7 +2,6 @@ package agent
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 	"unsafe"
 
@@ -54,38 +53,36 @@ func TestHubTime(t *testing.T) {
 
 // TestHubClockDrift: the monotonic clock stood still or the wall clock was stepped.
 func TestHubClockDrift(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		base := time.Now() // with a monotonic reading, as in a daemon
-		for name, tt := range map[string]struct {
-			now  time.Time
-			lost bool
-		}{
-			"a second by both":  {base.Add(time.Second), false},
-			"an hour by both":   {base.Add(time.Hour), false},
-			"wall a bit ahead":  {skewed(base, 4*time.Second), false},
-			"wall stepped":      {skewed(base, 6*time.Second), true},
-			"wall stepped back": {skewed(base, -6*time.Second), true},
-			"suspended an hour": {skewed(base, time.Hour), true},
-		} {
-			now := base
-			h := &hubClock{clock: func() time.Time { return now }}
-			h.learn(hubStart, base)
-			h.verify(hubStart, protocol.SyncValid)
-			now = tt.now
-			if known := !h.now().IsZero(); known == tt.lost {
-				t.Errorf("%s: known %t", name, known)
-			}
-			if got := h.lost(); got != tt.lost {
-				t.Errorf("%s: lost %t", name, got)
-			}
-			if tt.lost {
-				now = base
-				if verified, _ := h.fresh(); verified || !h.now().IsZero() {
-					t.Errorf("%s: not forgotten", name)
-				}
+	base := time.Now() // with a monotonic reading, as in a daemon
+	for name, tt := range map[string]struct {
+		now  time.Time
+		lost bool
+	}{
+		"a second by both":  {base.Add(time.Second), false},
+		"an hour by both":   {base.Add(time.Hour), false},
+		"wall a bit ahead":  {skewed(base, 4*time.Second), false},
+		"wall stepped":      {skewed(base, 6*time.Second), true},
+		"wall stepped back": {skewed(base, -6*time.Second), true},
+		"suspended an hour": {skewed(base, time.Hour), true},
+	} {
+		now := base
+		h := &hubClock{clock: func() time.Time { return now }}
+		h.learn(hubStart, base)
+		h.verify(hubStart, protocol.SyncValid)
+		now = tt.now
+		if known := !h.now().IsZero(); known == tt.lost {
+			t.Errorf("%s: known %t", name, known)
+		}
+		if got := h.lost(); got != tt.lost {
+			t.Errorf("%s: lost %t", name, got)
+		}
+		if tt.lost {
+			now = base
+			if verified, _ := h.fresh(); verified || !h.now().IsZero() {
+				t.Errorf("%s: not forgotten", name)
 			}
 		}
-	})
+	}
 }
 
 // TestFreshness: a word of the hub is worth less the older it is on arrival.
