@@ -33,7 +33,7 @@ func libraries() []library {
 		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve/...", "cmd/internal/simulate"}, "command lines"},
 		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest", "integration/sim"}, "a reader for each file format"},
 		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/..."}, "metrics are made where they are counted"},
-		{"golang.org/x/sys", []string{"integration/installer", "integration/netns"}, "an init, and namespaces"},
+		{"golang.org/x/sys", []string{"integration/installer", "integration/netns", "protocol/link"}, "an init, namespaces, and a TCP option"},
 		{"golang.org/x/sync", []string{"metrics", "agent/...", "hub/..."}, "groups of goroutines"},
 	}
 }

@@ -33,10 +33,14 @@ type Config struct {
 	// Dir holds the store; it is made and locked. The hub may keep nothing else in
 	// it.
 	Dir string
-	// MQTTListen is host:port; port 0 takes a free one.
+	// MQTTListen is host:port; port 0 takes a free one. Empty is no MQTT at all: the
+	// store only, where agents have another broker.
 	MQTTListen string
 	// TLS must require and verify client certificates.
 	TLS *tls.Config
+	// Refuse says whether an agent is to be refused, and may be nil. It is called for
+	// each new connection, at once with others, and must not wait. See [Broker.Cut].
+	Refuse func(agent string) bool
 	// HubIdentity is the common name of the hub's own certificate. It must not be
 	// a valid agent id.
 	HubIdentity string
@@ -55,19 +59,8 @@ func (c *Config) check() (host string, port int, err error) {
 	invalid := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.CodeInvalid, op, format, args...)
 	}
-	host, text, err := net.SplitHostPort(c.MQTTListen)
-	if err == nil {
-		port, err = strconv.Atoi(text)
-	}
-	switch {
-	case err != nil || port < 0 || port > 65535:
-		return "", 0, invalid("listen address %q is not host:port", c.MQTTListen)
-	case c.Dir == "" || c.Logger == nil:
+	if c.Dir == "" || c.Logger == nil {
 		return "", 0, invalid("Dir and Logger are required")
-	case c.TLS == nil || c.TLS.ClientAuth != tls.RequireAndVerifyClientCert || c.TLS.ClientCAs == nil || c.TLS.MinVersion < tls.VersionTLS13:
-		return "", 0, invalid("the TLS configuration does not require TLS 1.3 and a verified client certificate")
-	case c.HubIdentity == "" || protocol.ValidName(c.HubIdentity):
-		return "", 0, invalid("hub identity %q could be the id of an agent", c.HubIdentity)
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = defaultMaxConnections
@@ -75,14 +68,26 @@ func (c *Config) check() (host string, port int, err error) {
 	if c.MaxStore == 0 {
 		c.MaxStore = defaultMaxStore
 	}
+	if c.MQTTListen == "" {
+		return "", 0, nil
+	}
+	host, text, err := net.SplitHostPort(c.MQTTListen)
+	if err == nil {
+		port, err = strconv.Atoi(text)
+	}
+	switch {
+	case err != nil || port < 0 || port > 65535:
+		return "", 0, invalid("listen address %q is not host:port", c.MQTTListen)
+	case c.TLS == nil || c.TLS.ClientAuth != tls.RequireAndVerifyClientCert || c.TLS.ClientCAs == nil || c.TLS.MinVersion < tls.VersionTLS13:
+		return "", 0, invalid("the TLS configuration does not require TLS 1.3 and a verified client certificate")
+	case c.HubIdentity == "" || protocol.ValidName(c.HubIdentity):
+		return "", 0, invalid("hub identity %q could be the id of an agent", c.HubIdentity)
+	}
 	return host, port, nil
 }
 
 func (c *Config) options(host string, port int, auth server.Authentication) *server.Options {
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	return &server.Options{
+	o := &server.Options{
 		ServerName:                 serverName,
 		DontListen:                 true,
 		NoSigs:                     true,
@@ -100,12 +105,19 @@ func (c *Config) options(host string, port int, auth server.Authentication) *ser
 		MaxPayload:                 MaxPayload,
 		MaxPending:                 maxPending,
 		WriteDeadline:              writeDeadline,
-		MQTT: server.MQTTOpts{
-			Host:        host,
-			Port:        port,
-			TLSConfig:   c.TLS,
-			TLSTimeout:  authTimeout.Seconds(),
-			AuthTimeout: authTimeout.Seconds(),
-		},
 	}
+	if c.MQTTListen == "" {
+		return o
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	o.MQTT = server.MQTTOpts{
+		Host:        host,
+		Port:        port,
+		TLSConfig:   c.TLS,
+		TLSTimeout:  authTimeout.Seconds(),
+		AuthTimeout: authTimeout.Seconds(),
+	}
+	return o
 }
