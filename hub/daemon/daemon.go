@@ -33,6 +33,9 @@ type Options struct {
 	// Registry takes the metrics; nil is a new one.
 	Registry metrics.Registry
 	Crash    state.Crasher // nil in production
+	// MaxBackoff bounds the pause between two connections to the broker; 0 is the
+	// link's default.
+	MaxBackoff time.Duration
 	// Ready is called once the API and the broker listen.
 	Ready func()
 }
@@ -124,7 +127,8 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	}
 	h.link, err = link.New(link.Config{
 		Broker: to.hub, TLS: to.tls, QoS: to.qos, Subscribe: []string{protocol.TopicAllUp},
-		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.control.Receive, Logger: h.log, Registerer: h.reg,
+		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.control.Receive,
+		MinBackoff: h.options.MaxBackoff / 5, MaxBackoff: h.options.MaxBackoff, Logger: h.log, Registerer: h.reg,
 	})
 	return err
 }
