@@ -105,17 +105,7 @@ func (s *site) permissions() {
 // agentTLS is that of a client with the agent's certificate, as a thief has it.
 func (s *site) agentTLS() *tls.Config {
 	s.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(s.agent.DataDir, "identity", "agent.json"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	var id struct {
-		Answer  api.JoinAnswer
-		LinkKey []byte
-	}
-	if err := json.Unmarshal(raw, &id); err != nil {
-		s.t.Fatal(err)
-	}
+	id := s.identity()
 	pair, err := tls.X509KeyPair(id.Answer.Certificate, id.LinkKey)
 	if err != nil {
 		s.t.Fatal(err)
@@ -123,6 +113,24 @@ func (s *site) agentTLS() *tls.Config {
 	c := s.hubTLS(s.broker.caFile)
 	c.GetClientCertificate, c.Certificates = nil, []tls.Certificate{pair}
 	return c
+}
+
+// identity is the part of what joining gave the agent that a thief needs.
+type identity struct {
+	Answer  api.JoinAnswer
+	LinkKey []byte
+}
+
+func (s *site) identity() (id identity) {
+	s.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(s.agent.DataDir, "identity", "agent.json"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &id); err != nil {
+		s.t.Fatal(err)
+	}
+	return id
 }
 
 func (s *site) connect(config *tls.Config, change func(*mqtt.ClientOptions)) mqtt.Client {

@@ -220,6 +220,9 @@ func (s *site) join() {
 	if err != nil || name != agentName {
 		s.t.Fatalf("joined as %q, %v", name, err)
 	}
+	if got := s.identity().Answer.QoS; got != s.hub.Broker.QoS {
+		s.t.Errorf("the agent was told QoS %d, not %d", got, s.hub.Broker.QoS)
+	}
 }
 
 // manifests are the rack with its server, and the claim.
