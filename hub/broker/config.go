@@ -19,11 +19,11 @@ const (
 	MaxPayload = 256 << 10
 
 	defaultMaxConnections = 20_000
-	defaultMaxStore       = 16 << 30 // bytes on disk
-	maxSubscriptions      = 256      // per connection
-	maxPending            = 64 << 20 // bytes that wait for one connection; a fleet reports at once after a restart
-	authTimeout           = 10 * time.Second
-	writeDeadline         = 10 * time.Second
+	defaultMaxStore       = 16 << 30         // bytes on disk
+	maxSubscriptions      = 256              // per connection
+	maxPending            = 64 << 20         // bytes that wait for one connection; a fleet reports at once after a restart
+	authTimeout           = 10 * time.Second // for TLS, and again for CONNECT
+	writeDeadline         = 10 * time.Second // for a connection to take what waits for it
 	startTimeout          = 10 * time.Second
 	serverName            = "rackboot-hub"
 )
@@ -52,6 +52,14 @@ type Config struct {
 	Logger *slog.Logger
 	// Registerer takes the metrics; nil for none.
 	Registerer prometheus.Registerer
+
+	limits limits // other ones, in tests
+}
+
+// limits are those of a connection that does not behave.
+type limits struct {
+	pending     int64 // bytes
+	write, auth time.Duration
 }
 
 func (c *Config) check() (host string, port int, err error) {
@@ -61,6 +69,9 @@ func (c *Config) check() (host string, port int, err error) {
 	}
 	if c.Dir == "" || c.Logger == nil {
 		return "", 0, invalid("Dir and Logger are required")
+	}
+	if c.limits == (limits{}) {
+		c.limits = limits{pending: maxPending, write: writeDeadline, auth: authTimeout}
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = defaultMaxConnections
@@ -99,12 +110,12 @@ func (c *Config) options(host string, port int, auth server.Authentication) *ser
 		JetStreamMaxMemory:         maxMemory,
 		JetStreamLimits:            server.JSLimitOpts{DefaultMaxConsumers: -1},
 		CustomClientAuthentication: auth,
-		AuthTimeout:                authTimeout.Seconds(),
+		AuthTimeout:                c.limits.auth.Seconds(),
 		MaxConn:                    c.MaxConnections,
 		MaxSubs:                    maxSubscriptions,
 		MaxPayload:                 MaxPayload,
-		MaxPending:                 maxPending,
-		WriteDeadline:              writeDeadline,
+		MaxPending:                 c.limits.pending,
+		WriteDeadline:              c.limits.write,
 	}
 	if c.MQTTListen == "" {
 		return o
@@ -116,8 +127,8 @@ func (c *Config) options(host string, port int, auth server.Authentication) *ser
 		Host:        host,
 		Port:        port,
 		TLSConfig:   c.TLS,
-		TLSTimeout:  authTimeout.Seconds(),
-		AuthTimeout: authTimeout.Seconds(),
+		TLSTimeout:  c.limits.auth.Seconds(),
+		AuthTimeout: c.limits.auth.Seconds(),
 	}
 	return o
 }

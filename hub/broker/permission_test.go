@@ -10,7 +10,7 @@ import (
 func TestOwnTopicsWork(t *testing.T) {
 	s := newSite(t)
 	hub, agent := s.hub(t), s.agent(t, "rack-1")
-	for _, qos := range []byte{0, 1} {
+	for _, qos := range []byte{0, 1, 2} {
 		granted, up := subscribe(t, hub, "rb/v1/a/+/u/#", qos)
 		if !granted {
 			t.Fatal("hub may not subscribe")
@@ -54,7 +54,7 @@ func TestForbiddenSubscriptions(t *testing.T) {
 		}
 		cl := c(t)
 		for _, f := range row.filters {
-			for _, qos := range []byte{0, 1} {
+			for _, qos := range []byte{0, 1, 2} {
 				if !cl.IsConnectionOpen() {
 					cl = c(t)
 				}
@@ -90,7 +90,7 @@ func TestForbiddenPublishes(t *testing.T) {
 		"rb/v1/a/rack-2/u/report", "rb/v1/a/rack-1/d/hold", "rb/v1/a/rack-2/d/hold", "rb/v1/h/announce", "rb/v1/a/rack-1",
 		"rb/v1/a/rack-1/u", "$KV/hub/claims", "rb//v1", "rb/v1/a/rack-1/u.d/hold",
 	} {
-		for _, qos := range []byte{0, 1} {
+		for _, qos := range []byte{0, 1, 2} {
 			for _, retain := range []bool{false, true} {
 				c := s.agent(t, "rack-1") // a refused publish may end the connection
 				c.Publish(topic, qos, retain, "forged").WaitTimeout(100 * time.Millisecond)
