@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestCertificateIsRequired(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	other, err := pki.Open(filepath.Join(t.TempDir(), "pki"), nil)
 	if err != nil {
@@ -96,6 +97,7 @@ func TestNamesWithoutRights(t *testing.T) {
 
 // The store outlives the broker; MQTT state does not.
 func TestReopen(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	store := func() jetstream.KeyValue {
 		kv, err := bucket(t.Context(), s.broker)

@@ -58,6 +58,7 @@ func (s *site) serves(t *testing.T) {
 // What comes before CONNECT is bounded and ends the connection (CVE-2026-58210: memory
 // before authentication).
 func TestBytesBeforeConnect(t *testing.T) {
+	t.Parallel()
 	s := newSiteWith(t, func(c *Config) { c.limits = limits{maxPending, time.Second, time.Second} })
 	rows := []struct {
 		name string
@@ -91,6 +92,7 @@ func TestBytesBeforeConnect(t *testing.T) {
 // A second CONNECT, and packets that only a server sends, end the connection
 // (MQTT 3.1.1 §3.1).
 func TestPacketsOutOfPlace(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for name, data := range map[string][]byte{"a second CONNECT": connect('x'), "a CONNACK": {0x20, 2, 0, 0}, "a SUBACK": {0x90, 3, 0, 1, 0}} {
 		t.Run(name, func(t *testing.T) {
@@ -103,6 +105,7 @@ func TestPacketsOutOfPlace(t *testing.T) {
 }
 
 func TestPacketTooLarge(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	_, up := subscribe(t, s.hub(t), "rb/v1/a/+/u/#", 0)
 	agent := s.agent(t, "rack-1")
@@ -122,6 +125,7 @@ func TestPacketTooLarge(t *testing.T) {
 }
 
 func TestTooManySubscriptions(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	conn := s.raw(t, "rack-1")
 	packets := connect('x')
@@ -152,6 +156,7 @@ func TestTooManySubscriptions(t *testing.T) {
 
 // A peer that does not read is closed, and costs the others nothing.
 func TestConnectionThatDoesNotRead(t *testing.T) {
+	t.Parallel()
 	s := newSiteWith(t, func(c *Config) { c.limits = limits{1 << 20, 200 * time.Millisecond, authTimeout} })
 	conn := s.raw(t, "rack-1")
 	if _, err := conn.Write(append(connect('x'), subscribePacket("rb/v1/a/rack-1/d/#")...)); err != nil {
@@ -173,11 +178,12 @@ func TestConnectionThatDoesNotRead(t *testing.T) {
 
 // Connections without a certificate end in the TLS handshake and leave nothing.
 func TestFloodWithoutCertificate(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	before := s.broker.server.NumClients()
 	config := s.keys.ClientTLS()
 	config.GetClientCertificate, config.ServerName = nil, "127.0.0.1"
-	const flood, at = 300, 30
+	const flood, at = 150, 30
 	done := make(chan error, at)
 	for range at {
 		go func() {

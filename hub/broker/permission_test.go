@@ -8,6 +8,7 @@ import (
 )
 
 func TestOwnTopicsWork(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	hub, agent := s.hub(t), s.agent(t, "rack-1")
 	for _, qos := range []byte{0, 1, 2} {
@@ -34,6 +35,7 @@ func TestOwnTopicsWork(t *testing.T) {
 
 // Subscriptions outside of the own tree are refused in the SUBACK.
 func TestForbiddenSubscriptions(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, row := range []struct {
 		who     string
@@ -71,6 +73,7 @@ func TestForbiddenSubscriptions(t *testing.T) {
 // Publishes outside of the own tree reach nobody, not even one with all rights;
 // the last row shows that the watcher would have seen them.
 func TestForbiddenPublishes(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	nc, err := s.broker.Conn(t.Context())
 	if err != nil {
@@ -114,6 +117,7 @@ func TestForbiddenPublishes(t *testing.T) {
 
 // Other brokers publish a will without asking for rights.
 func TestWills(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	nc, err := s.broker.Conn(t.Context())
 	if err != nil {
@@ -151,6 +155,7 @@ func TestWills(t *testing.T) {
 }
 
 func TestNothingIsRetained(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	hub := s.hub(t)
 	_, up := subscribe(t, hub, "rb/v1/a/+/u/#", 0)

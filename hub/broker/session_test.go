@@ -11,6 +11,7 @@ import (
 // subscriptions are judged by the certificate of who comes. (Other brokers hand the
 // queued messages over, facts of mochi-mqtt issue 504.)
 func TestTakeOverOfAnothersClientID(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	with := func(agent string, clean bool) *mqtt.ClientOptions {
 		return options(s.broker.Addr(), agentTLS(t, s.keys, agent)).SetClientID("guessed").SetCleanSession(clean)
@@ -48,6 +49,7 @@ func TestTakeOverOfAnothersClientID(t *testing.T) {
 // MQTT's / is NATS' dot: a level with a dot or a space, or an empty one, reaches no
 // other tree.
 func TestLevelsThatMeanSomethingElse(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	hub := s.hub(t)
 	_, seen := subscribe(t, hub, "rb/v1/a/+/u/#", 0)
@@ -65,6 +67,7 @@ func TestLevelsThatMeanSomethingElse(t *testing.T) {
 
 // An agent that is refused is cut, and does not come back until it is allowed.
 func TestCut(t *testing.T) {
+	t.Parallel()
 	refused := make(chan string, 1) // holds the agent that is refused
 	s := newSiteWith(t, func(c *Config) {
 		c.Refuse = func(agent string) bool {
