@@ -15,6 +15,8 @@ type outgoing struct {
 	topic   string
 	payload []byte
 	token   chan mqtt.Token // holds paho's token once it has the message
+	sent    mqtt.Token      // that token, once it was taken
+	begun   time.Time
 }
 
 // Publish sends one message that is not retained. It returns when the message
@@ -56,16 +58,13 @@ func (l *Link) publish(ctx context.Context, topic string, payload []byte) error 
 	if err := l.slot(ctx, s); err != nil {
 		return err
 	}
-	o := &outgoing{topic: topic, payload: payload, token: make(chan mqtt.Token, 1)}
+	o := &outgoing{topic: topic, payload: payload, token: make(chan mqtt.Token, 1), begun: time.Now()}
 	s.out <- o // has room for the whole window
-	done := make(chan error, 1)
-	l.wg.Go(func() { done <- s.finish(o) })
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+	done, err := s.finish(ctx, o)
+	if !done { // nobody waits for it any more, but for its slot
+		go func() { _, _ = s.finish(context.Background(), o) }()
 	}
+	return err
 }
 
 // slot waits for room in the window.
@@ -84,26 +83,31 @@ func (l *Link) slot(ctx context.Context, s *session) error {
 	}
 }
 
-// finish waits for the end of a publish and gives its slot back, also when nobody
-// waits for it any more. A lost connection needs no slots.
-func (s *session) finish(o *outgoing) error {
-	late := time.NewTimer(ackTimeout)
+// finish waits for the end of a publish and gives its slot back; done is false if
+// ctx ends first. A lost connection needs no slots.
+func (s *session) finish(ctx context.Context, o *outgoing) (done bool, err error) {
+	late := time.NewTimer(time.Until(o.begun.Add(ackTimeout)))
 	defer late.Stop()
-	var token mqtt.Token
-	select {
-	case token = <-o.token:
-	case <-s.lost:
-		return mqtt.ErrNotConnected
+	if o.sent == nil {
+		select {
+		case o.sent = <-o.token:
+		case <-s.lost:
+			return true, mqtt.ErrNotConnected
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
 	}
 	select {
-	case <-token.Done():
+	case <-o.sent.Done():
 		<-s.slots
-		return token.Error()
+		return true, o.sent.Error()
 	case <-s.lost:
-		return mqtt.ErrNotConnected
+		return true, mqtt.ErrNotConnected
+	case <-ctx.Done():
+		return false, ctx.Err()
 	case <-late.C:
 		s.end(errNoAck)
-		return errNoAck
+		return true, errNoAck
 	}
 }
 
