@@ -54,7 +54,7 @@ func (d *driver) find(c *call) (*system, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.ODataID = uri
+		s.located(uri)
 		if s.bootable() {
 			found = append(found, s)
 			names = append(names, uri)

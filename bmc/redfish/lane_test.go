@@ -15,7 +15,7 @@ func TestLaneIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gauge := newMetrics().waiting
 		l := newLane(gauge)
-		leave, err := l.enter(t.Context(), "op")
+		leave, err := l.enter(t.Context(), "op", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,19 +23,19 @@ func TestLaneIsBounded(t *testing.T) {
 		defer cancel()
 		for range maxWaiting {
 			go func() {
-				if _, err := l.enter(ctx, "op"); protocol.CodeOf(err) != protocol.CodeUnavailable {
+				if _, err := l.enter(ctx, "op", false); protocol.CodeOf(err) != protocol.CodeUnavailable {
 					t.Errorf("waiting ended with %v", err)
 				}
 			}()
 		}
 		synctest.Wait()
-		if _, err := l.enter(t.Context(), "op"); protocol.CodeOf(err) != protocol.CodeUnavailable {
+		if _, err := l.enter(t.Context(), "op", false); protocol.CodeOf(err) != protocol.CodeUnavailable {
 			t.Errorf("one more may wait: %v", err)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		leave()
-		leave, err = l.enter(t.Context(), "op")
+		leave, err = l.enter(t.Context(), "op", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestLaneIsBounded(t *testing.T) {
 }
 
 func TestRefusalIsPerCredentials(t *testing.T) {
-	l := newLane(newMetrics().waiting)
+	l := &host{}
 	now := time.Now()
 	old, renewed := bmc.Credentials{Username: "u", Password: "old"}, bmc.Credentials{Username: "u", Password: "new"}
 	l.refuse(old, now.Add(time.Minute))

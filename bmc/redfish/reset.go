@@ -2,7 +2,10 @@ package redfish
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
+	"time"
 
 	"github.com/stmcginnis/gofish/schemas"
 
@@ -20,6 +23,7 @@ type resetBody struct {
 // settles by reading.
 func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 	c := d.call(ctx, opReset)
+	c.urgent = reset == bmc.ResetForceOff
 	s, err := d.read(c)
 	if err != nil {
 		return err
@@ -36,9 +40,25 @@ func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 	// was refused for it could not be told from one refused for the state.
 	resp, err := c.Post(s.reset.target, resetBody{ResetType: reset})
 	if err != nil {
-		return err
+		return tooSoon(reset, err)
 	}
 	return schemas.CleanupHTTPResponse(resp)
+}
+
+// onPause is how long to wait where iDRAC 10 refuses On, which it does for up to
+// 60 s after an off (ironic tries 6 times, 10 s apart).
+const onPause = 10 * time.Second
+
+// tooSoon marks a refused On that only time is missing for.
+func tooSoon(reset bmc.ResetType, err error) error {
+	e, is := errors.AsType[*protocol.Error](err)
+	_, said, ok := refusal(err)
+	if !is || !ok || reset != bmc.ResetOn || !said.is([]string{"ActionParameterValueConflict"}) {
+		return err
+	}
+	e.Err = &answer{status: http.StatusConflict, said: said, cause: &bmc.Busy{RetryAfter: onPause, Reason: printable(said.id)}}
+	e.Hint = "wait and send On again; the BMC refuses it for up to a minute after an off"
+	return e
 }
 
 // resetTypes are the types that the system states, inline or in its

@@ -119,11 +119,11 @@ func (r *rig) reset(t *testing.T, reset bmc.ResetType) {
 
 func (r *rig) arm(t *testing.T, target protocol.BootTarget) protocol.Override {
 	t.Helper()
-	stored, err := r.driver.SetBoot(deadline(t), protocol.Override{Target: target, Enabled: protocol.OverrideOnce})
+	result, err := r.driver.SetBoot(deadline(t), protocol.Override{Target: target, Enabled: protocol.OverrideOnce})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stored
+	return result.Stored
 }
 
 func wantCode(t *testing.T, err error, want protocol.Code) {
