@@ -1,10 +1,6 @@
 package bmc
 
-import (
-	"context"
-
-	"rackboot/protocol"
-)
+import "context"
 
 // Prober finds out what a BMC can do, by reads alone.
 type Prober interface {
@@ -70,6 +66,3 @@ type MediaReport struct {
 	Inserted  bool   `json:"inserted,omitempty"`
 	Why       string `json:"why,omitempty"`
 }
-
-// TargetCd is Redfish's name for virtual and real optical drives.
-const TargetCd protocol.BootTarget = "Cd"

@@ -32,7 +32,14 @@ type driver struct {
 	shown     *shown          // nil: Observe reports what it reads
 }
 
-var _ bmc.Driver = (*driver)(nil)
+var (
+	_ bmc.Driver         = (*driver)(nil)
+	_ bmc.Inventorier    = (*driver)(nil)
+	_ bmc.Prober         = (*driver)(nil)
+	_ bmc.MediaDriver    = (*driver)(nil)
+	_ bmc.RestorePolicer = (*driver)(nil)
+	_ bmc.EventSource    = (*driver)(nil)
+)
 
 func (d *driver) call(ctx context.Context, op string) *call {
 	return &call{ctx: ctx, op: op, link: d.link}
