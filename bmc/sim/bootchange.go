@@ -11,7 +11,10 @@ import (
 // changeBoot writes a Boot object at a place. bmc.mu is held.
 func (h *Host) changeBoot(v any, writable []string, where Write) *refusal {
 	rules := h.bmc.personality.Boot
-	change, refused := parseBoot(v, writable, h.targets)
+	if _, ok := at(v, bootURI).(string); ok && rules.URIReadOnly {
+		return propertyError("PropertyNotWritableOrUnknown", bootURI)
+	}
+	change, refused := parseBoot(v, writable, h.bmc.tree.targets(h.place, where))
 	if refused != nil {
 		return refused
 	}
@@ -47,10 +50,7 @@ func (h *Host) judge(change bootValues, where Write) *refusal {
 			return propertyError("PropertyNotWritable", name)
 		}
 	}
-	_, uri := change[bootURI]
 	switch {
-	case uri && rules.URIReadOnly:
-		return propertyError("PropertyNotWritableOrUnknown", bootURI)
 	case change[bootEnabled] != nil && change.text(bootEnabled) == rules.RefuseEnabled:
 		return propertyError("PropertyValueNotInList", bootEnabled)
 	case slices.Contains(rules.RefuseTargets, change.text(bootTarget)):

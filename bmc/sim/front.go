@@ -68,8 +68,10 @@ func (f *front) start(l net.Listener) {
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		TLSConfig:         &tls.Config{Certificates: f.certs, MinVersion: tls.VersionTLS12},
-		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return context.WithValue(ctx, useKey{}, new(lastUse)) },
-		Protocols:         new(http.Protocols),
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return context.WithValue(ctx, useKey{}, new(lastUse))
+		},
+		Protocols: new(http.Protocols),
 	}
 	server.Protocols.SetHTTP1(!f.h2Only)
 	server.Protocols.SetHTTP2(f.h2Only)

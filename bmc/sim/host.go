@@ -14,7 +14,6 @@ type Host struct {
 	place   place
 	machine Machine
 	resets  []string // none: not stated
-	targets []string // none: not stated
 
 	// The rest is guarded by bmc.mu.
 	power      protocol.PowerState
@@ -52,8 +51,8 @@ func newHost(b *BMC, p place, machine Machine) *Host {
 	t := b.tree
 	h := &Host{
 		bmc: b, place: p, machine: machine,
-		resets: t.resets(p), targets: t.targets(p),
-		power: protocol.PowerOff, former: protocol.PowerOff,
+		resets: t.resets(p),
+		power:  protocol.PowerOff, former: protocol.PowerOff,
 		attributes: object{}, waiting: object{}, secure: object{}, secureNow: object{}, order: object{},
 		media: make(map[string]object),
 		boot: bootValues{
@@ -104,6 +103,9 @@ func (h *Host) NextBoot() protocol.BootTarget {
 	case h.diskBoot:
 		return protocol.TargetHdd
 	case !o.Armed():
+		return protocol.TargetNone
+	case isMedium(o.Target) && !h.mediumFor(o.Target):
+		h.bmc.record(RecordBoot, "no medium for "+string(o.Target))
 		return protocol.TargetNone
 	case o.Target == protocol.TargetUefiHTTP && !h.fits(rules.NetworkNeeds):
 		h.bmc.record(RecordBoot, rules.NetworkNeedID)

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -83,9 +82,12 @@ func (t *Tree) place(uri string) place {
 		bios:         bios,
 		biosSettings: linkAt(t.look(bios), "@Redfish.Settings", "SettingsObject"),
 		secureBoot:   linkAt(s, "SecureBoot"),
-		fixedOrder:   linkAt(s, "Oem", "Supermicro", "FixedBootOrder"),
-		powerLog:     linkAt(t.look(linkAt(s, "LogServices")), "Oem", "PowerLog"),
 		media:        t.slots(s),
+	}
+	for _, vendor := range []string{"Supermicro", "Ami"} {
+		if order := linkAt(s, "Oem", vendor, "FixedBootOrder"); order != "" {
+			p.fixedOrder = order
+		}
 	}
 	for _, vendor := range []string{"ts_fujitsu", "Fsas"} {
 		if boot := strings.TrimRight(uri, "/") + "/Oem/" + vendor + "/BootConfig"; t.look(boot) != nil {
@@ -120,9 +122,12 @@ func (t *Tree) resets(p place) []string {
 	return nil
 }
 
-// targets are the override targets that a system states: in its own Boot or, if
-// that is silent, in its settings; none if it states none.
-func (t *Tree) targets(p place) []string {
-	const name = "BootSourceOverrideTarget@Redfish.AllowableValues"
-	return slices.Concat(textsAt(t.look(p.uri), "Boot", name), textsAt(t.look(p.settings), "Boot", name))
+// targets are the override targets that a system states where they are written:
+// there or, if that is silent, at the other place; none if it states none.
+func (t *Tree) targets(p place, where Write) []string {
+	own, settings := textsAt(t.look(p.uri), "Boot", bootAllowed), textsAt(t.look(p.settings), "Boot", bootAllowed)
+	if where == WriteSettings && settings != nil || own == nil {
+		return settings
+	}
+	return own
 }

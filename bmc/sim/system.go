@@ -39,8 +39,8 @@ func (h *Host) system() object {
 	body["PowerState"] = h.shown()
 	if boot, ok := body["Boot"].(object); ok {
 		h.showBoot(boot, h.boot)
-		if h.pending == nil && h.boot.text(bootTarget) == "None" && at(h.bmc.tree.look(h.place.uri), "Boot", bootTarget) == nil {
-			boot[bootTarget] = nil // AMI: null until something was written
+		if h.boot.text(bootTarget) == "None" && h.has(h.place.uri, bootTarget) && at(h.bmc.tree.look(h.place.uri), "Boot", bootTarget) == nil {
+			boot[bootTarget] = nil // AMI: null without an override
 		}
 		if p.NoMode {
 			delete(boot, bootMode)

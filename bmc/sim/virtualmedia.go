@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"rackboot/protocol"
 )
 
 // routeMedia adds the routes of one virtual media slot.
@@ -24,6 +26,28 @@ func (h *Host) Media(slot string) string {
 	h.bmc.mu.Lock()
 	defer h.bmc.mu.Unlock()
 	return textAt(h.media[fold(slot)], "Image")
+}
+
+// The override targets of virtual media.
+const (
+	targetCd    protocol.BootTarget = "Cd"
+	targetUsbCd protocol.BootTarget = "UsbCd"
+)
+
+func isMedium(t protocol.BootTarget) bool { return t == targetCd || t == targetUsbCd }
+
+// mediumFor says whether a target boots an image that is inserted. bmc.mu is held.
+func (h *Host) mediumFor(t protocol.BootTarget) bool {
+	want := targetCd
+	if name := h.bmc.personality.Media.Target; name != "" {
+		want = protocol.BootTarget(name)
+	}
+	for _, m := range h.media {
+		if textAt(m, "Image") != "" {
+			return t == want
+		}
+	}
+	return false
 }
 
 func (h *Host) getMedia(r *request, slot string) *answer {
