@@ -82,7 +82,8 @@ func (v bootView) places(words []protocol.BootTarget) []*bootObject {
 	if settings {
 		out = append(out, v.settings)
 	}
-	if !settings || v.main.has(keyTarget) && (len(v.main.targets) > 0 || v.main.override.Target != "") {
+	shown := v.main.has(keyTarget) || v.main.has(keyEnabled) || v.main.has(keyMode)
+	if !settings && shown || v.main.has(keyTarget) && (len(v.main.targets) > 0 || v.main.override.Target != "") {
 		out = append(out, v.main)
 	}
 	slices.SortStableFunc(out, func(a, b *bootObject) int {
@@ -124,6 +125,9 @@ func (v bootView) planArm(want protocol.Override) bootPlan {
 	switch {
 	case len(plan.ways) > 0:
 		plan.why, plan.remedy = "", ""
+	case plan.why == "" && len(v.places(words)) == 0:
+		plan.why = "it shows no boot override" // IBM took it out of OpenBMC
+		plan.remedy = "set the boot order in the BIOS settings; this server cannot be armed"
 	case plan.why == "":
 		plan.why = fmt.Sprintf("it does not offer the boot target %s; it offers %v", want.Target, offers)
 		plan.remedy = "choose another boot method for this server"
@@ -182,7 +186,7 @@ func (v bootView) planDisarm() bootPlan {
 	var writes []bootWrite
 	for _, at := range all {
 		body := map[string]any{}
-		if at.override.Armed() || silent && at == v.places([]protocol.BootTarget{protocol.TargetNone})[0] {
+		if at.override.Armed() || silent && slices.Index(v.places([]protocol.BootTarget{protocol.TargetNone}), at) == 0 {
 			body = v.disarmBody(at)
 		}
 		if at.httpURI != "" {

@@ -3,6 +3,7 @@ package redfish
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ type driver struct {
 	mu        sync.Mutex
 	systemURI string          // found once if not given
 	infoTypes []bmc.ResetType // from ActionInfo, which is read once
+	irmc      *string         // see irmcOf; nil: not looked for
 	future    string          // settings that the system does not link to
 	shown     *shown          // nil: Observe reports what it reads
 }
@@ -73,6 +75,36 @@ func (d *driver) read(c *call) (*system, error) {
 	return s, nil
 }
 
+// irmcOf is where this system's override is if it is in a vendor's resource;
+// empty elsewhere. It is looked for once; a system that has none of what its
+// vendor is known for is taken as standard.
+func (d *driver) irmcOf(c *call, s *system) (string, error) {
+	if s.irmc != "" || len(s.profile.oemBoot) == 0 {
+		return s.irmc, nil
+	}
+	d.mu.Lock()
+	known := d.irmc
+	d.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	found := ""
+	for _, path := range s.profile.oemBoot {
+		_, err := get[object](c, s.ODataID+path)
+		if status, _, refused := refusal(err); err != nil && (!refused || status != http.StatusNotFound) {
+			return "", err
+		}
+		if err == nil {
+			found = s.ODataID + path
+			break
+		}
+	}
+	d.mu.Lock()
+	d.irmc = &found
+	d.mu.Unlock()
+	return found, nil
+}
+
 // Observe reads the system with a single GET, without If-None-Match: no ETag of
 // a BMC is known to change with every change of the power state, and a 304 that
 // is wrong would prove an Off that is none. Only while an override waits in the
@@ -104,9 +136,9 @@ func (d *driver) overrideOf(c *call, s *system) protocol.Override {
 	last := d.shown
 	d.mu.Unlock()
 	main := s.boot.override
-	if s.irmc != "" {
-		if o, err := get[object](c, s.irmc); err == nil {
-			return decodeIRMC(s.irmc, "", o.f).override
+	if irmc, err := d.irmcOf(c, s); irmc != "" || err != nil {
+		if o, errGet := get[object](c, irmc); err == nil && errGet == nil {
+			return decodeIRMC(irmc, "", o.f).override
 		}
 		return protocol.Override{}
 	}

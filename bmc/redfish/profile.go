@@ -37,6 +37,11 @@ type profile struct {
 	names       map[protocol.BootTarget][]protocol.BootTarget
 	namesSource string
 
+	// oemBoot are paths below the system of a vendor's resource that stands for the
+	// override; the one that exists is written instead.
+	oemBoot       []string
+	oemBootSource string
+
 	// reads are other words under which a target is read back.
 	reads       map[protocol.BootTarget][]protocol.BootTarget
 	readsSource string
@@ -74,6 +79,8 @@ func profiles() []profile {
 		{
 			name: "Fujitsu iRMC", oem: []string{"ts_fujitsu", "Fsas"}, made: []string{"fujitsu", "fsas"},
 			mode: modeIfChanged, modeSource: "the OEM form has no mode",
+			oemBoot:       []string{"/Oem/ts_fujitsu/BootConfig", "/Oem/Fsas/BootConfig"},
+			oemBootSource: "fujitsu/terraform-provider-irmc-redfish resource_boot_source_override.go",
 		},
 		{
 			name: "AMI MegaRAC", oem: []string{"Ami"}, made: []string{"ami", "american megatrends", "asrock", "asus", "gigabyte", "giga computing", "nvidia dgx"},

@@ -68,12 +68,16 @@ func (d *driver) bootView(c *call) (bootView, error) {
 		return bootView{}, err
 	}
 	v := bootView{main: &s.boot, profile: s.profile}
-	if s.irmc != "" {
-		o, err := get[object](c, s.irmc)
+	irmc, err := d.irmcOf(c, s)
+	if err != nil {
+		return bootView{}, err
+	}
+	if irmc != "" {
+		o, err := get[object](c, irmc)
 		if err != nil {
 			return bootView{}, err
 		}
-		b := decodeIRMC(s.irmc, o.tag(), o.f)
+		b := decodeIRMC(irmc, o.tag(), o.f)
 		v.irmc = &b
 		return v, nil
 	}

@@ -59,6 +59,9 @@ func (v *survey) inventory() {
 	v.secureBoot()
 	v.restore()
 	v.out.SafeStop = safeStop(v.out, v.attributes())
+	if v.bios == nil && linkOf(v.system.f["Bios"]) != "" && v.out.SafeStop.Class == bmc.SafeStopNone {
+		v.out.SafeStop.Reason += "; the BIOS attributes, one of which may bring it, cannot be read"
+	}
 	v.detection()
 }
 
