@@ -170,7 +170,8 @@ func Down() Personality {
 	return plainWith("Down", "BMC restarting or unplugged", func(p *Personality) { p.Reach = ReachRefused })
 }
 
-// Personalities lists all presets.
+// Personalities lists the presets above, that every driver must know. [Presets]
+// has them and all others.
 func Personalities() []Personality {
 	return []Personality{
 		Plain(), PostRefuses(), ActionInfoOnly(), Baseboard(), IgnoresGraceful(), HangsPoweringOff(),

@@ -93,6 +93,9 @@ func (m *Simulated) boot(r *run) {
 			m.advance(r, MachineRunning)
 			return
 		}
+		if r.ctx.Err() != nil {
+			return
+		}
 	}
 	m.advance(r, MachineShell)
 }
