@@ -61,6 +61,16 @@ type bootPlan struct {
 	remedy string
 }
 
+// wayAt is the way that ends at none of the given resources.
+func (p bootPlan) wayAt(but []string) []bootWrite {
+	for _, way := range p.ways {
+		if !slices.Contains(but, way[len(way)-1].at.uri) {
+			return way
+		}
+	}
+	return nil
+}
+
 // plan decides what to write for an override.
 func (v bootView) plan(want protocol.Override) bootPlan {
 	if want.Armed() {
@@ -82,7 +92,7 @@ func (v bootView) places(words []protocol.BootTarget) []*bootObject {
 	if settings {
 		out = append(out, v.settings)
 	}
-	shown := v.main.has(keyTarget) || v.main.has(keyEnabled) || v.main.has(keyMode)
+	shown := v.main.has(keyTarget) || v.main.has(keyEnabled) || v.main.has(keyMode) || len(v.main.targets) > 0
 	if !settings && shown || v.main.has(keyTarget) && (len(v.main.targets) > 0 || v.main.override.Target != "") {
 		out = append(out, v.main)
 	}
@@ -178,15 +188,21 @@ func (v bootView) sendsMode(at *bootObject, mode string) bool {
 	return at.override.Mode != "" && at.override.Mode != mode
 }
 
-// planDisarm writes at each resource that is armed. Where none of them says
-// anything (AMI shows null), it is written at the place for it.
+// planDisarm has a way for each resource that is armed: a write at one of them
+// often clears the other. Where none of them says anything (AMI shows null), it
+// is written at the place for it.
 func (v bootView) planDisarm() bootPlan {
-	all := v.all()
-	silent := !slices.ContainsFunc(all, func(b *bootObject) bool { return b.override.Armed() || b.disarmed() })
-	var writes []bootWrite
-	for _, at := range all {
+	places := v.places([]protocol.BootTarget{protocol.TargetNone})
+	for _, b := range v.all() {
+		if !slices.Contains(places, b) {
+			places = append(places, b)
+		}
+	}
+	silent := !slices.ContainsFunc(places, func(b *bootObject) bool { return b.override.Armed() || b.disarmed() })
+	var plan bootPlan
+	for i, at := range places {
 		body := map[string]any{}
-		if at.override.Armed() || silent && slices.Index(v.places([]protocol.BootTarget{protocol.TargetNone}), at) == 0 {
+		if at.override.Armed() || silent && i == 0 {
 			body = v.disarmBody(at)
 		}
 		if at.httpURI != "" {
@@ -196,13 +212,10 @@ func (v bootView) planDisarm() bootPlan {
 			body[keyBootNext] = nil
 		}
 		if len(body) > 0 {
-			writes = append(writes, bootWrite{at: at, name: protocol.TargetNone, body: body})
+			plan.ways = append(plan.ways, []bootWrite{{at: at, name: protocol.TargetNone, body: body}})
 		}
 	}
-	if len(writes) == 0 {
-		return bootPlan{}
-	}
-	return bootPlan{ways: [][]bootWrite{writes}}
+	return plan
 }
 
 func (v bootView) disarmBody(at *bootObject) map[string]any {

@@ -32,7 +32,7 @@ func (d *driver) SetBoot(ctx context.Context, want protocol.Override) (bmc.BootR
 	c := d.call(ctx, opSetBoot)
 	before, err := d.bootView(c)
 	if err != nil {
-		return bmc.BootResult{Outcome: bmc.BootUnknown, Text: err.Error()}, err
+		return bmc.BootResult{Outcome: unanswered(err), Text: err.Error()}, err
 	}
 	plan := before.plan(want)
 	held := before.all()[0].override
@@ -44,10 +44,24 @@ func (d *driver) SetBoot(ctx context.Context, want protocol.Override) (bmc.BootR
 		return bmc.BootResult{Stored: held, Read: held, Outcome: bmc.BootStored, Text: "nothing had to change"}, nil
 	}
 	var r bmc.BootResult
-	for i, way := range plan.ways {
-		r, err = d.write(c, want, way, before)
-		if r.Outcome != bmc.BootUnsupported && (err != nil || r.Outcome != bmc.BootDropped) || i == len(plan.ways)-1 {
+	var tried []string
+	for view := before; ; {
+		way := view.plan(want).wayAt(tried)
+		if way == nil {
 			break
+		}
+		tried = append(tried, way[len(way)-1].at.uri)
+		r, err = d.write(c, want, way, view)
+		if done := err == nil && r.Outcome != bmc.BootDropped && want.Armed(); done || err != nil && r.Outcome != bmc.BootUnsupported {
+			break
+		}
+		if !want.Armed() && len(before.all()) > 1 { // what one write cleared need not be written again
+			if view, err = d.bootView(c); err != nil {
+				return bmc.BootResult{Outcome: unanswered(err), Text: err.Error()}, err
+			}
+			if len(view.plan(want).ways) == 0 {
+				break
+			}
 		}
 	}
 	if r.Outcome == bmc.BootUnsupported && before.settings == nil && isFutureState(err) {
