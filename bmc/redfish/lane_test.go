@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,4 +72,41 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%q is %s, want %s", value, got, want)
 		}
 	}
+}
+
+// Urgent calls overtake those that wait; otherwise first come, first served.
+func TestUrgentCallsOvertake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLane(newMetrics().waiting)
+		leave, err := l.enter(t.Context(), "op", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		wait := func(name string, urgent bool) {
+			go func() {
+				leave, err := l.enter(t.Context(), "op", urgent)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order = append(order, name)
+				leave()
+			}()
+			synctest.Wait()
+		}
+		wait("poll 1", false)
+		wait("poll 2", false)
+		wait("off 1", true)
+		wait("off 2", true)
+		leave()
+		synctest.Wait()
+		if want := []string{"off 1", "off 2", "poll 1", "poll 2"}; !slices.Equal(order, want) {
+			t.Errorf("order %v", order)
+		}
+		if leave, err = l.enter(t.Context(), "op", false); err != nil {
+			t.Fatal(err)
+		}
+		leave()
+	})
 }

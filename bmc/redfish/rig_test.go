@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -142,4 +143,20 @@ func certificateOf(t *testing.T, address string) []byte {
 	}
 	defer conn.Close()
 	return conn.ConnectionState().PeerCertificates[0].Raw
+}
+
+func wantHint(t *testing.T, err error, want string) {
+	t.Helper()
+	if got := protocol.HintOf(err); !strings.Contains(got, want) {
+		t.Errorf("hint %q lacks %q", got, want)
+	}
+}
+
+func wantBusy(t *testing.T, err error) *bmc.Busy {
+	t.Helper()
+	var busy *bmc.Busy
+	if !errors.As(err, &busy) {
+		t.Fatalf("not busy: %v", err)
+	}
+	return busy
 }
