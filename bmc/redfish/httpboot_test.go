@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"rackboot/bmc"
@@ -12,10 +13,7 @@ func TestHTTPBootLadder(t *testing.T) {
 	const plain = `{"BootSourceOverrideTarget":"None"}`
 	dell := attributes{"HttpDev1EnDis": "Enabled", "HttpDev1DhcpEnDis": "Enabled", "HttpDev1TlsMode": "None", "HttpDev1Uri": "", "HttpDev1Interface": "NIC.1"}
 	with := func(change ...string) attributes {
-		a := attributes{}
-		for k, v := range dell {
-			a[k] = v
-		}
+		a := maps.Clone(dell)
 		for i := 0; i < len(change); i += 2 {
 			a[change[i]] = change[i+1]
 		}

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -263,7 +264,7 @@ func (d *driver) inserted(c *call, s slot) error {
 
 // withMediaHint adds what is the matter most often.
 func withMediaHint(err error, image string) error {
-	e, ok := err.(*protocol.Error)
+	e, ok := errors.AsType[*protocol.Error](err)
 	if ok && isRefused(err) && strings.ContainsAny(image, "?=") {
 		e.Hint = "use a URL without ? and =, which some BMCs (Supermicro X12) refuse"
 	}

@@ -113,9 +113,17 @@ func TestAliasOfPXE(t *testing.T) {
 
 func TestProfileOf(t *testing.T) {
 	for _, tt := range []struct{ oem, made, want string }{
-		{"Hpe", "", "HPE iLO"}, {"Dell", "anybody", "Dell iDRAC"}, {"Supermicro", "", "Supermicro"}, {"ts_fujitsu", "", "Fujitsu iRMC"},
-		{"", "Dell Inc.", "Dell iDRAC"}, {"", "AMI", "AMI MegaRAC"}, {"", "Miami Computers", "standard"}, {"", "ASRockRack", "AMI MegaRAC"},
-		{"Ami", "Supermicro", "AMI MegaRAC"}, {"", "", "standard"}, {"OpenBmc", "NVIDIA", "standard"},
+		{"Hpe", "", "HPE iLO"},
+		{"Dell", "anybody", "Dell iDRAC"},
+		{"Supermicro", "", "Supermicro"},
+		{"ts_fujitsu", "", "Fujitsu iRMC"},
+		{"", "Dell Inc.", "Dell iDRAC"},
+		{"", "AMI", "AMI MegaRAC"},
+		{"", "Miami Computers", "standard"},
+		{"", "ASRockRack", "AMI MegaRAC"},
+		{"Ami", "Supermicro", "AMI MegaRAC"},
+		{"", "", "standard"},
+		{"OpenBmc", "NVIDIA", "standard"},
 	} {
 		got := profileOf(map[string]json.RawMessage{tt.oem: json.RawMessage(`{}`)}, tt.made)
 		if got.name != tt.want {
