@@ -23,9 +23,6 @@ func eventPresets() []Personality {
 		quirk("HPENoRetryPolicy", "HPE refuses DeliveryRetryPolicy; ironcore-dev/metal-operator redfish_hpe.go", HPETree(), func(p *Personality) {
 			p.Event.NoRetryPolicy = true
 		}),
-		quirk("StreamLimit", "OpenBMC: ten streams, twenty subscriptions; bmcweb include/subscription.hpp", OpenBMCTree(), func(p *Personality) {
-			p.Event.MaxStreams, p.Event.Max = maxStreams, maxSubscriptions
-		}),
 		quirk("SupermicroPowerLog", "Supermicro (captured tree): Log1 has SystemPowerAction, MEL-0051", SupermicroTree(), nil),
 	}
 }
