@@ -7,23 +7,27 @@ const (
 
 // DellTree is the shape of a PowerEdge with iDRAC9 6: the override in the
 // system itself, reset types inline, HTTP boot by BIOS attributes.
-func DellTree() *Tree { return dell().tree() }
+func DellTree() *Tree { return &Tree{make: dell} }
 
 // DellSettingsTree is the shape of iDRAC9 7.10: a settings resource that has the
 // boot order and mode, and not the override.
-func DellSettingsTree() *Tree {
+func DellSettingsTree() *Tree { return &Tree{make: dellSettings} }
+
+func dellSettings() resources {
 	r := dell()
 	r[dellSystem]["@Redfish.Settings"] = object{"SettingsObject": link(dellSystem + "/Settings")}
 	r[dellSystem+"/Settings"] = object{
 		"@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "Id": "Settings", "Name": "Settings",
 		"Boot": object{bootOrder: []string{}, bootMode: modeUEFI, "StopBootOnFault": "Never", bootUEFI: nil},
 	}
-	return r.tree()
+	return r
 }
 
 // IDRAC10Tree is the shape of iDRAC10: a settings resource that has the
 // override, and virtual media at the system only.
-func IDRAC10Tree() *Tree {
+func IDRAC10Tree() *Tree { return &Tree{make: idrac10} }
+
+func idrac10() resources {
 	r := dell()
 	delete(r[dellManager], "VirtualMedia")
 	r[dellSystem]["@Redfish.Settings"] = object{"SettingsObject": link(dellSystem + "/Settings")}
@@ -31,7 +35,7 @@ func IDRAC10Tree() *Tree {
 		"@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "Id": "Settings", "Name": "Settings",
 		"Boot": boot("None", modeUEFI, dellTargets()...),
 	}
-	return r.tree()
+	return r
 }
 
 func dellTargets() []string {
