@@ -11,6 +11,9 @@ func eventPresets() []Personality {
 		quirk("StreamStops", "a stream that says nothing more: the poll is the truth; sonic-net/sonic-mgmt #2509", nil, func(p *Personality) {
 			p.Event.StopAfter = 1
 		}),
+		quirk("WebhookStops", "a subscription that is there and delivers nothing more: check it, and poll; sonic-net/sonic-mgmt #2509", nil, func(p *Personality) {
+			p.Event.StopAfter = 2
+		}),
 		quirk("NeverSends", "SONiC lists event types that it never sends; #2509", nil, func(p *Personality) {
 			p.Event.Silent = true
 		}),
