@@ -81,6 +81,7 @@ func dell() resources {
 	r[dellManager]["VirtualMedia"] = link(dellManager + "/VirtualMedia")
 	r.slot(dellManager+"/VirtualMedia", "CD", true)
 	r.ports(dellSystem, port{"NIC.Integrated.1-1-1", "02:00:00:00:00:02", "System Ethernet Interface"})
+	r.adapter("System.Embedded.1", "NIC.Integrated.1", "NIC.Integrated.1-1-1", "02:00:00:00:00:02")
 	r.options(dellSystem,
 		option{"Boot0000", "PXE Device 1: Integrated NIC 1 Port 1 Partition 1", "VenHw(3A191845)"},
 		option{"Boot0001", "Integrated RAID Controller 1: Disk", "HD(1,GPT)"})
