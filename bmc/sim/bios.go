@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -49,9 +50,7 @@ func (h *Host) patchBIOSSettings(r *request) *answer {
 	if refused := h.judgeBIOS(change); refused != nil {
 		return refuse(refused)
 	}
-	for name, value := range change {
-		h.waiting[name] = value
-	}
+	maps.Copy(h.waiting, change)
 	h.bmc.touch(h.place.biosSettings)
 	a := reply(http.StatusOK, object{})
 	if at(body, "@Redfish.SettingsApplyTime", "ApplyTime") == "OnReset" && rules.OwnJob {

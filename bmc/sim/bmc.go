@@ -146,7 +146,7 @@ func (b *BMC) PowerState() protocol.PowerState { return b.hosts[0].PowerState() 
 func (b *BMC) Override() protocol.Override { return b.hosts[0].Override() }
 
 // Adjust changes the personality from the next request on. DropOns counts anew;
-// Reach is changed by SetReach only, and Tree not at all.
+// Reach is changed by SetReach only, Tree and Wire.H2Only not at all.
 func (b *BMC) Adjust(change func(*Personality)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 
 	"rackboot/protocol"
@@ -41,12 +42,8 @@ func (v bootValues) override() protocol.Override {
 // with is the values after a change.
 func (v bootValues) with(change bootValues) bootValues {
 	all := make(bootValues, len(v)+len(change))
-	for name, value := range v {
-		all[name] = value
-	}
-	for name, value := range change {
-		all[name] = value
-	}
+	maps.Copy(all, v)
+	maps.Copy(all, change)
 	return all
 }
 

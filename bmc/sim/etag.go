@@ -34,8 +34,12 @@ func (b *BMC) tag(r *request, uri string) (tag string, has bool) {
 	}
 }
 
-// tagged is an answer with the ETag of its resource, in header and body.
+// tagged is an answer with the ETag of its resource, in header and body. Without
+// a body there is no such resource.
 func (b *BMC) tagged(r *request, body object) *answer {
+	if body == nil {
+		return missing()
+	}
 	a := reply(http.StatusOK, body)
 	delete(body, "@odata.etag")
 	if tag, ok := b.tag(r, r.uri); ok {

@@ -40,7 +40,7 @@ func (b *BMC) PullPower() error {
 	b.record(RecordExternal, "mains lost")
 	b.mains = false
 	for _, h := range b.hosts {
-		h.beforeLoss = h.power
+		h.beforeLoss, h.masked = h.power, false
 		h.epoch++
 	}
 	b.forgetRuntime()

@@ -18,11 +18,13 @@ const (
 
 // GenericTree is a BMC of no vendor with one system, /redfish/v1/Systems/1. Its
 // Manufacturer and Model are empty.
-func GenericTree() *Tree { return generic().tree() }
+func GenericTree() *Tree { return &Tree{make: generic} }
 
 // BaseboardTree is GenericTree with a second system before the host, that is no
 // host: without a reset, with an empty Boot.
-func BaseboardTree() *Tree {
+func BaseboardTree() *Tree { return &Tree{make: withBaseboard} }
+
+func withBaseboard() resources {
 	r := generic()
 	r[uriSystems]["Members"] = links(uriBaseboard, uriSystem)
 	r[uriSystems]["Members@odata.count"] = 2
@@ -30,11 +32,13 @@ func BaseboardTree() *Tree {
 		"@odata.type": "#ComputerSystem.v1_16_0.ComputerSystem",
 		"Id":          "HGX_Baseboard_0", "Name": "HGX Baseboard", "PowerState": "On", "Boot": object{}, "UUID": nil,
 	}
-	return r.tree()
+	return r
 }
 
 // TwoHostTree is GenericTree with two hosts, /redfish/v1/Systems/1 and 2.
-func TwoHostTree() *Tree {
+func TwoHostTree() *Tree { return &Tree{make: twoHosts} }
+
+func twoHosts() resources {
 	r := generic()
 	second := clone(r[uriSystem]).(object)
 	second["Id"], second["Name"] = "2", "System 2"
@@ -44,7 +48,7 @@ func TwoHostTree() *Tree {
 	delete(second, "VirtualMedia")
 	r[uri] = second
 	r[uriSystems] = collection("ComputerSystemCollection", uriSystem, uri)
-	return r.tree()
+	return r
 }
 
 func genericResets() []string {

@@ -28,7 +28,7 @@ func (b *BMC) router() map[string]handle {
 		}
 	}
 	add("GET", uriRoot, b.getRoot)
-	add("GET", uriSystems, b.getSystems)
+	add("GET", b.layout.collection, b.getSystems)
 	for _, uri := range b.layout.managers {
 		add("GET", uri, b.getManager)
 	}
@@ -118,8 +118,8 @@ func (b *BMC) getRoot(r *request) *answer {
 
 func (b *BMC) getSystems(r *request) *answer {
 	body := b.tree.get(r.uri)
-	if b.personality.Wire.Loop {
-		body["Members@odata.nextLink"] = uriSystems + "?$skip=1"
+	if b.personality.Wire.Loop && body != nil {
+		body["Members@odata.nextLink"] = b.layout.collection + "?$skip=1"
 	}
 	return b.tagged(r, body)
 }

@@ -140,3 +140,26 @@ func (r resources) options(system string, options ...option) {
 	b := r[system]["Boot"].(object)
 	b["BootOptions"], b[bootOrder] = link(in), order
 }
+
+// adapter adds a chassis with a network adapter that has one function.
+func (r resources) adapter(chassis, adapter, function, mac string) {
+	box := uriChassis + "/" + chassis
+	adapters := box + "/NetworkAdapters"
+	card := adapters + "/" + adapter
+	functions := card + "/NetworkDeviceFunctions"
+	r.join(uriChassis, "ChassisCollection", box)
+	r[box] = object{
+		"@odata.type": "#Chassis.v1_17_0.Chassis", "Id": chassis, "Name": "Chassis", "ChassisType": "RackMount",
+		"NetworkAdapters": link(adapters),
+	}
+	r.join(adapters, "NetworkAdapterCollection", card)
+	r[card] = object{
+		"@odata.type": "#NetworkAdapter.v1_8_0.NetworkAdapter", "Id": adapter, "Name": "Network adapter",
+		"NetworkDeviceFunctions": link(functions),
+	}
+	r.join(functions, "NetworkDeviceFunctionCollection", functions+"/"+function)
+	r[functions+"/"+function] = object{
+		"@odata.type": "#NetworkDeviceFunction.v1_7_0.NetworkDeviceFunction", "Id": function, "Name": "Network device function",
+		"Ethernet": object{"MACAddress": mac, "PermanentMACAddress": mac},
+	}
+}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -170,13 +171,9 @@ func (h *Host) beginBoot() {
 	if h.pending != nil {
 		h.boot, h.pending = h.boot.with(h.pending), nil
 	}
-	for name, value := range h.waiting {
-		h.attributes[name] = value
-	}
+	maps.Copy(h.attributes, h.waiting)
 	clear(h.waiting)
-	for name, value := range h.secure {
-		h.secureNow[name] = value
-	}
+	maps.Copy(h.secureNow, h.secure)
 	clear(h.secure)
 	h.bmc.finishJobs(h)
 	if h.bmc.personality.Boot.UsedUpAtOn && h.boot.override().Enabled == protocol.OverrideOnce {

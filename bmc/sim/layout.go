@@ -6,6 +6,7 @@ import (
 
 // layout is where a tree has the resources that live.
 type layout struct {
+	collection    string // of the systems
 	managers      []string
 	sessions      string
 	events        string
@@ -37,6 +38,7 @@ func (t *Tree) survey() layout {
 	root := t.look(uriRoot)
 	events := t.look(linkAt(root, "EventService"))
 	l := layout{
+		collection:    linkAt(root, "Systems"),
 		managers:      linksAt(t.look(linkAt(root, "Managers")), "Members"),
 		sessions:      linkAt(t.look(linkAt(root, "SessionService")), "Sessions"),
 		events:        linkAt(root, "EventService"),
@@ -55,7 +57,7 @@ func (t *Tree) survey() layout {
 			}
 		}
 	}
-	for _, uri := range linksAt(t.look(linkAt(root, "Systems")), "Members") {
+	for _, uri := range linksAt(t.look(l.collection), "Members") {
 		if s := t.place(uri); s.reset != "" {
 			l.systems = append(l.systems, s)
 		}

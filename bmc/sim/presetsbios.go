@@ -31,7 +31,9 @@ func biosPresets() []Personality {
 
 // dellTLSTree is DellTree as iDRAC10 ships it.
 func dellTLSTree() *Tree {
-	r := dell()
-	r[dellSystem+"/Bios"]["Attributes"].(object)["HttpDev1TlsMode"] = "OneWay"
-	return r.tree()
+	return &Tree{make: func() resources {
+		r := dell()
+		r[dellSystem+"/Bios"]["Attributes"].(object)["HttpDev1TlsMode"] = "OneWay"
+		return r
+	}}
 }

@@ -11,6 +11,9 @@ func eventPresets() []Personality {
 		quirk("StreamStops", "a stream that says nothing more: the poll is the truth; sonic-net/sonic-mgmt #2509", nil, func(p *Personality) {
 			p.Event.StopAfter = 1
 		}),
+		quirk("WebhookStops", "a subscription that is there and delivers nothing more: check it, and poll; sonic-net/sonic-mgmt #2509", nil, func(p *Personality) {
+			p.Event.StopAfter = 2
+		}),
 		quirk("NeverSends", "SONiC lists event types that it never sends; #2509", nil, func(p *Personality) {
 			p.Event.Silent = true
 		}),
@@ -22,9 +25,6 @@ func eventPresets() []Personality {
 		}),
 		quirk("HPENoRetryPolicy", "HPE refuses DeliveryRetryPolicy; ironcore-dev/metal-operator redfish_hpe.go", HPETree(), func(p *Personality) {
 			p.Event.NoRetryPolicy = true
-		}),
-		quirk("StreamLimit", "OpenBMC: ten streams, twenty subscriptions; bmcweb include/subscription.hpp", OpenBMCTree(), func(p *Personality) {
-			p.Event.MaxStreams, p.Event.Max = maxStreams, maxSubscriptions
 		}),
 		quirk("SupermicroPowerLog", "Supermicro (captured tree): Log1 has SystemPowerAction, MEL-0051", SupermicroTree(), nil),
 	}

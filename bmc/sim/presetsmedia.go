@@ -33,8 +33,18 @@ func mediaPresets() []Personality {
 		quirk("MediaNotReady", "5xx for a while; OpenStack ironic asks three times", nil, func(p *Personality) {
 			p.Media.Busy = 2
 		}),
+		quirk("MediaDVDOnly", "a slot for DVD and none for CD: OpenStack ironic takes it", dvdTree(), nil),
 		quirk("MediaUsbCd", "Supermicro: virtual media boot as UsbCd; OpenStack sushy system.py", SupermicroTree(), func(p *Personality) {
 			p.Media.Target = string(targetUsbCd)
 		}),
 	}
+}
+
+// dvdTree is GenericTree with a slot that lists DVD only.
+func dvdTree() *Tree {
+	return &Tree{make: func() resources {
+		r := generic()
+		r[uriSystem+"/VirtualMedia/1"]["MediaTypes"] = []string{"DVD"}
+		return r
+	}}
 }

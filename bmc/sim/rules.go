@@ -135,7 +135,7 @@ type WireRules struct {
 type EventRules struct {
 	Max           int           // subscriptions, 0 is 20
 	MaxStreams    int           // server-sent event streams, 0 is 10
-	StopAfter     int           // a stream says nothing more after so many events; 0 is never
+	StopAfter     int           // a stream or webhook is told nothing more after so many events; 0 is never
 	Attempts      int           // tries for each event; 0 is 3
 	Interval      time.Duration // between the tries
 	OnFailure     string        // after the last try: "" goes on, "delete" or "disable"

@@ -25,6 +25,7 @@ type subscription struct {
 	enabled bool
 	queue   [][]byte
 	sending bool
+	sent    int
 	gone    bool
 }
 
@@ -129,6 +130,10 @@ func (b *BMC) drain(s *subscription) {
 		s.queue = s.queue[1:]
 		rules := b.personality.Event
 		b.mu.Unlock()
+		if rules.StopAfter > 0 && s.sent >= rules.StopAfter {
+			continue
+		}
+		s.sent++ // by this goroutine alone
 		if b.push(s.url, event, rules) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"rackboot/protocol"
 )
@@ -19,8 +20,11 @@ const maxResource = 8 << 20
 type object = map[string]any
 
 // Tree is what a BMC's resources say while nothing happens: bodies by URI. It
-// is not changed after it was made, so that many BMCs can share one.
+// is not changed after it was made, so that many BMCs can share one. Its methods
+// are safe for concurrent use.
 type Tree struct {
+	make   func() resources // of a hand-made tree: its bodies are made at the first use
+	once   sync.Once
 	bodies map[string]object // by folded URI
 }
 
@@ -60,27 +64,35 @@ func LoadTree(folder fs.FS) (*Tree, error) {
 // resources are the bodies of a tree that is made by hand, by URI.
 type resources map[string]object
 
-// tree makes the tree. Links name what they lead to: "@odata.id" is added.
-func (r resources) tree() *Tree {
-	t := &Tree{bodies: make(map[string]object)}
+// made are the bodies of a tree.
+func (t *Tree) made() map[string]object {
+	t.once.Do(func() {
+		if t.make != nil {
+			t.bodies = t.make().bodies()
+		}
+	})
+	return t.bodies
+}
+
+// bodies gives the resources the form that they have after loading.
+func (r resources) bodies() map[string]object {
+	bodies := make(map[string]object, len(r))
 	for uri, body := range r {
+		body["@odata.id"] = uri
 		text, err := json.Marshal(body)
 		if err != nil {
 			panic("sim: " + uri + ": " + err.Error())
 		}
-		o, err := parseObject(text)
-		if err != nil {
+		if bodies[fold(uri)], err = parseObject(text); err != nil {
 			panic("sim: " + uri + ": " + err.Error())
 		}
-		o["@odata.id"] = uri
-		t.bodies[fold(uri)] = o
 	}
-	return t
+	return bodies
 }
 
 // get is a copy of a resource that the caller may change; nil if there is none.
 func (t *Tree) get(uri string) object {
-	body := t.bodies[fold(uri)]
+	body := t.made()[fold(uri)]
 	if body == nil {
 		return nil
 	}
@@ -88,7 +100,7 @@ func (t *Tree) get(uri string) object {
 }
 
 // look is a resource as it stands in the tree: the caller must not change it.
-func (t *Tree) look(uri string) object { return t.bodies[fold(uri)] }
+func (t *Tree) look(uri string) object { return t.made()[fold(uri)] }
 
 // fold gives the form by which resources are kept: HPE links to
 // /redfish/v1/systems/1/bios/ what it serves at /redfish/v1/Systems/1/Bios.

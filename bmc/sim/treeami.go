@@ -9,11 +9,15 @@ const (
 // AMITree is the shape of AMI's MegaRAC (ASRock Rack, Lenovo with TSM): the
 // override in a resource for the next reset, /redfish/v1/Systems/Self/SD, and
 // an alias of boot options that is wrong.
-func AMITree() *Tree { return ami(amiSystem, "AMI", "MegaRAC").tree() }
+func AMITree() *Tree {
+	return &Tree{make: func() resources { return ami(amiSystem, "AMI", "MegaRAC") }}
+}
 
 // DGXTree is the shape of a DGX H100: AMI's, besides a baseboard that is no
 // host, and a manager that names no server.
-func DGXTree() *Tree {
+func DGXTree() *Tree { return &Tree{make: dgx} }
+
+func dgx() resources {
 	r := ami(dgxSystem, "NVIDIA", "DGXH100")
 	const hgxManager = uriManagers + "/HGX_BMC_0"
 	r[uriSystems] = collection("ComputerSystemCollection", hgxSystem, dgxSystem)
@@ -24,7 +28,7 @@ func DGXTree() *Tree {
 		"@odata.type": "#Manager.v1_12_0.Manager", "Id": "HGX_BMC_0", "Name": "Manager", "ManagerType": "BMC",
 		"Links": object{"ManagerForServers": links(hgxSystem)},
 	}
-	return r.tree()
+	return r
 }
 
 // baseboard is a system that is no host: always on, without reset and boot.

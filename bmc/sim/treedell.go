@@ -7,23 +7,27 @@ const (
 
 // DellTree is the shape of a PowerEdge with iDRAC9 6: the override in the
 // system itself, reset types inline, HTTP boot by BIOS attributes.
-func DellTree() *Tree { return dell().tree() }
+func DellTree() *Tree { return &Tree{make: dell} }
 
 // DellSettingsTree is the shape of iDRAC9 7.10: a settings resource that has the
 // boot order and mode, and not the override.
-func DellSettingsTree() *Tree {
+func DellSettingsTree() *Tree { return &Tree{make: dellSettings} }
+
+func dellSettings() resources {
 	r := dell()
 	r[dellSystem]["@Redfish.Settings"] = object{"SettingsObject": link(dellSystem + "/Settings")}
 	r[dellSystem+"/Settings"] = object{
 		"@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "Id": "Settings", "Name": "Settings",
 		"Boot": object{bootOrder: []string{}, bootMode: modeUEFI, "StopBootOnFault": "Never", bootUEFI: nil},
 	}
-	return r.tree()
+	return r
 }
 
 // IDRAC10Tree is the shape of iDRAC10: a settings resource that has the
 // override, and virtual media at the system only.
-func IDRAC10Tree() *Tree {
+func IDRAC10Tree() *Tree { return &Tree{make: idrac10} }
+
+func idrac10() resources {
 	r := dell()
 	delete(r[dellManager], "VirtualMedia")
 	r[dellSystem]["@Redfish.Settings"] = object{"SettingsObject": link(dellSystem + "/Settings")}
@@ -31,7 +35,7 @@ func IDRAC10Tree() *Tree {
 		"@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "Id": "Settings", "Name": "Settings",
 		"Boot": boot("None", modeUEFI, dellTargets()...),
 	}
-	return r.tree()
+	return r
 }
 
 func dellTargets() []string {
@@ -77,6 +81,7 @@ func dell() resources {
 	r[dellManager]["VirtualMedia"] = link(dellManager + "/VirtualMedia")
 	r.slot(dellManager+"/VirtualMedia", "CD", true)
 	r.ports(dellSystem, port{"NIC.Integrated.1-1-1", "02:00:00:00:00:02", "System Ethernet Interface"})
+	r.adapter("System.Embedded.1", "NIC.Integrated.1", "NIC.Integrated.1-1-1", "02:00:00:00:00:02")
 	r.options(dellSystem,
 		option{"Boot0000", "PXE Device 1: Integrated NIC 1 Port 1 Partition 1", "VenHw(3A191845)"},
 		option{"Boot0001", "Integrated RAID Controller 1: Disk", "HD(1,GPT)"})

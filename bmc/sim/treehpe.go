@@ -2,7 +2,7 @@ package sim
 
 // HPETree is the shape of a ProLiant with iLO 5: lower-case links with a slash
 // at their end, virtual media at the manager, no PowerCycle, no stream of events.
-func HPETree() *Tree { return hpe().tree() }
+func HPETree() *Tree { return &Tree{make: hpe} }
 
 func hpe() resources {
 	const bios = "/redfish/v1/systems/1/bios/"

@@ -3,7 +3,9 @@ package sim
 // LenovoTree is the shape of a ThinkSystem with XCC: no UefiHttp, no
 // Continuous, pending settings with the boot order only, an order of classes,
 // virtual media without actions.
-func LenovoTree() *Tree {
+func LenovoTree() *Tree { return &Tree{make: lenovo} }
+
+func lenovo() resources {
 	r := service(uriSystem, uriManager)
 	r[uriEvents]["ServerSentEventUri"] = uriEvents + "/ServerSentEvent"
 	own := boot("None", modeUEFI, "None", "Pxe", "Cd", "Usb", "Hdd", "BiosSetup", "Diags", "UefiTarget")
@@ -34,5 +36,5 @@ func LenovoTree() *Tree {
 	r.slot(uriSystem+"/VirtualMedia", "EXT1", false)
 	r.ports(uriSystem, port{"NIC1", "02:00:00:00:00:05", "NIC"}, port{"ToManager", "02:00:00:00:ff:05", "Host to BMC"})
 	r.options(uriSystem, option{"Boot0001", "Network", ""}, option{"Boot0002", "HardDisk", ""}, option{"Boot0003", "CD", ""})
-	return r.tree()
+	return r
 }

@@ -8,7 +8,9 @@ const (
 // OpenBMCTree is the shape of a GB200: a baseboard that is no host, the
 // override in a settings resource without Mode, no UefiHttp, and MAC addresses
 // in the boot options only.
-func OpenBMCTree() *Tree {
+func OpenBMCTree() *Tree { return &Tree{make: gb200} }
+
+func gb200() resources {
 	r := openBMC(gbSystem, "GB200 NVL")
 	r[uriSystems] = collection("ComputerSystemCollection", hgxSystem, gbSystem)
 	r[hgxSystem] = baseboard()
@@ -18,12 +20,14 @@ func OpenBMCTree() *Tree {
 		option{"Boot0001", "UEFI PXEv4 (MAC:020000000007)", "PciRoot(0x5)/Pci(0x0,0x0)/MAC(020000000007,0x1)/IPv4(0.0.0.0)"},
 		option{"Boot0002", "UEFI HTTPv4 (MAC:020000000007)", "PciRoot(0x5)/Pci(0x0,0x0)/MAC(020000000007,0x1)/IPv4(0.0.0.0)/Uri()"},
 		option{"Boot0003", "UEFI Shell", "Fv(F3331DE6)/FvFile(C57AD6B7)"})
-	return r.tree()
+	return r
 }
 
 // BlueFieldTree is the shape of a BlueField-3: HttpBootUri, and a settings
 // resource with other targets than the system itself.
-func BlueFieldTree() *Tree {
+func BlueFieldTree() *Tree { return &Tree{make: blueField} }
+
+func blueField() resources {
 	r := openBMC(blueSystem, "BlueField-3")
 	own := boot("None", modeUEFI, append(openBMCTargets(), "UefiHttp", "UefiTarget")...)
 	own[bootURI] = ""
@@ -35,7 +39,7 @@ func BlueFieldTree() *Tree {
 	r.options(blueSystem,
 		option{"Boot0000", "NET-NIC_P0-IPV4", "MAC(020000000008,0x1)/IPv4(0.0.0.0)"},
 		option{"Boot0001", "EFI Internal Shell", "Fv(5C60F367)"})
-	return r.tree()
+	return r
 }
 
 func openBMCTargets() []string {

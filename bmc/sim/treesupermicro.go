@@ -8,24 +8,28 @@ const (
 // SupermicroTree is the shape of an H100 generation server: reset types by
 // ActionInfo only, the EFI shell last in the order, attribute names with
 // suffixes, a power log.
-func SupermicroTree() *Tree { return supermicro().tree() }
+func SupermicroTree() *Tree { return &Tree{make: supermicro} }
 
 // SupermicroURITree is SupermicroTree of a newer generation, that has
 // HttpBootUri.
-func SupermicroURITree() *Tree {
+func SupermicroURITree() *Tree { return &Tree{make: supermicroURI} }
+
+func supermicroURI() resources {
 	r := supermicro()
 	r[uriSystem]["Boot"].(object)[bootURI] = nil
-	return r.tree()
+	return r
 }
 
 // X10Tree is the shape of a Supermicro X10: no Mode, and odd names of targets.
-func X10Tree() *Tree {
+func X10Tree() *Tree { return &Tree{make: x10} }
+
+func x10() resources {
 	r := supermicro()
 	r[uriSystem]["Boot"] = boot("None", "", "None", "Pxe", "Floppy", "CD/DVD", "Usb", "Hdd", "BiosSetup", "UefiHdd", "UsbKey")
 	r[uriSystem]["Actions"] = actions(uriReset, "",
 		resetOn, resetForceOff, resetGracefulShutdown, resetGracefulRestart, resetForceRestart, resetNmi, resetForceOn)
 	delete(r, uriResetInfo)
-	return r.tree()
+	return r
 }
 
 func supermicro() resources {

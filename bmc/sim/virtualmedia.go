@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -55,9 +56,7 @@ func (h *Host) getMedia(r *request, slot string) *answer {
 	if body == nil {
 		return missing()
 	}
-	for name, value := range h.media[fold(slot)] {
-		body[name] = value
-	}
+	maps.Copy(body, h.media[fold(slot)])
 	return h.bmc.tagged(r, body)
 }
 
