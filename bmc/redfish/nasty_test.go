@@ -36,10 +36,10 @@ func TestNastyAnswers(t *testing.T) {
 	}{
 		{"100 MiB", func(w http.ResponseWriter, _ *http.Request) { endless(w, 100) }, protocol.CodeUnavailable},
 		{"100 MiB of an error", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500); endless(w, 100) }, protocol.CodeUnavailable},
-		{"8 MiB, compressed to little", func(w http.ResponseWriter, _ *http.Request) {
+		{"5 MiB, compressed to little", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
-			endless(z, 8)
+			endless(z, 5)
 			_ = z.Close()
 		}, protocol.CodeUnavailable},
 		{"malformed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"PowerState":"Off"`) }, protocol.CodeUnavailable},
