@@ -33,7 +33,17 @@ type account struct {
 	why     string    // why basic, for people
 	until   time.Time // when basic by sessionCap ends
 	session session
+	opened  time.Time // when the session was opened
+	short   int       // sessions in a row that ended too soon
 }
+
+// A BMC that ends sessions sooner than this, so often in a row, is used without:
+// AMI and HPE state timeouts of 30, in a unit that not all agree on, and a poll
+// that logs in each time fills their logs.
+const (
+	shortSession  = 2 * time.Minute
+	shortSessions = 3
+)
 
 // loginMode is how requests are authenticated.
 type loginMode int
@@ -61,6 +71,12 @@ func (a *account) ready(renew string, now time.Time) (ready, dropped bool) {
 	defer a.mu.Unlock()
 	if renew != "" && a.session.Token == renew {
 		a.mode, a.session, dropped = loginUnknown, session{}, true
+		if a.short++; now.Sub(a.opened) > shortSession {
+			a.short = 0
+		}
+		if a.short >= shortSessions {
+			a.mode, a.why, a.until, a.short = loginBasic, "the BMC ends sessions too soon", now.Add(sessionCap), 0
+		}
 	}
 	if a.mode == loginBasic && !a.until.IsZero() && now.After(a.until) {
 		a.mode = loginUnknown
@@ -73,6 +89,7 @@ func (a *account) use(mode loginMode, s session, why string, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.mode, a.session, a.why, a.until = mode, s, why, until
+	a.opened = time.Now()
 }
 
 // say is how the account is logged in, for people.

@@ -66,15 +66,18 @@ func kindOf(path, name string) bmc.BootKind {
 		kind  bmc.BootKind
 	}{
 		{[]string{"HTTP"}, bmc.BootHTTP},
-		{[]string{"PXE", "NETWORK ADAPTER", "LAN "}, bmc.BootPXE},
+		{[]string{"PXE", "NETWORK", "LAN "}, bmc.BootPXE},
 		{[]string{"CD/DVD", "CDROM", "CD-ROM", "DVD", "OPTICAL", "VIRTUAL CD"}, bmc.BootCD},
 		{[]string{"USB"}, bmc.BootUSB},
-		{[]string{"HARD D", "NVME", "SSD", "FIXED DISK", "BOOT MANAGER", "RAID", "DISK"}, bmc.BootDisk},
+		{[]string{"HARD D", "HARDDISK", "NVME", "SSD", "FIXED DISK", "BOOT MANAGER", "RAID", "DISK"}, bmc.BootDisk},
 		{[]string{"SETUP", "DIAGNOSTIC", "UTILITY"}, bmc.BootFirmware},
 	} {
 		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(name, w) }) {
 			return row.kind
 		}
+	}
+	if name == "CD" { // Lenovo's order is of classes
+		return bmc.BootCD
 	}
 	return bmc.BootOther
 }

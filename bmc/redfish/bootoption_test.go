@@ -32,7 +32,10 @@ func TestBootOptionKinds(t *testing.T) {
 		{"a disk named so, by name only", "VenHw(X)/\\EFI\\Shell.efi", "Shell disk", bmc.BootDisk, "", 0},
 		{"a stick", "PciRoot(0x0)/Pci(0x14,0x0)/USB(0x3,0x0)/HD(1,MBR)", "Stick", bmc.BootUSB, "", 0},
 		{"virtual media", "PciRoot(0x0)/USB(0x1,0x0)/CDROM(0x1)", "Virtual CD", bmc.BootCD, "", 0},
-		{"Lenovo class", "", "Network", bmc.BootOther, "", 0},
+		{"Lenovo class", "", "Network", bmc.BootPXE, "", 0},
+		{"Lenovo class", "", "HardDisk", bmc.BootDisk, "", 0},
+		{"Lenovo class", "", "CD", bmc.BootCD, "", 0},
+		{"nothing known", "VenHw(X)", "Thing", bmc.BootOther, "", 0},
 	}
 	for _, tt := range tests {
 		b, err := json.Marshal(map[string]any{"BootOptionReference": "Boot0001", "UefiDevicePath": tt.path, "DisplayName": tt.name, "Alias": "UefiHttp"})

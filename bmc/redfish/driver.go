@@ -30,6 +30,7 @@ type driver struct {
 	systemURI string          // found once if not given
 	infoTypes []bmc.ResetType // from ActionInfo, which is read once
 	irmc      *string         // see irmcOf; nil: not looked for
+	resetAt   string          // target of the reset action, as last read
 	future    string          // settings that the system does not link to
 	shown     *shown          // nil: Observe reports what it reads
 }
@@ -58,7 +59,7 @@ func (d *driver) read(c *call) (*system, error) {
 			return nil, err
 		}
 		d.mu.Lock()
-		d.systemURI = s.ODataID
+		d.systemURI, d.resetAt = s.ODataID, s.reset.target
 		d.mu.Unlock()
 		return s, nil
 	}
@@ -68,6 +69,7 @@ func (d *driver) read(c *call) (*system, error) {
 	}
 	s.located(uri)
 	d.mu.Lock()
+	d.resetAt = s.reset.target
 	if s.settings == "" {
 		s.settings = d.future
 	}

@@ -65,7 +65,7 @@ func TestEvents(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d := open(t, redfish.Config{RequestTimeout: 100 * time.Millisecond, StreamIdle: 100 * time.Millisecond}, stream(t, tt.serve))
+			d := open(t, redfish.Config{RequestTimeout: time.Second, StreamIdle: time.Second}, stream(t, tt.serve))
 			wakes := 0
 			err := d.(bmc.EventSource).Events(deadline(t), func() { wakes++ })
 			wantCode(t, err, tt.want)

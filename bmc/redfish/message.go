@@ -52,6 +52,7 @@ func unsupportedMessages() []string {
 		"PropertyValueNotInList",
 		"UnsupportedOperation",               // HPE iLO 6
 		"OperationSupportedInFutureStateURI", // AMI: only at /SD
+		"PropertyBlockedByFixedBootOrder",    // AMI: while the fixed boot order is on
 	}
 }
 

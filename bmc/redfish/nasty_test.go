@@ -198,3 +198,27 @@ func TestInventoryPartsFailAlone(t *testing.T) {
 		}
 	}
 }
+
+// A system that cannot be read is forced off all the same, and only that.
+func TestForceOffWithoutARead(t *testing.T) {
+	var broken atomic.Bool
+	var resets atomic.Int32
+	d := open(t, redfish.Config{}, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			resets.Add(1)
+			w.WriteHeader(http.StatusNoContent)
+		case broken.Load():
+			w.WriteHeader(http.StatusInternalServerError)
+		default:
+			fmt.Fprint(w, offSystem)
+		}
+	}))
+	observe(t, d)
+	broken.Store(true)
+	wantCode(t, d.Reset(deadline(t), bmc.ResetOn), protocol.CodeUnavailable)
+	wantCode(t, d.Reset(deadline(t), bmc.ResetForceOff), "")
+	if resets.Load() != 1 {
+		t.Errorf("%d resets", resets.Load())
+	}
+}

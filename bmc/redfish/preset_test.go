@@ -241,6 +241,9 @@ func TestPresetsProbe(t *testing.T) {
 			if diff := cmp.Diff(string(probe()), string(probe())); diff != "" {
 				t.Error(diff)
 			}
+			if name == "DGXSettings" && !bytes.Contains(probe(), []byte(`"media":{"supported":true`)) {
+				t.Error("the media of a manager that names no system are not found")
+			}
 			if h := r.bmc.History(); len(h) != 0 {
 				t.Errorf("a probe did %v", h)
 			}

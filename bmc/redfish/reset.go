@@ -25,6 +25,11 @@ func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 	c := d.call(ctx, opReset)
 	c.urgent = reset == bmc.ResetForceOff
 	s, err := d.read(c)
+	if known := d.resetKnown(); err != nil && c.urgent && known != "" && protocol.CodeOf(err) != protocol.CodeDenied {
+		// A BMC that cannot say how the system is can often still turn it off.
+		d.logger.Warn("system cannot be read; forced off all the same", "err", err)
+		return c.reset(known, reset)
+	}
 	if err != nil {
 		return err
 	}
@@ -36,9 +41,14 @@ func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 		return protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s does not offer the reset %s; it offers %v", d.link.base, reset, types).
 			WithHint("use one of those that it offers")
 	}
+	return c.reset(s.reset.target, reset)
+}
+
+// reset sends one reset.
+func (c *call) reset(target string, reset bmc.ResetType) error {
 	// Without If-Match: the ETag changes with the power state, and a reset that
 	// was refused for it could not be told from one refused for the state.
-	resp, err := c.Post(s.reset.target, resetBody{ResetType: reset})
+	resp, err := c.Post(target, resetBody{ResetType: reset})
 	if err != nil {
 		return tooSoon(reset, err)
 	}
@@ -59,6 +69,13 @@ func tooSoon(reset bmc.ResetType, err error) error {
 	e.Err = &answer{status: http.StatusConflict, said: said, cause: &bmc.Busy{RetryAfter: onPause, Reason: printable(said.id)}}
 	e.Hint = "wait and send On again; the BMC refuses it for up to a minute after an off"
 	return e
+}
+
+// resetKnown is the address of the reset action when it was last read.
+func (d *driver) resetKnown() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.resetAt
 }
 
 // resetTypes are the types that the system states, inline or in its

@@ -255,3 +255,17 @@ func TestSessionsFull(t *testing.T) {
 		t.Errorf("login %q, %v", got.Login, err)
 	}
 }
+
+// A BMC that ends every session at once is used without (AMI states a timeout
+// of 30).
+func TestSessionsThatEndTooSoon(t *testing.T) {
+	var d door
+	driver := open(t, redfish.Config{}, d.serve(t))
+	for range 6 {
+		observe(t, driver)
+		d.mu.Lock()
+		clear(d.tokens)
+		d.mu.Unlock()
+	}
+	d.want(t, "logins 3, basic 3, ended 0, open 0")
+}

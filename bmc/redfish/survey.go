@@ -107,7 +107,7 @@ func (v *survey) each(part string, link json.RawMessage, do func(*object)) {
 }
 
 // managers are the BMCs of this system: those that it names, else those that
-// name it, else the only one (DGX names no system).
+// name it, else those that name none (DGX).
 func (v *survey) managers() []*object {
 	if v.hasAsked {
 		return v.managed
@@ -134,8 +134,13 @@ func (v *survey) managers() []*object {
 			}
 		}
 	}
-	if len(v.managed) == 0 && len(all) == 1 {
-		v.managed = all
+	if len(v.managed) > 0 {
+		return v.managed
+	}
+	for _, o := range all {
+		if len(rawsOf(fields(o.f["Links"])["ManagerForServers"])) == 0 {
+			v.managed = append(v.managed, o)
+		}
 	}
 	return v.managed
 }
