@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"net"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -93,13 +92,15 @@ func hasNode(path, node string) bool {
 // macIn finds a MAC address: MAC(B83FD29097C4,0x1), B8:3F:D2:90:97:C4,
 // "MAC:B83FD29097C4" or a word of twelve digits (Supermicro).
 func macIn(s string) string {
-	for _, pattern := range []string{
-		`(?i)MAC\(([0-9A-F]{12})[,)]`,
-		`(?i)\b([0-9A-F]{2}(?:[:-][0-9A-F]{2}){5})\b`,
-		`(?i)\b([0-9A-F]{12})\b`,
-	} {
-		if m := regexp.MustCompile(pattern).FindStringSubmatch(s); m != nil {
-			if mac := macOf(m[1]); mac != "" {
+	words := strings.FieldsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'f') && (r < 'A' || r > 'F') && r != ':' && r != '-'
+	})
+	for _, w := range words {
+		if mac := macOf(w); mac != "" {
+			return mac
+		}
+		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return r == ':' || r == '-' }) {
+			if mac := macOf(part); mac != "" {
 				return mac
 			}
 		}

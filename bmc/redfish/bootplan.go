@@ -82,7 +82,8 @@ func (v bootView) plan(want protocol.Override) bootPlan {
 // places are the resources to write a target at, in the order to try. Settings
 // that show both keys are meant to be written (iDRAC 10, AMI, OpenBMC); that
 // they exist means nothing (Dell 7.10 keeps only the order there; HPE, Lenovo).
-// BlueField's settings allow other targets than its system does.
+// Where they allow other targets than the system does (BlueField), the plan takes
+// the place that allows the wanted one.
 func (v bootView) places(words []protocol.BootTarget) []*bootObject {
 	if v.irmc != nil {
 		return []*bootObject{v.irmc}
@@ -96,17 +97,6 @@ func (v bootView) places(words []protocol.BootTarget) []*bootObject {
 	if !settings && shown || v.main.has(keyTarget) && (len(v.main.targets) > 0 || v.main.override.Target != "") {
 		out = append(out, v.main)
 	}
-	slices.SortStableFunc(out, func(a, b *bootObject) int {
-		_, okA := a.pick(words)
-		_, okB := b.pick(words)
-		switch {
-		case okA == okB:
-			return 0
-		case okA:
-			return -1
-		}
-		return 1
-	})
 	return out
 }
 
