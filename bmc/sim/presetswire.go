@@ -39,7 +39,7 @@ func wirePresets() []Personality {
 			p.Wire.Wrong = object{"MemorySummary": object{"TotalSystemMemoryGiB": "N/A"}, "LastResetTime": 0, "UUID": 7, "Status": "N/A"}
 		}),
 		quirk("HugeBody", "a body without an end: gofish reads all of it", nil, func(p *Personality) {
-			p.Wire.Huge = 32 << 20
+			p.Wire.Huge = 8 << 20
 		}),
 		quirk("BrokenJSON", "a body that is cut off, as of a BMC that restarts", nil, func(p *Personality) {
 			p.Wire.Malformed = true
