@@ -347,6 +347,9 @@ func (r *replay) fill(line string) string {
 				list[i] = "/nothing"
 			}
 		}
+		for i := len(h.media); i < 3; i++ {
+			list = append(list, fmt.Sprintf("{media%d}", i), "/nothing")
+		}
 		r.places = strings.NewReplacer(list...)
 	}
 	line = r.places.Replace(line)
