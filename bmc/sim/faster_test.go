@@ -26,8 +26,7 @@ func TestFaster(t *testing.T) {
 
 // setTimes makes every time of a structure an hour, and counts them.
 func setTimes(v reflect.Value) (n int) {
-	for i := range v.NumField() {
-		f := v.Field(i)
+	for _, f := range v.Fields() {
 		switch {
 		case f.Type() == reflect.TypeFor[time.Duration]():
 			f.SetInt(int64(time.Hour))

@@ -18,9 +18,8 @@ type Host struct {
 
 	// The rest is guarded by bmc.mu.
 	power      protocol.PowerState
-	former     protocol.PowerState // before power
-	changedAt  time.Time
-	epoch      uint64 // grows with each command, so that older delays end without effect
+	past       []powerChange // oldest first
+	epoch      uint64        // grows with each command, so that older delays end without effect
 	offAt      time.Time
 	begunAt    time.Time // of the last power-on or reset
 	resetAt    time.Time // of the last accepted reset
@@ -53,7 +52,7 @@ func newHost(b *BMC, p place, machine Machine) *Host {
 	h := &Host{
 		bmc: b, place: p, machine: machine,
 		resets: t.resets(p),
-		power:  protocol.PowerOff, former: protocol.PowerOff,
+		power:  protocol.PowerOff, past: []powerChange{{power: protocol.PowerOff}},
 		attributes: object{}, waiting: object{}, secure: object{}, secureNow: object{}, order: object{},
 		media: make(map[string]object),
 		boot: bootValues{
@@ -192,7 +191,11 @@ func (h *Host) setPower(p protocol.PowerState) {
 	if h.power == p {
 		return
 	}
-	h.former, h.power, h.changedAt = h.power, p, time.Now()
+	h.power = p
+	if len(h.past) == maxPast {
+		h.past = h.past[1:]
+	}
+	h.past = append(h.past, powerChange{time.Now(), p})
 	h.bmc.touch(h.place.uri)
 	h.bmc.record(RecordPower, string(p))
 	h.bmc.logger.Debug("simulated power", "power", p)

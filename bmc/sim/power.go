@@ -113,12 +113,23 @@ func (h *Host) settle() {
 	}
 }
 
+// maxPast bounds the changes of power that are remembered.
+const maxPast = 32
+
+// powerChange is a power state and when it began.
+type powerChange struct {
+	at    time.Time
+	power protocol.PowerState
+}
+
 // shown is the power state as a read gives it. bmc.mu is held.
 func (h *Host) shown() any {
 	rules := h.bmc.personality.Power
-	power := h.power
-	if time.Since(h.changedAt) < rules.StaleFor {
-		power = h.former
+	power := h.past[0].power
+	for _, c := range h.past[1:] {
+		if time.Since(c.at) >= rules.StaleFor {
+			power = c.power
+		}
 	}
 	if word, ok := rules.Shown[string(power)]; ok {
 		return word

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Presets lists every personality that has a report of its behaviour. Each
-// differs from an unremarkable BMC in that behaviour, and in the tree of its
-// vendor.
+// Presets lists every personality that has a report of its behaviour; a few are
+// assumed, and their Source says so. Each differs from an unremarkable BMC in
+// that behaviour, and in the tree of its vendor.
 func Presets() []Personality {
 	return slices.Concat(
 		Personalities(), overridePresets(), settingsPresets(), biosPresets(), etagPresets(),

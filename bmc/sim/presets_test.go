@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Every preset behaves as its trace says, and without its quirk a BMC with the
-// same tree, or for presets that are a tree only the generic one, fails at a
-// step that is marked as the quirk.
+// Every preset behaves as its trace says. Without its quirk a BMC with the same
+// tree, or for presets that are a tree only the generic one, fails at a step
+// that is marked as the quirk; and Plain fails somewhere.
 func TestPresets(t *testing.T) {
 	for _, p := range Presets() {
 		t.Run(p.Name, func(t *testing.T) {
@@ -30,6 +30,9 @@ func TestPresets(t *testing.T) {
 			var failed *stepError
 			if !errors.As(err, &failed) || !failed.step.quirk {
 				t.Errorf("without the quirk: %v; want a failure at one of the %d marked steps", err, tr.quirks())
+			}
+			if p.Name != Plain().Name && play(t, tr, Plain()) == nil {
+				t.Error("Plain plays it too")
 			}
 		})
 	}

@@ -20,13 +20,13 @@ func powerPresets() []Personality {
 		quirk("IDRAC5Gap", "Dell iDRAC 5.x: 20 s between operations; OpenStack sushy", DellTree(), func(p *Personality) {
 			p.Power.Gap = 20 * time.Second
 		}),
-		quirk("LenovoRestartHangs", "Lenovo SR675 V3: ForceRestart can hang the host; NVIDIA/libredfish lenovo.rs", LenovoTree(), func(p *Personality) {
+		quirk("LenovoRestartHangs", "Lenovo SR675 V3: ForceRestart can hang the host; libredfish lenovo.rs", LenovoTree(), func(p *Personality) {
 			p.Power.RestartHangs = true
 		}),
-		quirk("IDRAC8RestartHard", "Dell iDRAC8: GracefulRestart cuts power; OpenStack ironic", DellTree(), func(p *Personality) {
+		quirk("IDRAC8RestartHard", "Dell iDRAC8: GracefulRestart is a hard reset (a field report, thread not known)", DellTree(), func(p *Personality) {
 			p.Power.RestartHard = true
 		}),
-		quirk("IDRAC8NoGracefulRestart", "Dell iDRAC8, later: GracefulRestart is 400; OpenStack ironic", DellTree(), func(p *Personality) {
+		quirk("IDRAC8NoGracefulRestart", "Dell iDRAC8, later: GracefulRestart is 400 (a field report, thread not known)", DellTree(), func(p *Personality) {
 			p.Power.RefuseReset = resetGracefulRestart
 		}),
 		quirk("HPENoPowerCycle", "HPE iLO5 2.72 (captured tree): no PowerCycle", HPETree(), nil),

@@ -18,7 +18,7 @@ func reportPresets() []Personality {
 		progress("ProgressOEM", "NVIDIA BlueField-3 (captured tree): OEM, OsIsRunning", "oem", BlueFieldTree()),
 		progress("ProgressHPE", "HPE iLO: Oem.Hpe.PostState instead", "hpe", HPETree()),
 		progress("ProgressAbsent", "Dell R750 iDRAC9 6.00.30 (captured tree)", "absent", DellTree()),
-		progress("ProgressForgets", "OpenBMC: none after a restart of the BMC; openbmc/openbmc #2181", "forgets", OpenBMCTree()),
+		progress("ProgressForgets", "OpenBMC: none after a restart of the BMC; openbmc #2181", "forgets", OpenBMCTree()),
 		quirk("ClockWrong", "NVIDIA DGX H100 (captured tree): the clock of a manager says 2020", DGXTree(), func(p *Personality) {
 			p.Report.Clock = -6 * 365 * 24 * time.Hour
 		}),

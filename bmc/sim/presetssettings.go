@@ -16,7 +16,7 @@ func settingsPresets() []Personality {
 		quirk("IDRAC10Settings", "Dell iDRAC10, R6715 1.20.80.50: the system refuses, its settings take it; bmc-toolbox/bmclib #461, stmcginnis/gofish #511", IDRAC10Tree(), func(p *Personality) {
 			p.Boot.At = WriteSettings
 		}),
-		quirk("DellSettingsOrderOnly", "Dell R750 iDRAC9 7.10.30 (captured tree): the settings have no Target and Enabled; NVIDIA/libredfish #75", DellSettingsTree(), nil),
+		quirk("DellSettingsOrderOnly", "Dell R750 iDRAC9 7.10.30 (captured tree): the settings have no Target and Enabled; libredfish #75", DellSettingsTree(), nil),
 		quirk("NokiaSettings", "Nokia: the settings have the override; OpenStack sushy, use-settingsobject", NokiaTree(), func(p *Personality) {
 			p.Boot.At = WriteSettings
 		}),

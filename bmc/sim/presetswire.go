@@ -17,7 +17,7 @@ func wirePresets() []Personality {
 		quirk("SessionNoLink", "sushy-tools: no Links.Sessions in the service root", nil, func(p *Personality) {
 			p.Session.NoLink = true
 		}),
-		quirk("PasswordsBlock", "wrong passwords block the client; dell/iDRAC-Redfish-Scripting #295, DMTF/Redfish-Protocol-Validator #12", DellTree(), func(p *Personality) {
+		quirk("PasswordsBlock", "wrong passwords block the client; iDRAC-Redfish-Scripting #295, Protocol-Validator #12", DellTree(), func(p *Personality) {
 			p.Session.LockAfter, p.Session.LockFor = 3, 5*time.Minute
 		}),
 		quirk("DropsIdle", "idle connections are dropped when they are used; OpenStack sushy sends Connection: close", nil, func(p *Personality) {
@@ -39,7 +39,7 @@ func wirePresets() []Personality {
 			p.Wire.Wrong = object{"MemorySummary": object{"TotalSystemMemoryGiB": "N/A"}, "LastResetTime": 0, "UUID": 7, "Status": "N/A"}
 		}),
 		quirk("HugeBody", "a body without an end: gofish reads all of it", nil, func(p *Personality) {
-			p.Wire.Huge = 32 << 20
+			p.Wire.Huge = 8 << 20
 		}),
 		quirk("BrokenJSON", "a body that is cut off, as of a BMC that restarts", nil, func(p *Personality) {
 			p.Wire.Malformed = true

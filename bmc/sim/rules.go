@@ -81,7 +81,7 @@ type ETagRules struct {
 // PowerRules say how a BMC reports and changes power, besides what Personality
 // says itself.
 type PowerRules struct {
-	StaleFor    time.Duration // reads show the former state so long after a change
+	StaleFor    time.Duration // reads show the state of so long ago
 	OffAtOnce   bool          // Off is shown as soon as it is accepted, while the host runs on for PowerOffDelay
 	OnFallsBack int           // so many On show PoweringOn for PowerOnDelay and then Off
 	Shown       map[string]any

@@ -18,13 +18,13 @@ import (
 //	< header Retry-After = 30        a header of the answer, or: absent
 //	< closed                         no answer, the connection is closed
 //	took 5s..6s                      how long the answer took
-//	size 32MiB                       the body has that many bytes at least
+//	size 8MiB                        the body has that many bytes at least
 //	wait 30s
 //	do external-on                   something that no client does
 //	is machine shell                 is power On, is override Pxe Once, is media a.iso
 //	saw consumed Hdd                 a record of the BMC's history
 //	count delivered 3                deliveries to the webhook, events on the stream
-//	sample 1000 GET {system} mean 100ms..200ms max 18s
+//	sample 300 GET {system} mean 100ms..200ms max 18s
 //
 // A step whose first word ends in "!" is what the preset does and others do not.
 type trace struct {
