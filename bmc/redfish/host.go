@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -15,8 +16,7 @@ type host struct {
 	users     int // guarded by Dialer.mu
 
 	mu      sync.Mutex
-	refused bmc.Credentials
-	until   time.Time
+	refused map[bmc.Credentials]time.Time // until when they are not tried
 }
 
 func (d *Dialer) newHost() *host {
@@ -24,18 +24,23 @@ func (d *Dialer) newHost() *host {
 }
 
 // refuse remembers that the BMC refused the credentials.
-func (h *host) refuse(c bmc.Credentials, until time.Time) {
+func (h *host) refuse(c bmc.Credentials, until, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.refused, h.until = c, until
+	maps.DeleteFunc(h.refused, func(_ bmc.Credentials, until time.Time) bool { return !until.After(now) })
+	if h.refused == nil {
+		h.refused = make(map[bmc.Credentials]time.Time)
+	}
+	h.refused[c] = until
 }
 
 // refusal says how long the credentials must not be tried; 0 if they may be.
 func (h *host) refusal(c bmc.Credentials, now time.Time) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.refused != c {
+	until, ok := h.refused[c]
+	if !ok {
 		return 0
 	}
-	return max(0, h.until.Sub(now))
+	return max(0, until.Sub(now))
 }

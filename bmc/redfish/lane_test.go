@@ -48,12 +48,20 @@ func TestRefusalIsPerCredentials(t *testing.T) {
 	l := &host{}
 	now := time.Now()
 	old, renewed := bmc.Credentials{Username: "u", Password: "old"}, bmc.Credentials{Username: "u", Password: "new"}
-	l.refuse(old, now.Add(time.Minute))
+	l.refuse(old, now.Add(time.Minute), now)
 	if got := l.refusal(old, now); got != time.Minute {
 		t.Errorf("refused for %s", got)
 	}
 	if l.refusal(renewed, now) != 0 || l.refusal(old, now.Add(time.Minute)) != 0 {
 		t.Error("refused too much")
+	}
+	l.refuse(renewed, now.Add(time.Hour), now)
+	if l.refusal(old, now) != time.Minute { // two wrong accounts do not take turns
+		t.Error("the first refusal is forgotten")
+	}
+	l.refuse(renewed, now.Add(time.Hour), now.Add(time.Minute))
+	if len(l.refused) != 1 {
+		t.Errorf("%d refusals are kept", len(l.refused))
 	}
 }
 

@@ -223,7 +223,8 @@ func (l *link) logout() {
 
 // denied stops all use of these credentials for the pause.
 func (l *link) denied(op string, resp *http.Response, body []byte) error {
-	l.host.refuse(l.account.credentials, time.Now().Add(l.config.DeniedPause))
+	now := time.Now()
+	l.host.refuse(l.account.credentials, now.Add(l.config.DeniedPause), now)
 	e := l.statusError(op, resp, body)
 	e.Code = protocol.CodeDenied
 	return e
