@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -128,6 +129,7 @@ func TestDeadBMCIsLeftAlone(t *testing.T) {
 // An inventory that hangs delays neither polls nor power.
 func TestInventoryIsOffThePowerPath(t *testing.T) {
 	hangs, stop := make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(stop) })
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/nics":
@@ -141,6 +143,7 @@ func TestInventoryIsOffThePowerPath(t *testing.T) {
 		}
 	})
 	d := open(t, redfish.Config{}, target)
+	t.Cleanup(goOn)
 	done := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -153,7 +156,7 @@ func TestInventoryIsOffThePowerPath(t *testing.T) {
 	if err := d.Reset(deadline(t), bmc.ResetForceOff); err != nil {
 		t.Error(err)
 	}
-	close(stop)
+	goOn()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

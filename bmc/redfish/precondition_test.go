@@ -42,11 +42,11 @@ func TestPreconditions(t *testing.T) {
 					fmt.Fprint(w, `{}`)
 				default:
 					sent = append(sent, match)
-					switch {
-					case match == tt.takes:
+					switch match {
+					case tt.takes:
 						stored = `{"PowerState":"Off","Boot":{"BootSourceOverrideTarget":"Pxe","BootSourceOverrideEnabled":"Once"}}`
 						w.WriteHeader(http.StatusNoContent)
-					case match == "":
+					case "":
 						w.WriteHeader(http.StatusPreconditionRequired)
 					default:
 						w.WriteHeader(http.StatusPreconditionFailed)
