@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -200,7 +202,7 @@ func TestPresetsBusy(t *testing.T) {
 }
 
 // A URI that somebody left would be booted instead of DHCP's: it goes with the
-// arming, and where it cannot, the arming is an error.
+// arming.
 func TestLeftURIIsCleared(t *testing.T) {
 	r := preset(t, "SupermicroURI")
 	patchRaw(t, r, "/redfish/v1/Systems/1", `{"Boot":{"HttpBootUri":"http://192.0.2.1/left"}}`)
@@ -210,6 +212,24 @@ func TestLeftURIIsCleared(t *testing.T) {
 	}
 	if body := getRaw(t, r, "/redfish/v1/Systems/1"); bytes.Contains(body, []byte("192.0.2.1")) {
 		t.Errorf("the URI is still there: %s", body)
+	}
+}
+
+// A BMC that keeps the URI would boot it: the arming is an error, and the error
+// does not show the URI, in which somebody's token may be.
+func TestLeftURIThatStays(t *testing.T) {
+	target, enabled := "None", "Disabled"
+	d := open(t, redfish.Config{}, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch {
+			target, enabled = "UefiHttp", "Once"
+		}
+		fmt.Fprintf(w, `{"PowerState":"Off","Boot":{"BootSourceOverrideTarget":%q,"BootSourceOverrideEnabled":%q,"HttpBootUri":"http://192.0.2.1/left"}}`, target, enabled)
+	}))
+	_, err := d.SetBoot(deadline(t), once(protocol.TargetUefiHTTP))
+	wantCode(t, err, protocol.CodeUnsupported)
+	wantText(t, err, "HttpBootUri")
+	if bytes.Contains([]byte(err.Error()), []byte("192.0.2.1")) {
+		t.Errorf("the URI is shown: %v", err)
 	}
 }
 
