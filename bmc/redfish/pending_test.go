@@ -59,3 +59,27 @@ func TestPendingOverrideIsShown(t *testing.T) {
 	main = none
 	shows(false, "consumed, though the settings still show it")
 }
+
+// A write that is answered with 202 is done by a task, and read back for a while.
+func TestAcceptedForLater(t *testing.T) {
+	t.Parallel()
+	reads, written := 0, false
+	d := open(t, redfish.Config{}, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch {
+			written = true
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		boot := `"None","BootSourceOverrideEnabled":"Disabled"`
+		if written {
+			if reads++; reads > 1 {
+				boot = `"Pxe","BootSourceOverrideEnabled":"Once"`
+			}
+		}
+		fmt.Fprintf(w, `{"PowerState":"Off","Boot":{"BootSourceOverrideTarget":%s}}`, boot)
+	}))
+	got, err := d.SetBoot(deadline(t), once(protocol.TargetPxe))
+	if err != nil || got.Outcome != bmc.BootStored || reads != 2 {
+		t.Errorf("%+v after %d reads, %v", got, reads, err)
+	}
+}
