@@ -71,28 +71,18 @@ func rackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack,
 // enter gives an agent's documents a version where their content differs from
 // what was last sent, and writes them to its ledger.
 func (c *Control) enter(ctx context.Context, agent string, docs plan.Documents) error {
-	l, err := c.cfg.Store.Ledger(agent)
-	if err != nil {
-		return err
-	}
-	e := entry{ledger: &l, agent: agent, signer: c.cfg.Signer, epoch: c.epoch, fence: c.fence, now: c.cfg.Clock()}
-	e.put(protocol.LeafHold, &docs.Holds, &docs.Holds.Head, &docs.Holds.IssuedAt, &docs.Holds.Fence)
-	for i := range docs.Racks {
-		d := &docs.Racks[i]
-		e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
-	}
-	for i := len(docs.Racks); ; i++ {
-		if _, ok := l.Sent[rackLeaf(i)]; !ok {
-			break
+	var e entry
+	_, written, err := c.changeLedger(ctx, agent, func(l *store.Ledger) bool {
+		e = entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.epoch, fence: c.fence, now: c.cfg.Clock()}
+		e.put(protocol.LeafHold, &docs.Holds, &docs.Holds.Head, &docs.Holds.IssuedAt, &docs.Holds.Fence)
+		for i := range docs.Racks {
+			d := &docs.Racks[i]
+			e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
 		}
-		delete(l.Sent, rackLeaf(i))
-		delete(l.Acked, rackLeaf(i)) // what comes back was not acknowledged
-		e.changed = true
-	}
-	if e.err != nil || !e.changed {
-		return e.err
-	}
-	if err := c.cfg.Store.PutLedger(ctx, &l); err != nil {
+		e.dropFrom(len(docs.Racks))
+		return e.err == nil && e.changed
+	})
+	if err = errors.Join(e.err, err); err != nil || !written {
 		return err
 	}
 	c.cfg.Crash.At("hub.ledger.written")
@@ -117,6 +107,7 @@ type entry struct {
 // not acknowledged: agents refuse an earlier fence. The sealed bytes are kept, so that
 // a document that is sent again is the same to the byte.
 func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time, fence *protocol.Fence) {
+	*head, *issued, *fence = protocol.Head{}, time.Time{}, protocol.Fence{} // of an earlier try
 	content, err := json.Marshal(doc)
 	if err != nil {
 		e.err = errors.Join(e.err, err)
@@ -146,4 +137,16 @@ func latest(l store.Ledger) uint64 {
 		v = max(v, s.Head.Version)
 	}
 	return v
+}
+
+// dropFrom forgets the shards from the given one on: the rack has fewer servers.
+func (e *entry) dropFrom(shard int) {
+	for i := shard; ; i++ {
+		if _, ok := e.ledger.Sent[rackLeaf(i)]; !ok {
+			return
+		}
+		delete(e.ledger.Sent, rackLeaf(i))
+		delete(e.ledger.Acked, rackLeaf(i)) // what comes back was not acknowledged
+		e.changed = true
+	}
 }

@@ -75,10 +75,11 @@ type openDoc struct {
 	since time.Time
 }
 
-// The messages that one agent may send: 50/s, and 400 at once.
+// The messages that one agent may send: 200/s, and 2,000 at once. A client that places
+// and releases holds as fast as it can makes some 150/s.
 const (
-	messageRate  = 50
-	messageBurst = 400
+	messageRate  = 200
+	messageBurst = 2000
 )
 
 // contacts are those of the agents that sent something or are sent something. There
