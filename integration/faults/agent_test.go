@@ -28,7 +28,8 @@ type agent struct {
 	generation int
 
 	*process
-	core *rackagent.Agent
+	core    *rackagent.Agent
+	metrics *prometheus.Registry
 }
 
 func (a *agent) alive() bool { return a.process != nil && !a.dead.Load() }
@@ -41,11 +42,12 @@ func (a *agent) start() {
 		a.disk.Store(disk.Copy())
 		_ = disk.Close() // of a Memory: nothing fails
 	})
+	a.metrics = prometheus.NewRegistry()
 	var err error
 	a.core, err = rackagent.New(rackagent.Config{
 		Agent: a.name, Rack: a.rack, Version: "test", DB: disk, Blobs: s.blobs, Signer: a.signer,
 		HubKeys: []ed25519.PublicKey{s.hubSigner.Public()}, Credentials: anyCredentials{}, OpenBMC: a.open, Puller: allLocal{},
-		Clock: time.Now, Random: rand.Reader, Logger: s.log.With("agent", a.name), Registerer: prometheus.NewRegistry(), Crash: a.crash,
+		Clock: time.Now, Random: rand.Reader, Logger: s.log.With("agent", a.name), Registerer: a.metrics, Crash: a.crash,
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -54,13 +56,31 @@ func (a *agent) start() {
 	core := a.core
 	e := &endpoint{
 		name: a.name, process: a.process, subscribe: rackagent.Subscriptions(a.name), receive: core.Receive,
-		up: func() { core.Connected(transport(func(topic string, payload []byte) error { return publish(topic, payload) })) },
+		up: func() {
+			core.Connected(transport(func(topic string, payload []byte) error { return publish(topic, payload) }))
+		},
 	}
 	publish = s.net.attach(e)
 	ready := make(chan struct{})
 	a.run(s, "agent", func(ctx context.Context) error { return core.Run(ctx, func() { close(ready) }) })
 	<-ready
 	s.net.connect(e)
+}
+
+// says is whether the agent itself has the condition now, whoever hears of it.
+func (a *agent) says(code protocol.ConditionCode) bool {
+	families, err := a.metrics.Gather()
+	if err != nil {
+		a.site.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "rackboot_agent_conditions" && m.GetLabel()[0].GetValue() == string(code) {
+				return m.GetGauge().GetValue() > 0
+			}
+		}
+	}
+	return false
 }
 
 // swap puts another disk into the agent's host, whose agent does not run.
@@ -80,7 +100,9 @@ func (t transport) Publish(topic string, payload []byte) error { return t(topic,
 
 type anyCredentials struct{}
 
-func (anyCredentials) Read(string) (bmc.Credentials, string, error) { return bmc.Credentials{}, "", nil }
+func (anyCredentials) Read(string) (bmc.Credentials, string, error) {
+	return bmc.Credentials{}, "", nil
+}
 
 // allLocal finds every boot file in place already.
 type allLocal struct{}

@@ -235,12 +235,21 @@ func (b *book) opened(h *hub) {
 	b.checkHub(h)
 }
 
-// restored says that the hub was given an old copy of its disk: what was accepted
-// since is forgotten there, and so are releases.
-func (b *book) restored(h *hub) {
+// forget says that the hub gets an old copy of its disk: what was accepted since is
+// not known there, and releases are not either.
+func (b *book) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.holds)
+	for _, a := range b.requests {
+		a.lost = true
+	}
+}
+
+// restored takes over the requests that the old copy has.
+func (b *book) restored(h *hub) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for id, a := range b.requests {
 		q, err := h.store.GetRequest(id)
 		a.lost, a.outcome = err != nil, q.Report.Outcome

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"rackboot/protocol/link"
 )
 
 // endpoint is one run of a process, as a network sees it.
@@ -13,6 +15,7 @@ type endpoint struct {
 	subscribe []string
 	up        func() // on each new connection
 	receive   func(topic string, payload []byte)
+	link      *link.Link // where the network has a broker
 }
 
 // network carries messages between hubs and agents, and loses them.

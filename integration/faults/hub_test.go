@@ -77,6 +77,17 @@ func (h *hub) epoch() uint64 {
 	return n
 }
 
+// rollBackHub starts the hub again on an old copy of its disk. What was accepted
+// since is forgotten.
+func (s *site) rollBackHub(disk *storetest.Memory) {
+	s.note("the hub's disk is rolled back")
+	s.hub.kill()
+	s.hub.disk.Store(disk)
+	s.book.forget()
+	s.hub.start()
+	s.book.restored(s.hub)
+}
+
 // raiseEpoch is what `rackboot-hub restored` does, on the disk of a hub that does
 // not run.
 func (h *hub) raiseEpoch() {

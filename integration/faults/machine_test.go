@@ -113,7 +113,9 @@ func (d *driver) Observe(context.Context) (protocol.Observation, error) {
 }
 
 // Capabilities implements bmc.Driver.
-func (*driver) Capabilities(context.Context) (bmc.Capabilities, error) { return bmc.Capabilities{}, nil }
+func (*driver) Capabilities(context.Context) (bmc.Capabilities, error) {
+	return bmc.Capabilities{}, nil
+}
 
 // SetBoot implements bmc.Driver.
 func (d *driver) SetBoot(_ context.Context, want protocol.Override) (protocol.Override, error) {

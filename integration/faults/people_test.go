@@ -20,7 +20,7 @@ func (s *site) place(server string, mode protocol.StopMode) (id string) {
 		return ""
 	}
 	s.keys++
-	hold := storetest.Hold("somebody", fmt.Sprintf("k%d", s.keys), server)
+	hold := storeHold(fmt.Sprintf("k%d", s.keys), server)
 	hold.Spec.Mode = mode
 	got, err := h.store.CreateHold(s.ctx, hold)
 	if !h.alive() || err != nil {
@@ -143,3 +143,5 @@ func (s *site) somebody() {
 		s.claim(claimed)
 	}
 }
+
+func storeHold(key, server string) *protocol.Hold { return storetest.Hold("somebody", key, server) }

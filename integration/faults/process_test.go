@@ -10,16 +10,17 @@ import (
 // leaves no time for anything: what the process still does afterwards reaches no
 // disk, no broker and no BMC.
 type process struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
-	dead   atomic.Bool
-	fuse   atomic.Int64 // crash points until the process dies at one; 0 is never
-	left   func()       // called once at its death, to keep what is on its disk
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+	dead    atomic.Bool
+	fuse    atomic.Int64 // crash points until the process dies at one; 0 is never
+	atDeath []func()     // called in order before anything of it ends
 }
 
+// newProcess makes a process; left keeps what is on its disk at its death.
 func newProcess(ctx context.Context, left func()) *process {
-	p := &process{left: left}
+	p := &process{atDeath: []func(){left}}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	return p
 }
@@ -46,7 +47,9 @@ func (p *process) die() {
 	if p.dead.Swap(true) {
 		return
 	}
-	p.left()
+	for _, f := range p.atDeath {
+		f()
+	}
 	p.cancel()
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
 	"rackboot/state/statetest"
 )
 
@@ -88,11 +87,10 @@ func world(t *testing.T, seed uint64, done *atomic.Int64) {
 // wild is a site to which anything may happen.
 type wild struct {
 	*site
-	more    []*hub // second hubs, dead or alive
-	hubs    *storetest.Memory
-	disks   *statetest.Memory
-	behind  bool // the hub's store is an old copy, and nobody has raised the epoch
-	copyFor int  // generation of the agent whose disk was copied
+	more   []*hub // second hubs, dead or alive
+	hubs   *storetest.Memory
+	disks  *statetest.Memory
+	behind bool // the hub's store is an old copy, and nobody has raised the epoch
 }
 
 func (w *wild) bag() *bag { return w.net.(*bag) }
@@ -230,7 +228,8 @@ func (w *wild) disk() {
 		}
 	case 6:
 		if w.hubs != nil && !w.behind {
-			w.rollBackHub()
+			w.behind = true
+			w.rollBackHub(w.hubs.Copy())
 		}
 	case 7, 8:
 		if w.behind {
@@ -239,29 +238,6 @@ func (w *wild) disk() {
 	case 9:
 		w.secondHub()
 	}
-}
-
-func (w *wild) rollBackHub() {
-	w.note("the hub's disk is rolled back")
-	w.hub.kill()
-	w.hub.disk.Store(w.hubs.Copy())
-	w.behind = true
-	old := w.hub.name
-	w.hub.name = "restoring" // nobody compares it with what is forgotten
-	w.hub.name = old
-	w.reopen()
-}
-
-// reopen starts the hub on a disk that has forgotten.
-func (w *wild) reopen() {
-	w.book.mu.Lock()
-	clear(w.book.holds)
-	for _, q := range w.book.requests {
-		q.lost = true
-	}
-	w.book.mu.Unlock()
-	w.hub.start()
-	w.book.restored(w.hub)
 }
 
 func (w *wild) raise() {
@@ -297,5 +273,3 @@ func (w *wild) settleHubs() {
 		w.raise()
 	}
 }
-
-var _ = protocol.CondTwoHubs
