@@ -15,6 +15,7 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("seed", 0, "replay the scenario with this seed; 0 is a new one")
+	keepFlag  = flag.Bool("keep-going", false, "go on with other seeds after a failure")
 	stepsFlag = flag.Int("steps", 0, "how many steps the property test takes; 0 is what fits into CI")
 )
 
@@ -50,7 +51,7 @@ func TestRandomInterleavings(t *testing.T) {
 		for range worldsAtOnce {
 			t.Run("", func(t *testing.T) {
 				t.Parallel()
-				for !t.Failed() {
+				for !t.Failed() || *keepFlag {
 					i := next.Add(1) - 1
 					if i >= int64(worlds) {
 						return

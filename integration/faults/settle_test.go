@@ -46,11 +46,11 @@ func (s *site) calm(d time.Duration) {
 func (s *site) settle() {
 	s.t.Helper()
 	s.recover()
-	s.untilSettled("with holds")
+	s.untilSettled("with holds", false)
 	for _, id := range s.live() {
 		s.release(id)
 	}
-	s.untilSettled("without holds")
+	s.untilSettled("without holds", true)
 }
 
 func (s *site) recover() {
@@ -71,12 +71,15 @@ func (s *site) recover() {
 	s.note("everything is honest and alive")
 }
 
-func (s *site) untilSettled(when string) {
+// untilSettled waits until nothing is open; a request may still be while a hold
+// lies on its server.
+func (s *site) untilSettled(when string, requests bool) {
 	s.t.Helper()
 	start, resumed := time.Now(), time.Time{}
 	for {
-		open := s.open()
+		open := s.open(requests)
 		if len(open) == 0 {
+			s.note("settled %s after %s", when, time.Since(start))
 			return
 		}
 		if time.Since(start) > settleLimit {
@@ -96,11 +99,11 @@ func (*site) has(conds []protocol.ConditionState, code protocol.ConditionCode) b
 }
 
 // open is everything that is not as it is to be in the end.
-func (s *site) open() (open []string) {
+func (s *site) open(requests bool) (open []string) {
 	add := func(format string, args ...any) { open = append(open, fmt.Sprintf(format, args...)) }
 	s.book.mu.Lock()
 	for id, a := range s.book.requests {
-		if !a.lost && !ended(a.outcome) {
+		if requests && !a.lost && !ended(a.outcome) {
 			add("request %s of %s has no end", id, a.Server)
 		}
 	}

@@ -37,11 +37,12 @@ func TestFaultTable(t *testing.T) {
 		{"two-hubs-of-one-number", twoHubsOfOneNumber},
 	} {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newSite(t, seed, 2, newBroker)
 				b := &table{site: s, broker: s.net.(*broker)}
 				defer func() { b.stop(b.more...) }()
-				b.untilSettled("at the beginning")
+				b.untilSettled("at the beginning", true)
 				row.fault(b)
 				b.note("the fault ends")
 				b.settle()
@@ -150,10 +151,10 @@ func partition(b *table) {
 	}
 }
 
-// meanwhile sets a policy for an hour.
+// meanwhile sets a policy for half an hour.
 func (b *table) meanwhile(p func(r *rand.Rand, topic string, payload []byte) []delivery) {
 	b.broker.setPolicy(seeded(b.rng.Uint64(), p))
-	b.live(time.Hour)
+	b.live(30 * time.Minute)
 	b.broker.setPolicy(honest)
 }
 
@@ -254,7 +255,7 @@ func hubStoreRolledBack(b *table) {
 		b.hub.kill()
 		b.hub.raiseEpoch()
 		b.hub.start()
-		b.untilSettled("after the epoch was raised")
+		b.untilSettled("after the epoch was raised", false)
 	}
 }
 
@@ -297,7 +298,7 @@ func twoHubsOfOneNumber(b *table) {
 	b.hub.kill()
 	other := b.newHub("hub2", b.hub.disk.Load().Copy())
 	b.hub.start()
-	b.untilSettled("after the restart")
+	b.untilSettled("after the restart", false)
 	b.more = append(b.more, other)
 	b.note("a second hub of the same number")
 	other.start()
