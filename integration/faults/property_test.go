@@ -35,14 +35,21 @@ func steps() int {
 	}
 }
 
+// seedOf is the seed that was asked for, else a new one; in decimal it has at most
+// 15 digits.
+func seedOf() uint64 {
+	if *seedFlag != 0 {
+		return *seedFlag
+	}
+	return rand.Uint64() >> 16
+}
+
 // TestRandomInterleavings: whatever the order in which people, the network, the
 // processes and the disks do what they can do, no promise is broken at any step
 // (P1, P9, P10), and afterwards an honest network ends everything that is open.
 func TestRandomInterleavings(t *testing.T) {
-	first, worlds := *seedFlag, max(1, steps()/stepsPerWorld)
-	if first == 0 {
-		first = rand.Uint64() >> 16
-	} else if *stepsFlag == 0 {
+	first, worlds := seedOf(), max(1, steps()/stepsPerWorld)
+	if *seedFlag != 0 && *stepsFlag == 0 {
 		worlds = 1
 	}
 	var next, done atomic.Int64
