@@ -41,7 +41,10 @@ type BootConfigurationSpec struct {
 type BootConfigurationStatus struct {
 	State       BootConfigState `json:"state,omitempty"`
 	HTTPBootURI string          `json:"httpBootURI,omitempty"`
-	Provisioned *Provisioned    `json:"provisioned,omitempty"`
+	// GrantFor is the incarnation of the agent that the grant was first given to,
+	// stored before it was; no other may use it.
+	GrantFor    string       `json:"grantFor,omitempty"`
+	Provisioned *Provisioned `json:"provisioned,omitempty"`
 	// SignedProvisioned is the agent's COSE_Sign1; stored once and echoed to agents.
 	SignedProvisioned []byte           `json:"signedProvisioned,omitempty"`
 	Conditions        []ConditionState `json:"conditions,omitempty"`

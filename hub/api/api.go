@@ -44,7 +44,7 @@ type Fleet interface {
 	Events(after uint64, limit int) []protoapi.EventRecord
 }
 
-// Config is what the API needs. Logger and Ready may be nil.
+// Config is what the API needs. Logger, Ready and Writable may be nil.
 type Config struct {
 	Store *store.Store
 	Fleet Fleet
@@ -57,6 +57,8 @@ type Config struct {
 	Version    string // of the hub, for the OpenAPI document
 	// Ready says why the hub cannot serve yet; nil error when it can.
 	Ready func() error
+	// Writable says why nothing may be changed now; nil error when it may.
+	Writable func() error
 }
 
 // API is the hub's API as an http.Handler.
@@ -68,6 +70,7 @@ type API struct {
 	newID    func() string
 	logger   *slog.Logger
 	ready    func() error
+	writable func() error
 	mux      *http.ServeMux
 	huma     huma.API
 	metrics  metrics
@@ -86,7 +89,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		store: cfg.Store, fleet: cfg.Fleet, token: sha256.Sum256([]byte(cfg.Token)),
-		clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, ready: cfg.Ready,
+		clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),
 	}
 	if a.logger == nil {

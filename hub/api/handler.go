@@ -90,7 +90,19 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			WithHint("rackctl context set NAME --token-file FILE")).WithStatus(http.StatusUnauthorized))
 		return
 	}
+	if err := a.changes(r); err != nil {
+		writeProblem(rec, protoapi.ProblemOf(err))
+		return
+	}
 	a.mux.ServeHTTP(rec, r)
+}
+
+// changes refuses a request that may change something while nothing may be changed.
+func (a *API) changes(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || a.writable == nil {
+		return nil
+	}
+	return a.writable()
 }
 
 // openRoute says whether a route needs no bearer token. Joining brings its own.

@@ -235,6 +235,22 @@ func (b *bench) hello(agent, session string, applied map[string]protocol.Head) {
 	b.says(agent, protocol.LeafHello, protocol.Hello{Agent: agent, Session: session, Incarnation: "i", Protocol: protocol.Version, Applied: applied, At: b.now})
 }
 
+// greets has an agent of version 1 say a Hello that is in step with the ledger.
+func (b *bench) greets(agent string) {
+	b.t.Helper()
+	l, err := b.store.Ledger(agent)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	applied := map[string]protocol.Head{}
+	for leaf, s := range l.Sent {
+		applied[leaf] = s.Head
+	}
+	sent := b.sent
+	b.hello(agent, "s", applied)
+	b.sent = sent
+}
+
 func codes(conds []protocol.ConditionState) string {
 	var out []string
 	for _, c := range conds {

@@ -89,6 +89,7 @@ func TestClaimImage(t *testing.T) {
 			b := newBench(t, images)
 			b.apply(storetest.Site()...)
 			agent := b.join("r1")
+			b.greets(agent)
 			b.pass()
 			b.acks(agent)
 			b.apply(storetest.Claim("c1", "n1"))
@@ -130,6 +131,7 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 	}
 	b.acks(agent)
 	b.restart()
+	b.greets(agent)
 	other := storetest.Claim("c1", "n1")
 	other.Spec.Image = "registry.example/os:2"
 	b.apply(other)
@@ -230,6 +232,7 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	}
 	for range 2 {
 		b.restart()
+		b.greets(agent)
 		b.pass()
 		if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 0 || len(d.Releases) != 1 || d.Releases[0].HoldID != h.Metadata.Name {
 			t.Errorf("the document says %+v", d)
@@ -238,6 +241,7 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	b.dies("hub.hold.removed", func() {
 		b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	})
+	b.greets(agent)
 	b.pass()
 	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Releases) != 0 {
 		t.Errorf("after the acknowledgement: %+v", d)

@@ -17,10 +17,16 @@ import (
 // cannot be written keeps none of the others waiting.
 func (c *Control) compile(ctx context.Context) error {
 	f := c.fleet()
+	given, err := c.give(ctx, f)
+	errs := []error{err}
+	if given {
+		f = c.fleet() // as it is on disk
+	}
 	f.Shards = c.shards(f)
-	var errs []error
 	for agent, docs := range plan.Compile(f) {
-		if c.sends.isBehind(agent) {
+		ready := false
+		c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == stageReady, docs.TooOld })
+		if !ready || c.steppedDown() {
 			continue
 		}
 		if err := c.enter(ctx, agent, docs); err != nil {
@@ -69,17 +75,18 @@ func (c *Control) enter(ctx context.Context, agent string, docs plan.Documents) 
 	if err != nil {
 		return err
 	}
-	e := entry{ledger: &l, agent: agent, signer: c.cfg.Signer, epoch: c.epoch, now: c.cfg.Clock()}
-	e.put(protocol.LeafHold, &docs.Holds, &docs.Holds.Head, &docs.Holds.IssuedAt)
+	e := entry{ledger: &l, agent: agent, signer: c.cfg.Signer, epoch: c.epoch, fence: c.fence, now: c.cfg.Clock()}
+	e.put(protocol.LeafHold, &docs.Holds, &docs.Holds.Head, &docs.Holds.IssuedAt, &docs.Holds.Fence)
 	for i := range docs.Racks {
 		d := &docs.Racks[i]
-		e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt)
+		e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
 	}
 	for i := len(docs.Racks); ; i++ {
 		if _, ok := l.Sent[rackLeaf(i)]; !ok {
 			break
 		}
 		delete(l.Sent, rackLeaf(i))
+		delete(l.Acked, rackLeaf(i)) // what comes back was not acknowledged
 		e.changed = true
 	}
 	if e.err != nil || !e.changed {
@@ -99,32 +106,36 @@ type entry struct {
 	agent   string
 	signer  *wire.Signer
 	epoch   uint64
+	fence   protocol.Fence
 	now     time.Time
 	changed bool
 	err     error
 }
 
-// put takes a document without head and time; if it is news, it fills both and
-// seals it. The sealed bytes are kept, so that a document that is sent again is the
-// same to the byte, also by a later release of the hub.
-func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time) {
+// put takes a document without head, time and fence; if it is news, it fills them
+// and seals it. So it does with one that another start of the hub sealed and that was
+// not acknowledged: agents refuse an earlier fence. The sealed bytes are kept, so that
+// a document that is sent again is the same to the byte.
+func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time, fence *protocol.Fence) {
 	content, err := json.Marshal(doc)
 	if err != nil {
 		e.err = errors.Join(e.err, err)
 		return
 	}
 	digest := wire.Digest(content)
-	if have, sent := e.ledger.Sent[leaf]; sent && have.Digest == digest && have.Head.Epoch == e.epoch {
+	have, sent := e.ledger.Sent[leaf]
+	acked := sent && e.ledger.Acked[leaf] == have.Head
+	if sent && have.Digest == digest && have.Head.Epoch == e.epoch && (acked || have.Fence == e.fence.Number) {
 		return
 	}
 	e.ledger.Version = latest(*e.ledger) + 1
-	*head, *issued = protocol.Head{Epoch: e.epoch, Version: e.ledger.Version}, e.now
+	*head, *issued, *fence = protocol.Head{Epoch: e.epoch, Version: e.ledger.Version}, e.now, e.fence
 	body, err := wire.Seal(e.signer, protocol.TopicDown(e.agent, leaf), doc)
 	if err != nil {
 		e.err = errors.Join(e.err, err)
 		return
 	}
-	e.ledger.Sent[leaf] = store.SentDoc{Head: *head, Body: body, Digest: digest}
+	e.ledger.Sent[leaf] = store.SentDoc{Head: *head, Body: body, Digest: digest, Fence: e.fence.Number, Sealed: wire.Digest(body)}
 	e.changed = true
 }
 

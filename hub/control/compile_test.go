@@ -27,6 +27,7 @@ func TestShardsComeAndGo(t *testing.T) {
 	b.sent = nil
 	b.apply(storetest.BMC("b-first", "r1"), storetest.Server("a-first", "b-first", "boot", "52:54:00:00:02:01"))
 	b.restart()
+	b.greets(agent)
 	b.pass()
 	if got := b.took(agent); fmt.Sprint(got) != "[rack/1]" {
 		t.Errorf("a new server changed %v", got)
@@ -38,7 +39,7 @@ func TestShardsComeAndGo(t *testing.T) {
 	}
 	b.pass()
 	if l, _ := b.store.Ledger(agent); len(l.Sent) != 2 {
-		t.Errorf("documents %v", sentLeaves(l))
+		t.Errorf("documents %v", sentLeaves(&l))
 	}
 	b.apply(storetest.Server("a-first", "b-first", "boot", "52:54:00:00:02:01"))
 	b.pass()

@@ -5,10 +5,12 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -60,17 +62,28 @@ type Control struct {
 	sends  *sends
 	poked  chan struct{}
 
+	fence     protocol.Fence
+	fencedAt  atomic.Int64 // when another hub took over, in ns; 0 if none did
+	contacts  *contacts
+	strangers *rate.Limiter // bounds the answers to agents that are none any more
+	metrics   *metrics
+
+	announceMu sync.Mutex
+	announced  announcement
+
 	joining sync.Mutex
 
 	condMu sync.Mutex
 	conds  map[string][]protocol.ConditionState // of claims, by name
 }
 
-// New reads the epoch and the events from the store.
+// New reads the epoch and the events from the store, and makes this start of the hub
+// the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(), poked: make(chan struct{}, 1),
-		conds: map[string][]protocol.ConditionState{}, sends: newSends(),
+		conds: map[string][]protocol.ConditionState{}, sends: newSends(), contacts: newContacts(),
+		strangers: rate.NewLimiter(strangerRate, strangerRate),
 	}
 	c.images = newResolver(c)
 	var err error
@@ -80,12 +93,19 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	if c.events, err = loadEvents(ctx, c); err != nil {
 		return nil, err
 	}
-	cfg.Registerer.MustRegister(newMetrics(c))
+	if c.fence, err = takeFence(ctx, cfg.Store, c.nonce()); err != nil {
+		return nil, err
+	}
+	c.metrics = newMetrics(c)
+	cfg.Registerer.MustRegister(c.metrics)
 	return c, nil
 }
 
-// resendTick is how often unacknowledged documents are looked at.
-const resendTick = time.Second
+// tickPause is how often it is looked at what is due.
+const tickPause = time.Second
+
+// strangerRate is how many agents that are none any more are answered each second.
+const strangerRate = 10
 
 // Run reconciles until ctx ends.
 func (c *Control) Run(ctx context.Context) error {
@@ -97,7 +117,7 @@ func (c *Control) Run(ctx context.Context) error {
 		return nil
 	})
 	group.Go(func() error {
-		tick := time.NewTicker(resendTick)
+		tick := time.NewTicker(tickPause)
 		defer tick.Stop()
 		c.poke()
 		for {
@@ -105,7 +125,7 @@ func (c *Control) Run(ctx context.Context) error {
 			case <-ctx.Done():
 				return nil
 			case <-tick.C:
-				c.resend()
+				c.tick()
 				continue
 			case <-changed:
 			case <-c.poked:
@@ -127,9 +147,15 @@ func (c *Control) poke() {
 	}
 }
 
-// Announce tells agents that the hub is there; they answer with a Hello.
-func (c *Control) Announce() {
-	c.send(protocol.TopicAnnounce, protocol.Announce{Hub: c.cfg.NewID(), Epoch: c.epoch, At: c.cfg.Clock()})
+// tick sends what is due.
+func (c *Control) tick() {
+	if c.overtaken() {
+		return
+	}
+	now := c.cfg.Clock()
+	c.resend()
+	c.syncs(now)
+	c.announceAgain(now)
 }
 
 func (c *Control) send(topic string, msg any) {
@@ -142,6 +168,7 @@ func (c *Control) send(topic string, msg any) {
 }
 
 func (c *Control) publish(topic string, sealed []byte) {
+	c.metrics.count(topic)
 	if err := c.cfg.Publish(topic, sealed); err != nil {
 		c.log.Debug("not sent", "topic", topic, "err", err)
 	}

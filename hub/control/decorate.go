@@ -1,8 +1,6 @@
 package control
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"rackboot/hub/plan"
@@ -44,12 +42,27 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
+	if lacking := c.tooOld(f, name); len(lacking) > 0 {
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{
+			Code: protocol.CondAgentTooOld, Since: c.began, Message: "its boot needs what the agent lacks: " + list(lacking),
+		})
+	}
 	switch now := c.cfg.Clock(); {
 	case !c.rackHasAgent(f, name):
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondNoAgent, Since: now})
 	case r == nil || now.Sub(at) > darkAfter:
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: c.since(at)})
 	}
+}
+
+// tooOld is what the rack's agent lacks for the server's boot.
+func (c *Control) tooOld(f plan.Fleet, server string) []protocol.Capability {
+	for _, r := range f.Racks {
+		if r.Status.Agent != "" && r.Metadata.Name == f.RackOf(server) {
+			return c.contacts.see(r.Status.Agent).tooOld[server]
+		}
+	}
+	return nil
 }
 
 // around is as much of the fleet as concerns one server, so that printing a server
@@ -133,36 +146,4 @@ func (c *Control) receipt(h *protocol.Hold, signed []byte) (*protocol.Receipt, [
 		}
 	}
 	return nil, nil
-}
-
-func refused(s protocol.ConditionState) bool { return s.Code == protocol.CondDocumentRefused }
-
-func (c *Control) decorateAgent(a *protocol.Agent) {
-	name := a.Metadata.Name
-	r, at, ok := c.mirror.agent(name)
-	if ok {
-		got := at
-		a.Status = protocol.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: r.Conditions}
-		if c.cfg.Clock().Sub(got) > darkAfter {
-			a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: got})
-		}
-	} else {
-		a.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondDark, Since: c.began}}
-	}
-	if l, err := c.cfg.Store.Ledger(name); err == nil {
-		a.Status.Sent = map[string]protocol.Head{}
-		for leaf, s := range l.Sent {
-			a.Status.Sent[leaf] = s.Head
-			if has := a.Status.Applied[leaf]; has.Newer(s.Head) && !slices.ContainsFunc(a.Status.Conditions, refused) {
-				a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{
-					Code: protocol.CondDocumentRefused, Since: c.since(at),
-					Message: fmt.Sprintf("the agent has %s %d/%d and the hub's is %d/%d: the hub was restored from a copy; stop it and run rackboot-hub restored",
-						leaf, has.Epoch, has.Version, s.Head.Epoch, s.Head.Version),
-				})
-			}
-		}
-	}
-	if !c.active(a) {
-		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentReplaced})
-	}
 }

@@ -119,11 +119,11 @@ func TestDecorateAgent(t *testing.T) {
 	}
 	b.seq[name]++
 	b.says(name, protocol.LeafReport, protocol.Report{Session: "s", Seq: b.seq[name], At: b.now, Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 99}}})
-	if got := codes(agent().Status.Conditions); got != "DocumentRefused" {
+	if got := codes(agent().Status.Conditions); got != "HubBehind" {
 		t.Errorf("with a newer document than the hub's: %q", got)
 	}
 	b.now = b.now.Add(time.Hour)
-	if got := codes(agent().Status.Conditions); got != "Dark DocumentRefused" {
+	if got := codes(agent().Status.Conditions); got != "Dark HubBehind" {
 		t.Errorf("silent: %q", got)
 	}
 }

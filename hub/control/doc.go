@@ -5,7 +5,7 @@
 //
 // Goroutines, all ended by the context given to Run:
 //
-//	reconcile   one pass after any change; sends and sends again
+//	reconcile   one pass after any change; sends and sends again; says what is so
 //	images      one resolution at a time
 //
 // Receive is called by the link, from one goroutine.

@@ -40,9 +40,10 @@ func (c *Control) readEpoch(ctx context.Context) (uint64, error) {
 }
 
 // RaiseEpoch makes every document of the store newer than all that were sent from
-// it before. It is for a store that was restored from a copy, while no hub runs on
-// it: agents refuse what is older than what they have. Requests that wait are
-// ended as unknown, because the lost hub may have had their outcome.
+// it before, and the next hub on it newer than those that ran on it. It is for a
+// store that was restored from a copy, while no hub runs on it: agents refuse what is
+// older than what they have. Requests that wait are ended as unknown, because the
+// lost hub may have had their outcome.
 func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 	n, revision, err := readNumber(s, epochKey)
 	if err != nil {
@@ -56,6 +57,13 @@ func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 		if err := s.PutRequest(ctx, q); err != nil {
 			return 0, err
 		}
+	}
+	fence, _, err := readNumber(s, fenceKey)
+	if err != nil {
+		return 0, err
+	}
+	if err := keepFence(ctx, s, fence+restoredJump); err != nil {
+		return 0, err
 	}
 	n = max(n, 1) + 1
 	return n, s.PutMeta(ctx, epochKey, binary.BigEndian.AppendUint64(nil, n), revision)

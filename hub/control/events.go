@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
-	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
@@ -93,62 +91,4 @@ func (c *Control) Events(after uint64, limit int) []api.EventRecord {
 		}
 	}
 	return out
-}
-
-// ackPrefix is where the ledger keeps the last event of an agent's database.
-const ackPrefix = "event/"
-
-func acked(l store.Ledger, incarnation string) uint64 { return l.Acked[ackPrefix+incarnation].Version }
-
-// eventBatch files an agent's events, then acknowledges them. Events that were
-// filed before are acknowledged again.
-func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.EventBatch) error {
-	name := a.Metadata.Name
-	l, err := c.cfg.Store.Ledger(name)
-	if err != nil {
-		return err
-	}
-	last := acked(l, m.Incarnation)
-	for _, ev := range m.Events {
-		if ev.Seq <= last {
-			continue
-		}
-		if err := c.events.add(ctx, api.EventRecord{Event: ev, Agent: name}, fmt.Sprintf("%s-%s-%d", name, m.Incarnation, ev.Seq)); err != nil {
-			return err
-		}
-		last = ev.Seq
-	}
-	if _, _, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
-		if last <= acked(*l, m.Incarnation) {
-			return false
-		}
-		forgetIncarnations(*l, m.Incarnation)
-		l.Acked[ackPrefix+m.Incarnation] = protocol.Head{Version: last}
-		return true
-	}); err != nil {
-		return err
-	}
-	answer := c.answer(a, m.Session)
-	answer.EventsAcked = last
-	c.send(protocol.TopicDown(name, protocol.LeafSync), answer)
-	return nil
-}
-
-// keptIncarnations bounds the databases of one agent whose last event is kept. An
-// earlier one's is kept so that a batch of it that comes late is not filed again.
-const keptIncarnations = 8
-
-func forgetIncarnations(l store.Ledger, keep string) {
-	n := 0
-	for k := range l.Acked {
-		if strings.HasPrefix(k, ackPrefix) {
-			n++
-		}
-	}
-	for k := range l.Acked {
-		if n >= keptIncarnations && strings.HasPrefix(k, ackPrefix) && k != ackPrefix+keep {
-			delete(l.Acked, k)
-			n--
-		}
-	}
 }

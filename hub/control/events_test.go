@@ -1,7 +1,9 @@
 package control
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"rackboot/protocol"
@@ -57,5 +59,79 @@ func TestEvents(t *testing.T) {
 	all := b.control.Events(0, 100)
 	if rest := b.control.Events(all[1].Index, 2); len(rest) != 2 || rest[0].Index != all[2].Index {
 		t.Errorf("two after the second are %+v", rest)
+	}
+}
+
+// TestWithGaps: numbers that are missing are said to be lost, by whom ever they were.
+func TestWithGaps(t *testing.T) {
+	ev := func(seq uint64) protocol.Event { return protocol.Event{Seq: seq, Code: protocol.EventPowerOn} }
+	record := func(from, to uint64) protocol.Event {
+		return protocol.Event{From: from, Seq: to, Code: protocol.EventLost}
+	}
+	run := func(list ...protocol.Event) []protocol.Event { return list }
+	odd := ev(9)
+	odd.From = 3
+	for _, c := range []struct {
+		name       string
+		batch      []protocol.Event
+		last, tail uint64
+		old        bool
+		want       string
+	}{
+		{"next", run(ev(6), ev(7)), 5, 0, false, "6 7"},
+		{"a hole", run(ev(6), ev(9)), 5, 0, false, "6 lost7-8 9"},
+		{"a hole at the beginning", run(ev(9)), 5, 0, false, "lost6-8 9"},
+		{"the agent's own record", run(record(6, 8), ev(9)), 5, 0, false, "lost6-8 9"},
+		{"a record that begins before", run(record(3, 8), ev(9)), 5, 0, false, "lost3-8 9"},
+		{"a record that begins after", run(record(8, 8), ev(9)), 5, 0, false, "lost6-7 lost8-8 9"},
+		{"filed before", run(ev(4), ev(5), ev(6)), 5, 0, false, "6"},
+		{"of version 1, which leaves numbers out", run(ev(9)), 5, 0, true, "9"},
+		{"a new incarnation goes on counting", run(ev(70)), 0, 70, false, "70"},
+		{"a new incarnation with a hole", run(ev(72)), 0, 70, false, "lost70-71 72"},
+		{"a new incarnation whose first is not known", run(ev(72)), 0, 0, false, "72"},
+		{"an event that is no record", run(odd), 5, 0, false, "lost6-8 9"},
+	} {
+		var got []string
+		for _, e := range withGaps(c.batch, c.last, c.tail, !c.old) {
+			text := fmt.Sprint(e.Seq)
+			if e.Code == protocol.EventLost {
+				text = fmt.Sprintf("lost%d-%d", e.From, e.Seq)
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The hub files the gap once, and the tail of a Hello tells where a database begins.
+func TestEventGapIsFiled(t *testing.T) {
+	b, m := modernSite(t)
+	m.tail = 5
+	m.hello()
+	m.listens()
+	say := func(session string, seqs ...uint64) {
+		e := batch(m.incarnation, seqs...)
+		e.Session = session
+		m.says(protocol.LeafEvent, e)
+	}
+	say(m.session, 7)
+	say(m.session, 7, 8)
+	var got []string
+	for _, e := range b.control.Events(0, 100) {
+		if e.Agent == m.name {
+			got = append(got, fmt.Sprintf("%s %d-%d", e.Code, e.From, e.Seq))
+		}
+	}
+	if want := "[EventsLost 5-6 ServerPoweredOn 0-7 ServerPoweredOn 0-8]"; strings.ReplaceAll(fmt.Sprint(got), string(protocol.EventPowerOn), "ServerPoweredOn") != want {
+		t.Errorf("filed %v, want %s", got, want)
+	}
+	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); s.Nonce != m.nonce || s.Again || s.EventsAcked != 8 || s.Heads != nil {
+		t.Errorf("acknowledged by %+v", s)
+	}
+	say("unheard", 9)
+	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); !s.Again || s.Nonce == m.nonce || s.EventsAcked != 9 {
+		t.Errorf("a session that was not greeted is answered with %+v", s)
 	}
 }

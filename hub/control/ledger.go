@@ -2,7 +2,7 @@ package control
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -32,33 +32,13 @@ func (c *Control) changeLedger(ctx context.Context, agent string, change func(*s
 
 // sends is when each agent's unacknowledged documents go out again.
 type sends struct {
-	mu     sync.Mutex
-	next   map[string]time.Time
-	wait   map[string]time.Duration
-	behind map[string]bool // agents that have newer documents than the hub
+	mu   sync.Mutex
+	next map[string]time.Time
+	wait map[string]time.Duration
 }
 
 func newSends() *sends {
-	return &sends{next: map[string]time.Time{}, wait: map[string]time.Duration{}, behind: map[string]bool{}}
-}
-
-// setBehind says whether that is news.
-func (s *sends) setBehind(agent string, behind bool) (news bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	news = s.behind[agent] != behind
-	if behind {
-		s.behind[agent] = true
-	} else {
-		delete(s.behind, agent)
-	}
-	return news
-}
-
-func (s *sends) isBehind(agent string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.behind[agent]
+	return &sends{next: map[string]time.Time{}, wait: map[string]time.Duration{}}
 }
 
 // again sends to an agent at once, and forgets how often that was in vain.
@@ -89,40 +69,68 @@ func (s *sends) due(agent string, now time.Time) bool {
 	return true
 }
 
-// resend sends what agents have not acknowledged, holds first.
+// resend sends to every agent what it has not acknowledged.
 func (c *Control) resend() {
-	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
-		agent := r.Status.Agent
-		if agent == "" {
-			continue
+	now := c.cfg.Clock()
+	for _, agent := range c.contacts.names() {
+		c.resendTo(agent, now)
+	}
+}
+
+// resendTo sends what one agent has not acknowledged, holds first. What another
+// start of the hub sealed waits until it has been sealed again.
+func (c *Control) resendTo(agent string, now time.Time) {
+	if c.steppedDown() {
+		return
+	}
+	l, err := c.cfg.Store.PeekLedger(agent)
+	if err != nil {
+		return // compile says so
+	}
+	ready, stale := false, false
+	c.contacts.with(agent, func(k *contact) {
+		if k.stage == stageAdopting && now.Sub(k.since) > adoptWait {
+			c.log.Warn("an agent's reports are not complete; what they would have told is adopted later", "agent", agent)
+			k.to(stageReady, now)
+			stale = true
 		}
-		l, err := c.cfg.Store.Ledger(agent)
-		if err != nil {
-			continue
+		ready = k.stage == stageReady
+		maps.DeleteFunc(k.open, func(leaf string, o openDoc) bool { return l.Sent[leaf].Head != o.head || l.Acked[leaf] == o.head })
+	})
+	if stale {
+		c.poke()
+	}
+	if !ready {
+		return
+	}
+	var open []string
+	for _, leaf := range sentLeaves(l) {
+		if s := l.Sent[leaf]; l.Acked[leaf] != s.Head && s.Fence == c.fence.Number {
+			open = append(open, leaf)
 		}
-		var open []string
-		for _, leaf := range sentLeaves(l) {
-			if l.Acked[leaf] != l.Sent[leaf].Head {
-				open = append(open, leaf)
+	}
+	if len(open) == 0 || !c.sends.due(agent, now) {
+		return
+	}
+	for _, leaf := range open {
+		s := l.Sent[leaf]
+		c.contacts.with(agent, func(k *contact) {
+			if _, there := k.open[leaf]; !there {
+				k.open[leaf] = openDoc{s.Head, now}
 			}
-		}
-		if len(open) == 0 || !c.sends.due(agent, c.cfg.Clock()) {
-			continue
-		}
-		for _, leaf := range open {
-			c.publish(protocol.TopicDown(agent, leaf), l.Sent[leaf].Body)
-		}
+		})
+		c.publish(protocol.TopicDown(agent, leaf), s.Body)
 	}
 }
 
 // sentLeaves are the documents in the order in which they go out: holds first.
-func sentLeaves(l store.Ledger) []string {
+func sentLeaves(l *store.Ledger) []string {
 	var out []string
 	if _, ok := l.Sent[protocol.LeafHold]; ok {
 		out = append(out, protocol.LeafHold)
 	}
 	for i := 0; ; i++ {
-		leaf := fmt.Sprintf("%s/%d", protocol.LeafRack, i)
+		leaf := rackLeaf(i)
 		if _, ok := l.Sent[leaf]; !ok {
 			return out
 		}

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"strings"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/protocol"
@@ -13,15 +15,25 @@ import (
 type metrics struct {
 	control                           *Control
 	state, servers, power, holds, age *prometheus.Desc
-	conditions                        *prometheus.Desc
+	conditions, agents, open, fenced  *prometheus.Desc
+	refused, sent                     *prometheus.CounterVec
 }
 
 func newMetrics(c *Control) *metrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("rackboot_"+name, help, labels, nil)
 	}
-	return &metrics{
-		control:    c,
+	m := &metrics{
+		control: c,
+		agents:  desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
+		open:    desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
+		fenced:  desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_messages_refused_total", Help: "Messages of agents that were not heeded, by reason.",
+		}, []string{"reason"}),
+		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_messages_sent_total", Help: "Messages to agents, by kind.",
+		}, []string{"kind"}),
 		state:      desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
 		servers:    desc("servers", "Servers by rack and phase.", "rack", "phase"),
 		power:      desc("servers_power", "Servers by rack and power state.", "rack", "power"),
@@ -29,13 +41,37 @@ func newMetrics(c *Control) *metrics {
 		age:        desc("agent_last_report_timestamp_seconds", "When the hub got the last report of each agent.", "agent"),
 		conditions: desc("conditions", "Conditions of servers that are so, by rack and code.", "rack", "code"),
 	}
+	for _, r := range reasons() {
+		m.refused.WithLabelValues(string(r))
+	}
+	for _, k := range sentKinds() {
+		m.sent.WithLabelValues(k)
+	}
+	return m
+}
+
+func sentKinds() []string {
+	return []string{protocol.LeafHold, protocol.LeafRack, protocol.LeafSync, kindAnnounce}
+}
+
+const kindAnnounce = "announce"
+
+// count counts a message by its topic.
+func (m *metrics) count(topic string) {
+	kind := kindAnnounce
+	if _, _, leaf, ok := protocol.SplitTopic(topic); ok {
+		kind, _, _ = strings.Cut(leaf, "/")
+	}
+	m.sent.WithLabelValues(kind).Inc()
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced} {
 		ch <- d
 	}
+	m.refused.Describe(ch)
+	m.sent.Describe(ch)
 }
 
 // Collect implements prometheus.Collector.
@@ -43,6 +79,13 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
+	m.refused.Collect(ch)
+	m.sent.Collect(ch)
+	fenced := 0.0
+	if m.control.steppedDown() {
+		fenced = 1
+	}
+	gauge(m.fenced, fenced)
 	type key struct{ rack, word string }
 	f := m.control.fleet()
 	phases, powers, words, conds := map[key]int{}, map[key]int{}, map[key]int{}, map[key]int{}
@@ -68,8 +111,14 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		m.control.decorateHold(h)
 		words[key{f.RackOf(h.Spec.Server), string(h.Status.Word)}]++
 	}
+	byStage, open := map[stage]int{}, 0
 	for _, r := range f.Racks {
 		rack := r.Metadata.Name
+		if r.Status.Agent != "" {
+			k := m.control.contacts.see(r.Status.Agent)
+			byStage[k.stage]++
+			open += len(k.open)
+		}
 		for _, p := range protocol.Phases() {
 			gauge(m.servers, float64(phases[key{rack, string(p)}]), rack, string(p))
 		}
@@ -88,4 +137,8 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 			gauge(m.age, float64(got.UnixMilli())/1000, r.Status.Agent)
 		}
 	}
+	for _, s := range stages() {
+		gauge(m.agents, float64(byStage[s]), string(s))
+	}
+	gauge(m.open, float64(open))
 }

@@ -16,46 +16,59 @@ type mirror struct {
 	byName map[string]*protocol.ServerReport
 	at     map[string]time.Time // by server: when the hub got it
 	known  map[string]bool      // digests of facts that are in the log
-	freed  map[string]bool      // holds whose release was acknowledged in this run
+	freed  map[string]string    // holds whose release was acknowledged in this run, and by whom
 }
 
 // maxKnown bounds the facts whose filing is remembered.
 const maxKnown = 100_000
 
 type agentMirror struct {
-	last protocol.Report // without servers
+	last protocol.Report // the newest of the session, without servers
+	seqs map[int]uint64  // the last of each shard in the session
 	got  time.Time
 }
 
 func newMirror() *mirror {
-	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]bool{}}
+	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}}
 }
 
-// put takes a report of an agent's own rack. It is refused if a later one is
-// there: by number within a session, whatever the agent's clock does, and by time
-// between sessions, so that an old session cannot be played back.
-func (m *mirror) put(r protocol.Report, now time.Time) bool {
+// accepts says whether a report is newer than what is there of its shard: by number
+// within a session, whatever the agent's clock does. Another session's is of the
+// present one where the agent echoes nonces; an agent of version 1 is believed by
+// its clock, so that an old session cannot be played back.
+func (m *mirror) accepts(agent string, r protocol.Report, nonced bool) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	a := m.agents[agent]
+	switch {
+	case r.Shard < 0 || r.Shard >= maxShards:
+		return false
+	case a == nil:
+		return true
+	case a.last.Session == r.Session:
+		return r.Seq > a.seqs[r.Shard]
+	}
+	return nonced || !r.At.Before(a.last.At)
+}
+
+// put takes a report of an agent's own rack that was accepted.
+func (m *mirror) put(r protocol.Report, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.agents[r.Agent]
-	if a == nil {
-		a = &agentMirror{}
+	if a == nil || a.last.Session != r.Session {
+		a = &agentMirror{seqs: map[int]uint64{}}
 		m.agents[r.Agent] = a
-	}
-	if a.last.Session == r.Session {
-		if r.Seq <= a.last.Seq {
-			return false
-		}
-	} else if r.At.Before(a.last.At) {
-		return false
 	}
 	for i := range r.Servers {
 		s := r.Servers[i]
 		m.byName[s.Server], m.at[s.Server] = &s, now
 	}
-	r.Servers = nil
-	a.last, a.got = r, now
-	return true
+	a.seqs[r.Shard], a.got = r.Seq, now
+	if a.last.Session == "" || r.Seq > a.last.Seq {
+		r.Servers = nil
+		a.last = r
+	}
 }
 
 func (m *mirror) servers() map[string]*protocol.ServerReport {
@@ -110,17 +123,25 @@ func (m *mirror) file(digest string) {
 
 // release notes that a hold is gone, so that a report of before does not bring it
 // back.
-func (m *mirror) release(hold string) {
+func (m *mirror) release(hold, agent string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.freed) >= maxKnown {
 		clear(m.freed)
 	}
-	m.freed[hold] = true
+	m.freed[hold] = agent
 }
 
 func (m *mirror) wasReleased(hold string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.freed[hold]
+	return m.freed[hold] != ""
+}
+
+// forgive forgets the releases that an agent acknowledged: with another disk it may
+// enforce those holds again, and must not do so for ever.
+func (m *mirror) forgive(agent string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.freed, func(_, by string) bool { return by == agent })
 }

@@ -19,18 +19,22 @@ func (c *Control) fleet() plan.Fleet {
 		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
 		Configs: store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
 	}
+	f.Peers = c.peers(f.Racks)
 	for _, q := range s.Requests() {
 		if !ended(q.Report.Outcome) {
 			f.Requests = append(f.Requests, plan.Request{Request: q.Request, Rack: q.Rack})
 		}
 	}
-	return f
+	return f.Indexed()
 }
 
 // reconcile is one pass. Each step writes one key, and a pass that a crash cut
 // off is completed by the next. What cannot be done for one claim stops no other,
 // and never a hold.
 func (c *Control) reconcile(ctx context.Context) error {
+	if c.steppedDown() {
+		return nil
+	}
 	f := c.fleet()
 	errs := []error{c.vacate(ctx, f)}
 	bindings, unbound := plan.Bind(f)
@@ -68,6 +72,7 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 			}
 		}
 		c.mirror.drop(r.Status.Agent, servers)
+		c.contacts.drop(r.Status.Agent)
 		r.Status.Agent = ""
 		if err := c.cfg.Store.Put(ctx, r); err != nil {
 			return err

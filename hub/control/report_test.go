@@ -179,6 +179,7 @@ func TestProvisioned(t *testing.T) {
 	}
 	report := record("c1", "n1", agent)
 	b.dies("hub.provisioned.filed", func() { b.reports(agent, report) })
+	b.greets(agent)
 	b.reports(agent, report)
 	c, _ := store.Get[*protocol.BootConfiguration](b.store, "c1")
 	if !has("c1") || b.records("provisioned."+c.Metadata.UID) != 1 {
@@ -194,7 +195,7 @@ func TestProvisioned(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	b, agent := joined(t)
 	for _, id := range []string{"done", "silent"} {
-		if err := b.store.PutRequest(ctx(t), store.StoredRequest{Request: protocol.Request{ID: id, Server: "n1", NotAfter: b.now.Add(time.Minute)}, Rack: "r1"}); err != nil {
+		if err := b.store.PutRequest(ctx(t), store.StoredRequest{Request: protocol.Request{ID: id, Server: "n1", Action: protocol.RequestReboot, NotAfter: b.now.Add(time.Minute)}, Rack: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 	}

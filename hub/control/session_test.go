@@ -18,6 +18,7 @@ func joined(t *testing.T) (b *bench, agent string) {
 	b = newBench(t, &movingTag{})
 	b.apply(storetest.Site()...)
 	agent = b.join("r1")
+	b.greets(agent)
 	b.pass()
 	return b, agent
 }
@@ -203,7 +204,8 @@ func TestReplaced(t *testing.T) {
 func TestBehind(t *testing.T) {
 	b, agent := joined(t)
 	b.acks(agent)
-	b.hello(agent, "s", map[string]protocol.Head{"hold": {Epoch: 1, Version: 99}, "rack/0": {Epoch: 1, Version: 98}})
+	applied := map[string]protocol.Head{"hold": {Epoch: 1, Version: 99}, "rack/0": {Epoch: 1, Version: 98}}
+	b.hello(agent, "s", applied)
 	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +215,7 @@ func TestBehind(t *testing.T) {
 	if before.Sent["hold"].Head != after.Sent["hold"].Head {
 		t.Errorf("version %v was made behind the agent's back", after.Sent["hold"].Head)
 	}
-	q := store.StoredRequest{Request: protocol.Request{ID: "q", Server: "n1", NotAfter: b.now.Add(time.Hour)}, Rack: "r1"}
+	q := store.StoredRequest{Request: protocol.Request{ID: "q", Server: "n1", Action: protocol.RequestReboot, NotAfter: b.now.Add(time.Hour)}, Rack: "r1"}
 	if err := b.store.PutRequest(ctx(t), q); err != nil {
 		t.Fatal(err)
 	}
@@ -221,6 +223,12 @@ func TestBehind(t *testing.T) {
 		t.Fatalf("epoch %d, %v", epoch, err)
 	}
 	b.restart()
+	b.hello(agent, "s", applied)
+	b.pass()
+	if l, _ := b.store.Ledger(agent); l.Sent["hold"].Head.Epoch != 1 {
+		t.Error("a version was made before the agent's reports told what the hub may have lost")
+	}
+	b.reports(agent, off("n1"))
 	b.pass()
 	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); d.Head.Epoch != 2 || len(d.Holds) != 1 || len(d.Requests) != 0 {
 		t.Errorf("after the epoch was raised: %+v", d)

@@ -141,7 +141,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 func (h *hub) serve(ctx context.Context, c Config) error {
 	a, err := api.New(api.Config{
 		Store: h.store, Fleet: h.control, Token: h.keys.AdminToken(), Clock: time.Now, NewID: newID, Registerer: h.reg,
-		Logger: h.log, Version: h.options.Version, Ready: h.ready,
+		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.control.Writable,
 	})
 	if err != nil {
 		return err
@@ -174,5 +174,5 @@ func (h *hub) ready() error {
 	if !h.link.Connected() {
 		return protocol.Errorf(protocol.CodeUnavailable, "serve", "not connected to the broker")
 	}
-	return nil
+	return h.control.Writable()
 }

@@ -31,6 +31,7 @@ type Unbound struct {
 //	selector | no    | no   | Off  | yes
 //	selector | no    | no   | else | no
 func Bind(f Fleet) (bindings []Binding, unbound []Unbound) {
+	f = f.Indexed()
 	taken := map[string]bool{}
 	for _, c := range f.Claims {
 		if c.Status.Server != "" {

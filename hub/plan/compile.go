@@ -7,12 +7,15 @@ import "rackboot/protocol"
 type Documents struct {
 	Holds protocol.HoldDoc
 	Racks []protocol.RackDoc // by shard
+	// TooOld is what the agent lacks for the boot of a server, which is left out.
+	TooOld map[string][]protocol.Capability
 }
 
 // Compile makes the documents of every rack that has an active agent, by agent.
 // The same fleet gives the same documents.
 func Compile(f Fleet) map[string]Documents {
 	out := map[string]Documents{}
+	f = f.Indexed()
 	for _, r := range f.Racks {
 		if r.Status.Agent != "" {
 			out[r.Status.Agent] = compileRack(f, r)
@@ -23,13 +26,16 @@ func Compile(f Fleet) map[string]Documents {
 
 func compileRack(f Fleet, r *protocol.Rack) Documents {
 	name, agent, term := r.Metadata.Name, r.Status.Agent, r.Status.Term
+	peer := f.Peers[agent]
+	d := Documents{Holds: compileHolds(f, r, peer), TooOld: map[string][]protocol.Capability{}}
 	var servers []protocol.ServerIntent
-	for _, s := range f.Servers {
-		if f.RackOf(s.Metadata.Name) == name {
-			servers = append(servers, Intent(f, s))
+	for _, s := range f.index.byRack[name] {
+		in := Intent(f, s)
+		if lacking := fit(&in, peer); len(lacking) > 0 {
+			d.TooOld[in.Server] = lacking
 		}
+		servers = append(servers, in)
 	}
-	d := Documents{Holds: compileHolds(f, r)}
 	shards := shard(servers, f.Shards)
 	for i, chunk := range shards {
 		doc := protocol.RackDoc{Agent: agent, Term: term, Shard: i, Shards: len(shards), Servers: chunk}
@@ -46,11 +52,9 @@ func rackIntent(f Fleet, r *protocol.Rack) *protocol.RackIntent {
 		Name: r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
 	}
-	for _, s := range f.Segments {
-		if s.Spec.RackRef.Name == r.Metadata.Name {
-			if seg, errs := s.Intent(); len(errs) == 0 {
-				in.Segments = append(in.Segments, seg)
-			}
+	for _, s := range f.index.parts[r.Metadata.Name] {
+		if seg, errs := s.Intent(); len(errs) == 0 {
+			in.Segments = append(in.Segments, seg)
 		}
 	}
 	return in
@@ -81,7 +85,7 @@ func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
 	if cfg := f.ConfigOf(c); cfg != nil && cfg.Spec.Server == s.Metadata.Name {
 		in.Boot = &protocol.BootIntent{
 			Purpose: cfg.Spec.Purpose, ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image,
-			Policy: cfg.Spec.BootPolicy, Grant: cfg.Spec.Grant, Provisioned: cfg.Status.SignedProvisioned,
+			Policy: cfg.Spec.BootPolicy, Grant: cfg.Spec.Grant, GrantFor: cfg.Status.GrantFor, Provisioned: cfg.Status.SignedProvisioned,
 		}
 	}
 	return in
@@ -90,12 +94,9 @@ func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
 // compileHolds carries every hold and every release that was not acknowledged. A
 // hold travels to the rack that it was placed in, also when its server is not at
 // the hub any more: only a release ends it.
-func compileHolds(f Fleet, r *protocol.Rack) protocol.HoldDoc {
+func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 	d := protocol.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
-	for _, h := range f.Holds {
-		if f.RackOfHold(h) != r.Metadata.Name {
-			continue
-		}
+	for _, h := range f.index.holds[r.Metadata.Name] {
 		if h.Status.ReleasedAt != nil {
 			d.Releases = append(d.Releases, protocol.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt})
 			continue
@@ -105,10 +106,40 @@ func compileHolds(f Fleet, r *protocol.Rack) protocol.HoldDoc {
 			SoftTimeout: h.Spec.SoftTimeout.D(), Ref: h.Spec.Ref,
 		})
 	}
-	for _, q := range f.Requests {
-		if q.Rack == r.Metadata.Name {
+	for _, q := range f.index.asked[r.Metadata.Name] {
+		// One that was given to another disk may have been done there (P9).
+		if peer.Incarnation != "" && q.Incarnation == peer.Incarnation && len(protocol.Lacking(peer.Capabilities, q.Needs())) == 0 {
 			d.Requests = append(d.Requests, q.Request)
 		}
 	}
 	return d
+}
+
+// fit leaves out of an entry what the agent must not be sent, and says what it
+// lacks for it. A boot that is not provisioned and whose grant cannot travel is
+// left out whole.
+//
+//	able | grant recorded | provisioned | boot          | lacks
+//	no   | *              | *           | none          | yes
+//	yes  | yes            | *           | whole         | no
+//	yes  | no             | yes         | without grant | no
+//	yes  | no             | no          | none          | no
+func fit(in *protocol.ServerIntent, peer Peer) (lacking []protocol.Capability) {
+	if in.Boot == nil {
+		return nil
+	}
+	if peer.Incarnation != "" {
+		lacking = protocol.Lacking(peer.Capabilities, in.Boot.Needs())
+	}
+	recorded := peer.Incarnation != "" && in.Boot.GrantFor != ""
+	switch {
+	case len(lacking) > 0:
+		in.Boot = nil
+	case recorded:
+	case len(in.Boot.Provisioned) > 0:
+		in.Boot.Grant, in.Boot.GrantFor = nil, ""
+	default:
+		in.Boot = nil
+	}
+	return lacking
 }

@@ -14,10 +14,21 @@ type Fleet struct {
 	Configs  []*protocol.BootConfiguration
 	Holds    []*protocol.Hold
 	Requests []Request
+	// Peers are the agents as they were last greeted, by agent. One that is not
+	// there is given no grant and no request.
+	Peers map[string]Peer
 	// Shards are the shards in which servers travelled last, by server.
 	Shards map[string]int
 	// Reports are the newest reports, by server.
 	Reports map[string]*protocol.ServerReport
+
+	index *index // nil: lookups scan
+}
+
+// Peer is one database of an agent, and what the agent can do.
+type Peer struct {
+	Incarnation  string // empty is not known
+	Capabilities []protocol.Capability
 }
 
 // Request is a one-shot that has not ended.
@@ -27,6 +38,9 @@ type Request struct {
 }
 
 func (f Fleet) bmc(name string) *protocol.BMC {
+	if f.index != nil {
+		return f.index.bmcs[name]
+	}
 	for _, b := range f.BMCs {
 		if b.Metadata.Name == name {
 			return b
@@ -36,6 +50,9 @@ func (f Fleet) bmc(name string) *protocol.BMC {
 }
 
 func (f Fleet) server(name string) *protocol.Server {
+	if f.index != nil {
+		return f.index.servers[name]
+	}
 	for _, s := range f.Servers {
 		if s.Metadata.Name == name {
 			return s
@@ -67,6 +84,9 @@ func (f Fleet) RackOfHold(h *protocol.Hold) string {
 
 // ClaimOf is the claim that a server is bound to, or nil.
 func (f Fleet) ClaimOf(server string) *protocol.Claim {
+	if f.index != nil {
+		return f.index.claims[server]
+	}
 	for _, c := range f.Claims {
 		if c.Status.Server == server {
 			return c
@@ -77,8 +97,14 @@ func (f Fleet) ClaimOf(server string) *protocol.Claim {
 
 // ConfigOf is the boot configuration of a claim, or nil.
 func (f Fleet) ConfigOf(c *protocol.Claim) *protocol.BootConfiguration {
+	if c == nil {
+		return nil
+	}
+	if f.index != nil {
+		return f.index.configs[c.Metadata.UID]
+	}
 	for _, b := range f.Configs {
-		if c != nil && b.Spec.ClaimUID == c.Metadata.UID {
+		if b.Spec.ClaimUID == c.Metadata.UID {
 			return b
 		}
 	}
@@ -86,6 +112,9 @@ func (f Fleet) ConfigOf(c *protocol.Claim) *protocol.BootConfiguration {
 }
 
 func (f Fleet) held(server string) bool {
+	if f.index != nil {
+		return f.index.held[server]
+	}
 	for _, h := range f.Holds {
 		if h.Spec.Server == server && h.Status.ReleasedAt == nil {
 			return true

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"rackboot/protocol"
 )
@@ -15,33 +17,77 @@ type Ledger struct {
 	Acked map[string]protocol.Head `json:"acked"`
 	// Version is the highest that any document was given. It never falls, so that a
 	// document that went and comes back is newer than what the agent has of it.
-	Version  uint64 `json:"version,omitempty"`
+	Version uint64 `json:"version,omitempty"`
+	// Peer is what the agent proved to be when it was last greeted.
+	Peer     Peer   `json:"peer,omitzero"`
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
 
 // SentDoc is one document as it was sent.
 type SentDoc struct {
 	Head   protocol.Head `json:"head"`
-	Body   []byte        `json:"body"` // signed, as it goes out
-	Digest string        `json:"digest"`
+	Body   []byte        `json:"body"`   // signed, as it goes out
+	Digest string        `json:"digest"` // of the content, without head, time and fence
+	// Fence is the number of the hub that sealed it; 0 from hubs of version 1.
+	Fence uint64 `json:"fence,omitempty"`
+	// Sealed is the digest of Body; empty from hubs of version 1.
+	Sealed string `json:"sealed,omitempty"`
 }
 
-// Ledger returns an agent's ledger; an empty one with revision 0 if there is
-// none yet. The code is internal if it cannot be read.
-func (s *Store) Ledger(agent string) (Ledger, error) {
-	l := Ledger{Agent: agent}
-	if e, ok := s.mirror.get("ledger." + agent); ok {
-		if err := json.Unmarshal(e.Value, &l); err != nil {
-			return Ledger{}, protocol.Errorf(protocol.CodeInternal, "read ledger", "of agent %q: %w", agent, err)
-		}
-		l.Revision = e.Revision
+// Peer is one database of an agent, and what the agent can do.
+type Peer struct {
+	Incarnation  string                `json:"incarnation,omitempty"` // empty is not known
+	Protocol     int                   `json:"protocol,omitempty"`
+	Version      string                `json:"version,omitempty"` // of the agent's binary
+	Capabilities []protocol.Capability `json:"capabilities,omitempty"`
+}
+
+// Able are the agent's capabilities; those of version 1 if it said none.
+func (p Peer) Able() []protocol.Capability {
+	if len(p.Capabilities) == 0 {
+		return protocol.BaseCapabilities()
 	}
+	return p.Capabilities
+}
+
+// Can says whether the agent can do something.
+func (p Peer) Can(c protocol.Capability) bool { return slices.Contains(p.Able(), c) }
+
+// Ledger returns an agent's ledger; an empty one with revision 0 if there is
+// none yet. The maps are the caller's; bodies and capabilities are for reading
+// only. The code is internal if it cannot be read.
+func (s *Store) Ledger(agent string) (Ledger, error) {
+	l, err := s.PeekLedger(agent)
+	if err != nil {
+		return Ledger{}, err
+	}
+	out := *l
+	out.Sent, out.Acked = maps.Clone(l.Sent), maps.Clone(l.Acked)
+	return out, nil
+}
+
+// PeekLedger is Ledger without a copy, for reading only. It is decoded once for
+// each revision.
+func (s *Store) PeekLedger(agent string) (*Ledger, error) {
+	e, ok := s.mirror.get("ledger." + agent)
+	if !ok {
+		return &Ledger{Agent: agent, Sent: map[string]SentDoc{}, Acked: map[string]protocol.Head{}}, nil
+	}
+	if l := s.ledgers.get(agent, e.Revision); l != nil {
+		return l, nil
+	}
+	l := &Ledger{Agent: agent}
+	if err := json.Unmarshal(e.Value, l); err != nil {
+		return nil, protocol.Errorf(protocol.CodeInternal, "read ledger", "of agent %q: %w", agent, err)
+	}
+	l.Revision = e.Revision
 	if l.Sent == nil {
 		l.Sent = map[string]SentDoc{}
 	}
 	if l.Acked == nil {
 		l.Acked = map[string]protocol.Head{}
 	}
+	s.ledgers.put(agent, l)
 	return l, nil
 }
 

@@ -32,6 +32,8 @@ type Store struct {
 	logger *slog.Logger
 	mirror *mirror
 
+	ledgers *decoded
+
 	// setLock serialises Apply and Delete, holdLock serialises what creates
 	// holds or must not miss one. setLock is taken before holdLock.
 	setLock  lock
@@ -51,7 +53,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		kv: cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger,
-		mirror:  newMirror(),
+		mirror: newMirror(), ledgers: newDecoded(),
 		setLock: newLock(), holdLock: newLock(),
 	}
 	entries, revision, err := cfg.KV.List(ctx, "")

@@ -1,0 +1,82 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// notAckedAfter is how long a document may go unacknowledged while reports arrive.
+const notAckedAfter = time.Minute
+
+func (c *Control) decorateAgent(a *protocol.Agent) {
+	name, now := a.Metadata.Name, c.cfg.Clock()
+	r, at, ok := c.mirror.agent(name)
+	if ok {
+		got := at
+		a.Status = protocol.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
+		if now.Sub(got) > darkAfter {
+			a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: got})
+		}
+	} else {
+		a.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondDark, Since: c.began}}
+	}
+	var acked map[string]protocol.Head
+	if l, err := c.cfg.Store.PeekLedger(name); err == nil {
+		acked = l.Acked
+		a.Status.Sent = map[string]protocol.Head{}
+		for leaf, s := range l.Sent {
+			a.Status.Sent[leaf] = s.Head
+		}
+	}
+	for _, cond := range c.agentConditions(name, acked, at, now) {
+		// What the agent says itself is said once.
+		if !slices.ContainsFunc(a.Status.Conditions, func(s protocol.ConditionState) bool {
+			return s.Code == cond.Code && cond.Code != protocol.CondMessagesRefused
+		}) {
+			a.Status.Conditions = append(a.Status.Conditions, cond)
+		}
+	}
+	if !c.active(a) {
+		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentReplaced})
+	}
+}
+
+// agentConditions are those of an agent that the hub alone can see. reported is when
+// its last report came.
+func (c *Control) agentConditions(agent string, acked map[string]protocol.Head, reported, now time.Time) (out []protocol.ConditionState) {
+	k := c.contacts.see(agent)
+	if k.stage == stageBehind {
+		out = append(out, protocol.ConditionState{
+			Code: protocol.CondHubBehind, Since: k.since,
+			Message: k.why + ": the hub was restored from a copy; stop it and run rackboot-hub restored",
+		})
+	}
+	if c.steppedDown() {
+		out = append(out, protocol.ConditionState{
+			Code: protocol.CondTwoHubs, Since: time.Unix(0, c.fencedAt.Load()).UTC(),
+			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",
+		})
+	}
+	if cond := k.refused.condition(now); cond != nil {
+		out = append(out, *cond)
+	}
+	var late []string
+	since := now
+	for leaf, o := range k.open {
+		if acked[leaf] != o.head && now.Sub(o.since) > notAckedAfter {
+			late = append(late, fmt.Sprintf("%s %d/%d", leaf, o.head.Epoch, o.head.Version))
+			if o.since.Before(since) {
+				since = o.since
+			}
+		}
+	}
+	if len(late) > 0 && !reported.IsZero() && now.Sub(reported) <= darkAfter {
+		slices.Sort(late)
+		out = append(out, protocol.ConditionState{Code: protocol.CondNotAcknowledged, Since: since, Message: strings.Join(late, ", ")})
+	}
+	return out
+}

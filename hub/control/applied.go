@@ -1,0 +1,67 @@
+package control
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// applied notes that a document is on the agent's disk. Holds that the agent has
+// released leave the store only now.
+func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.Applied) error {
+	name := a.Metadata.Name
+	if !c.active(a) || c.yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
+		return nil
+	}
+	if m.Refused != "" {
+		c.log.Error("the agent refused a document", "agent", name, "doc", m.Doc, "reason", m.Refused)
+		return nil
+	}
+	foreign := false
+	_, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+		s, sent := l.Sent[m.Doc]
+		same := sent && s.Head == m.Head
+		if foreign = same && m.Digest != "" && m.Digest != sealed(s); foreign || !same || l.Acked[m.Doc] == m.Head {
+			return false
+		}
+		l.Acked[m.Doc] = m.Head
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if foreign {
+		c.log.Error("the agent acknowledged another content than was sent", "agent", name, "doc", m.Doc, "epoch", m.Head.Epoch, "version", m.Head.Version)
+		c.contacts.with(name, func(k *contact) {
+			k.judge("the agent has another content of "+m.Doc+" than was sent", false, true, "", c.cfg.Clock())
+		})
+		return nil
+	}
+	if written {
+		c.cfg.Crash.At("hub.applied")
+	}
+	for _, id := range m.Released {
+		h, err := store.Get[*protocol.Hold](c.cfg.Store, id)
+		if err != nil || h.Status.ReleasedAt == nil || c.rackOfHold(h) != a.Spec.RackRef.Name {
+			continue
+		}
+		c.mirror.release(id, name)
+		if err := c.cfg.Store.Remove(ctx, h); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.hold.removed")
+	}
+	return nil
+}
+
+func (c *Control) rackOfHold(h *protocol.Hold) string {
+	if h.Status.Rack != "" {
+		return h.Status.Rack
+	}
+	rack, err := c.cfg.Store.RackOf(h.Spec.Server)
+	if err != nil {
+		return ""
+	}
+	return rack
+}

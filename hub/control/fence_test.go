@@ -1,0 +1,160 @@
+package control
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+// Every start takes the next number. What an earlier start sealed and nobody
+// acknowledged gets a new version under the new number; what was acknowledged stays.
+func TestFenceOfDocuments(t *testing.T) {
+	b, m := modernSite(t)
+	if b.control.fence.Number != 1 || b.control.fence.Hub == "" {
+		t.Errorf("the first start has %+v", b.control.fence)
+	}
+	m.deaf = true
+	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	before := m.ledger()
+	b.restart()
+	if b.control.fence.Number != 2 {
+		t.Errorf("the second start has %+v", b.control.fence)
+	}
+	b.sent, m.deaf = nil, false
+	m.connects()
+	b.control.resend()
+	if got := b.took(m.name); got != nil {
+		t.Errorf("the earlier start's document is sent: %v", got)
+	}
+	m.reports(off("n1"), off("n2"))
+	b.pass()
+	var hold protocol.HoldDoc
+	m.listens()
+	b.opens(m, "hold", &hold)
+	after := m.ledger()
+	if hold.Fence != b.control.fence || len(hold.Holds) != 1 || !hold.Head.Newer(before.Sent["hold"].Head) || after.Sent["hold"].Fence != 2 {
+		t.Errorf("the unacknowledged document became %+v", hold)
+	}
+	if after.Sent["rack/0"].Head != before.Sent["rack/0"].Head || after.Sent["rack/0"].Fence != 1 {
+		t.Errorf("the acknowledged document became %+v", after.Sent["rack/0"].Head)
+	}
+}
+
+// A hub that hears of a later one, or of another with its number, makes and sends
+// nothing any more. A restart takes over.
+func TestStepsDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		other protocol.Fence
+		say   func(*modern)
+		down  bool
+	}{
+		"hello: later":         {protocol.Fence{Number: 9, Hub: "x"}, (*modern).hello, true},
+		"hello: rival":         {protocol.Fence{Number: 1, Hub: "x"}, (*modern).hello, true},
+		"report: later":        {protocol.Fence{Number: 9, Hub: "x"}, func(m *modern) { m.reports(off("n1")) }, true},
+		"applied: later":       {protocol.Fence{Number: 9, Hub: "x"}, func(m *modern) { m.says(protocol.LeafApplied, protocol.Applied{Fence: m.fence}) }, true},
+		"hello: followed none": {protocol.Fence{}, (*modern).hello, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, m := modernSite(t)
+			m.fence = c.other
+			b.sent = nil
+			c.say(m)
+			if err := b.control.Writable(); (err != nil) != c.down || c.down && (protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(protocol.HintOf(err), "stop one of the two hubs")) {
+				t.Fatalf("writable: %v", err)
+			}
+			if !c.down {
+				return
+			}
+			h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.now = b.now.Add(2 * protocol.SyncEvery)
+			b.pass()
+			b.control.tick()
+			b.control.Announce()
+			m.hello()
+			if len(b.sent) != 0 {
+				t.Errorf("%d messages were sent by a hub that stepped down", len(b.sent))
+			}
+			if got := m.conditions(); !strings.Contains(got, "TwoHubs") {
+				t.Errorf("conditions %s", got)
+			}
+			if v := testutil.ToFloat64(gaugeOf(b, "rackboot_hub_fenced")); v != 1 {
+				t.Errorf("the metric is %v", v)
+			}
+			if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
+				t.Errorf("reading ended: %v", err)
+			}
+			b.restart()
+			if got := b.control.fence; !got.Newer(c.other) || b.control.Writable() != nil {
+				t.Errorf("the restart has %+v", got)
+			}
+			m.fence = b.control.fence
+			m.connects()
+			m.reports(off("n1"))
+			b.pass()
+			m.listens()
+			if !m.acked() {
+				t.Error("the restart did not take over")
+			}
+		})
+	}
+}
+
+// Two hubs on one store know of each other by it, before any agent tells.
+func TestSameStore(t *testing.T) {
+	b, m := modernSite(t)
+	b.now = b.now.Add(2 * protocol.SyncEvery)
+	if _, err := takeFence(ctx(t), b.store, "other"); err != nil {
+		t.Fatal(err)
+	}
+	b.control.tick()
+	if b.control.Writable() == nil {
+		t.Error("the first hub goes on beside the second")
+	}
+	if got := b.took(m.name); got != nil {
+		t.Errorf("the first hub sent %v", got)
+	}
+}
+
+// A number is taken by compare-and-set, whoever comes between.
+func TestFenceIsTakenOnce(t *testing.T) {
+	b := newBench(t, &movingTag{})
+	other, err := store.Open(ctx(t), store.Config{KV: b.mem, Log: b.mem, Clock: b.clock, NewID: b.newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := map[uint64]string{b.control.fence.Number: "bench"}
+	for i, s := range []*store.Store{b.store, other, b.store, other} {
+		f, err := takeFence(ctx(t), s, fmt.Sprint(i))
+		if err != nil || taken[f.Number] != "" {
+			t.Errorf("number %d was taken by %q already: %v", f.Number, taken[f.Number], err)
+		}
+		taken[f.Number] = f.Hub
+	}
+}
+
+// A store that was restored from a copy begins far above every number that the lost
+// hub can have had.
+func TestRestoredFence(t *testing.T) {
+	b, m := modernSite(t)
+	if _, err := RaiseEpoch(ctx(t), b.store); err != nil {
+		t.Fatal(err)
+	}
+	b.restart()
+	m.fence = protocol.Fence{Number: 40, Hub: "lost"}
+	m.connects()
+	if b.control.Writable() != nil || b.control.fence.Number <= restoredJump {
+		t.Errorf("the restored hub steps down: %+v", b.control.fence)
+	}
+}

@@ -1,0 +1,81 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// endGiven ends the rack's requests that were given to another database of an agent
+// than the present one: it cannot know whether they were done (P9).
+func (c *Control) endGiven(ctx context.Context, rack string, peer store.Peer) error {
+	var errs []error
+	for _, q := range c.cfg.Store.Requests() {
+		if q.Rack != rack || ended(q.Report.Outcome) || q.Incarnation == "" || q.Incarnation == peer.Incarnation {
+			continue
+		}
+		errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeUnknown, "was given to an earlier disk of the agent"))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Control) endRequest(ctx context.Context, q store.StoredRequest, o protocol.Outcome, reason string) error {
+	q.Report = protocol.RequestReport{ID: q.ID, Outcome: o, At: c.cfg.Clock(), Reason: reason}
+	return c.cfg.Store.PutRequest(ctx, q)
+}
+
+// give records to which database of which agent each grant and each request goes,
+// before any document carries it. What was given stays given. given says that the
+// fleet is not what is stored any more.
+func (c *Control) give(ctx context.Context, f plan.Fleet) (given bool, err error) {
+	var errs []error
+	peers := map[string]store.Peer{} // of the agents that may be sent to, by rack
+	for _, r := range f.Racks {
+		l, err := c.cfg.Store.PeekLedger(r.Status.Agent)
+		if err != nil || l.Peer.Incarnation == "" {
+			continue
+		}
+		errs = append(errs, c.endGiven(ctx, r.Metadata.Name, l.Peer))
+		if c.contacts.see(r.Status.Agent).stage == stageReady {
+			peers[r.Metadata.Name] = l.Peer
+		}
+	}
+	for _, b := range f.Configs {
+		peer, ok := peers[f.RackOf(b.Spec.Server)]
+		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Able(), (protocol.BootIntent{Policy: b.Spec.BootPolicy}).Needs())) > 0 {
+			continue
+		}
+		b.Status.GrantFor, given = peer.Incarnation, true
+		errs = append(errs, c.cfg.Store.Put(ctx, b))
+	}
+	for _, q := range c.cfg.Store.Requests() {
+		peer, ok := peers[q.Rack]
+		if !ok || ended(q.Report.Outcome) || q.Incarnation != "" {
+			continue
+		}
+		if lacking := protocol.Lacking(peer.Able(), q.Needs()); len(lacking) > 0 {
+			reason := fmt.Sprintf("the agent is too old: it lacks %s; upgrade it and ask again", list(lacking))
+			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, reason))
+			continue
+		}
+		q.Incarnation, given = peer.Incarnation, true
+		errs = append(errs, c.cfg.Store.PutRequest(ctx, q))
+	}
+	if given {
+		c.cfg.Crash.At("hub.given")
+	}
+	return given, errors.Join(errs...)
+}
+
+func list(caps []protocol.Capability) string {
+	out := make([]string, len(caps))
+	for i, c := range caps {
+		out[i] = string(c)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,174 @@
+package control
+
+import (
+	"context"
+	"fmt"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// hello answers what the agent should have, and sends what it has not; see greet.
+func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello) error {
+	name := a.Metadata.Name
+	l, err := c.cfg.Store.PeekLedger(name)
+	if err != nil {
+		return err
+	}
+	announced := c.announceNonce()
+	nonced := peerOf(l.Peer, m).Can(protocol.CapNonce)
+	var p proof
+	var before map[string]protocol.Head
+	greeted := false
+	c.contacts.with(name, func(k *contact) {
+		p, before = k.proof(m, nonced, announced)
+		greeted = k.stage != stageSilent
+		k.heardAt = c.cfg.Clock()
+	})
+	c.notes(a, l, m)
+	if c.yields(ctx, name, m.Fence) {
+		return nil
+	}
+	if _, ok := c.serves(a, m.Session); !ok {
+		return nil
+	}
+	peer, gone := relate(l.Peer, m, greeted), false
+	if peer != peerOther && l.Peer.Can(protocol.CapIncarnation) {
+		gone = lost(l, l.Acked, m)
+	}
+	judged := p
+	if gone && p == proofSure && !lost(l, before, m) {
+		judged = proofFresh // it may have been said before what is missing was acknowledged
+	}
+	verdict := greet(peer, gone, judged)
+	if l.Peer.Can(protocol.CapNonce) && !(store.Peer{Capabilities: m.Capabilities}).Can(protocol.CapNonce) {
+		c.log.Warn("a Hello without nonces of an agent that had them: it is played back, or the agent was downgraded: upgrade it again, or join it anew", "agent", name)
+	}
+	c.log.Debug("hello", "agent", name, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
+	switch verdict {
+	case verdictAsk:
+		c.ask(name, m.Session, l, "")
+		return nil
+	case verdictRenew:
+		c.log.Error("the agent's disk was rolled back: it lacks what it had acknowledged", "agent", name, "incarnation", m.Incarnation)
+		c.ask(name, m.Session, l, m.Incarnation)
+		return nil
+	case verdictMeet, verdictAnswer:
+	}
+	learnt, news, err := c.learn(ctx, a, m, verdict, p)
+	if err != nil {
+		return err
+	}
+	if c.welcome(name, &learnt, m, verdict, p) || news {
+		c.poke()
+	}
+	return nil
+}
+
+// notes notes that an agent has documents which this hub never made, also where the
+// hub steps down over the same Hello: both are said. It needs no proof: a Hello of the
+// past can only have what was made before.
+func (c *Control) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
+	agent := a.Metadata.Name
+	if !c.active(a) {
+		return
+	}
+	if behind, _ := standing(l, c.epoch, m.Applied, m.Digests); behind != "" {
+		c.contacts.with(agent, func(k *contact) {
+			if k.stage != stageBehind {
+				c.log.Error("an agent has documents that this hub never made; the hub was restored from a copy: stop it and run rackboot-hub restored",
+					"agent", agent, "why", behind)
+			}
+			k.judge(behind, false, true, m.Session, c.cfg.Clock())
+		})
+	}
+}
+
+// learn writes to the ledger what a Hello proves: what the agent is, what it has,
+// and what it lacks.
+func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
+	var was store.Peer
+	l, written, err := c.changeLedger(ctx, a.Metadata.Name, func(l *store.Ledger) (changed bool) {
+		was = l.Peer
+		if p == proofNone {
+			return false
+		}
+		if next := peerOf(l.Peer, m); !samePeer(l.Peer, next) {
+			l.Peer, changed = next, true
+		}
+		// An agent that gives no digests is taken at its heads, as in version 1.
+		forget := l.Peer.Can(protocol.CapIncarnation)
+		for leaf, s := range l.Sent {
+			ack, acked := l.Acked[leaf]
+			has, digest := m.Applied[leaf], m.Digests[leaf]
+			switch {
+			case has == s.Head && digest != "" && digest == sealed(s):
+				if !acked || ack != s.Head {
+					l.Acked[leaf], changed = s.Head, true
+				}
+			case acked && (forget && v == verdictMeet || !forget && ack != has):
+				delete(l.Acked, leaf)
+				changed = true
+			}
+		}
+		return changed
+	})
+	if err != nil {
+		return l, false, err
+	}
+	if written {
+		c.cfg.Crash.At("hub.peer")
+	}
+	if v == verdictMeet {
+		if was.Incarnation != "" {
+			c.events.own(ctx, "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
+		}
+		c.mirror.forgive(a.Metadata.Name)
+		if err := c.endGiven(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
+			return l, written, err
+		}
+	}
+	return l, written, nil
+}
+
+// welcome answers a Hello and sends what is open. moved says that the agent's stage
+// is another.
+func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v verdict, p proof) (moved bool) {
+	answer := c.word(m.Session)
+	heads(&answer, l, m.Incarnation)
+	behind, inStep := standing(l, c.epoch, m.Applied, m.Digests)
+	announced := c.announceNonce()
+	c.contacts.with(agent, func(k *contact) {
+		switch {
+		case p == proofOld:
+			k.now, k.asked = slot{session: m.Session}, slot{}
+		case v == verdictMeet:
+			k.now = slot{}
+			k.begin(m.Session, l.Acked, c.nonce())
+		case p == proofSure:
+			k.heeds(m.Session, m.Nonce)
+		case p == proofFresh:
+			k.begin(m.Session, l.Acked, c.nonce())
+			if m.Nonce == announced {
+				k.answered = announced
+			}
+		case k.now.session != m.Session || k.now.nonce == "":
+			k.give(m.Session, l.Acked, c.nonce)
+		}
+		answer.Nonce = k.nonceOf(m.Session)
+		k.nextSync = answer.At.Add(syncPause())
+		if p != proofNone {
+			was := k.stage
+			k.judge(behind, inStep, true, m.Session, answer.At)
+			moved = k.stage != was
+			if m.EventTail > 0 {
+				clear(k.tail)
+				k.tail[m.Incarnation] = m.EventTail
+			}
+		}
+	})
+	c.say(agent, answer)
+	c.sends.again(agent)
+	c.resendTo(agent, answer.At)
+	return moved
+}

@@ -1,0 +1,254 @@
+package control
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// modern is an agent of this version as far as the hub can see it.
+type modern struct {
+	b           *bench
+	name        string
+	session     string
+	sessions    int
+	incarnation string
+	heard       string // the last nonce
+	nonce       string // of the session's answer
+	applied     map[string]protocol.Head
+	digests     map[string]string
+	bodies      map[string][]byte
+	fence       protocol.Fence
+	caps        []protocol.Capability
+	events      uint64
+	tail        uint64
+	seq         uint64
+	deaf        bool // keeps no document
+	// wire takes what the agent sends instead of the hub, where it is set.
+	wire  func(message)
+	heeds time.Time // of the newest Sync of the session
+	syncs []protocol.Sync
+}
+
+// modernSite is a site whose agent is of this version, greeted and in step.
+func modernSite(t *testing.T) (*bench, *modern) {
+	t.Helper()
+	b := newBench(t, &movingTag{})
+	b.apply(storetest.Site()...)
+	m := b.modern(b.join("r1"))
+	m.connects()
+	b.pass()
+	m.listens()
+	return b, m
+}
+
+func (b *bench) modern(name string) *modern {
+	return &modern{
+		b: b, name: name, incarnation: name + "-disk-a", caps: protocol.Capabilities(),
+		applied: map[string]protocol.Head{}, digests: map[string]string{}, bodies: map[string][]byte{},
+	}
+}
+
+// connects begins a session and listens to what comes.
+func (m *modern) connects() {
+	m.b.t.Helper()
+	m.begins()
+	m.hello()
+	m.listens()
+}
+
+func (m *modern) begins() {
+	m.sessions++
+	m.session, m.nonce, m.heeds = fmt.Sprintf("%s-session-%d", m.name, m.sessions), "", time.Time{}
+}
+
+func (m *modern) message() protocol.Hello {
+	return protocol.Hello{
+		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Protocol: protocol.Version, Version: "2.0.0",
+		Applied: maps.Clone(m.applied), Digests: maps.Clone(m.digests), EventHead: m.events, EventTail: m.tail,
+		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps,
+	}
+}
+
+func (m *modern) hello() {
+	m.b.t.Helper()
+	m.says(protocol.LeafHello, m.message())
+}
+
+func (m *modern) reports(servers ...protocol.ServerReport) {
+	m.b.t.Helper()
+	m.reportsShard(0, 1, servers...)
+}
+
+func (m *modern) reportsShard(shard, shards int, servers ...protocol.ServerReport) {
+	m.b.t.Helper()
+	m.seq++
+	m.says(protocol.LeafReport, protocol.Report{
+		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Seq: m.seq, At: m.b.now, Version: "2.0.0",
+		Applied: maps.Clone(m.applied), Shard: shard, Shards: shards, Servers: servers, Nonce: m.nonce, Fence: m.fence,
+	})
+}
+
+// listens takes everything that was sent to the agent, and what comes of its answers.
+func (m *modern) listens() {
+	m.b.t.Helper()
+	for n := 0; len(m.b.sent) > 0; n++ {
+		if n > 50 {
+			m.b.t.Fatal("hub and agent never come to an end")
+		}
+		in := m.b.sent
+		m.b.sent = nil
+		for _, v := range in {
+			m.takes(v)
+		}
+	}
+}
+
+func (m *modern) takes(v message) {
+	m.b.t.Helper()
+	hub := wire.NewVerifier(m.b.hub.Public())
+	open := func(msg any) {
+		if err := wire.Open(hub, v.topic, v.payload, msg); err != nil {
+			m.b.t.Fatal(err)
+		}
+	}
+	if v.topic == protocol.TopicAnnounce {
+		var a protocol.Announce
+		open(&a)
+		if a.Nonce != m.heard {
+			m.heard = a.Nonce
+			m.hello()
+		}
+		return
+	}
+	to, _, leaf, _ := protocol.SplitTopic(v.topic)
+	switch {
+	case to != m.name:
+	case leaf == protocol.LeafSync:
+		var s protocol.Sync
+		open(&s)
+		m.sync(s)
+	case !m.deaf:
+		m.keeps(leaf, v.payload, open)
+	}
+}
+
+func (m *modern) sync(s protocol.Sync) {
+	m.b.t.Helper()
+	m.syncs = append(m.syncs, s)
+	if s.Session != m.session || s.At.Before(m.heeds) {
+		return
+	}
+	m.heeds = s.At
+	m.heard = s.Nonce
+	if s.Renew != "" && s.Renew == m.incarnation {
+		m.incarnation += "'"
+	}
+	if s.Again {
+		m.hello()
+		return
+	}
+	m.nonce = s.Nonce
+}
+
+// keeps applies a document and acknowledges it.
+func (m *modern) keeps(leaf string, payload []byte, open func(any)) {
+	m.b.t.Helper()
+	var head protocol.Head
+	if leaf == protocol.LeafHold {
+		var d protocol.HoldDoc
+		open(&d)
+		head = d.Head
+	} else if strings.HasPrefix(leaf, protocol.LeafRack) {
+		var d protocol.RackDoc
+		open(&d)
+		head = d.Head
+	}
+	if have := m.applied[leaf]; have.Newer(head) {
+		return
+	}
+	m.applied[leaf], m.digests[leaf], m.bodies[leaf] = head, wire.Digest(payload), payload
+	m.says(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: head, Digest: m.digests[leaf], Nonce: m.nonce, Fence: m.fence})
+}
+
+// last is the newest Sync that reached the agent.
+func (m *modern) last() protocol.Sync {
+	m.b.t.Helper()
+	if len(m.syncs) == 0 {
+		m.b.t.Fatal("no sync came")
+	}
+	return m.syncs[len(m.syncs)-1]
+}
+
+func (m *modern) ledger() store.Ledger {
+	m.b.t.Helper()
+	l, err := m.b.store.Ledger(m.name)
+	if err != nil {
+		m.b.t.Fatal(err)
+	}
+	return l
+}
+
+// acked says whether all documents are acknowledged.
+func (m *modern) acked() bool {
+	l := m.ledger()
+	for leaf, s := range l.Sent {
+		if l.Acked[leaf] != s.Head {
+			return false
+		}
+	}
+	return len(l.Sent) > 0
+}
+
+func (m *modern) conditions() string {
+	m.b.t.Helper()
+	a, err := store.Get[*protocol.Agent](m.b.store, m.name)
+	if err != nil {
+		m.b.t.Fatal(err)
+	}
+	m.b.control.Decorate(a)
+	return codes(a.Status.Conditions)
+}
+
+func (b *bench) request(id string, action protocol.RequestAction) {
+	b.t.Helper()
+	q := store.StoredRequest{Request: protocol.Request{ID: id, Server: "n1", Action: action, NotAfter: b.now.Add(protocol.SyncValid)}, Rack: "r1"}
+	if err := b.store.PutRequest(ctx(b.t), q); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) outcome(id string) protocol.RequestReport {
+	b.t.Helper()
+	q, err := b.store.GetRequest(id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return q.Report
+}
+
+// opens opens a document that an agent keeps.
+func (b *bench) opens(m *modern, leaf string, doc any) {
+	b.t.Helper()
+	if err := wire.Open(wire.NewVerifier(b.hub.Public()), protocol.TopicDown(m.name, leaf), m.bodies[leaf], doc); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// says sends any message of the agent.
+func (m *modern) says(leaf string, msg any) {
+	m.b.t.Helper()
+	if m.wire == nil {
+		m.b.says(m.name, leaf, msg)
+		return
+	}
+	topic := protocol.TopicUp(m.name, leaf)
+	m.wire(message{topic, seal(m.b.t, key(m.name), topic, msg)})
+}

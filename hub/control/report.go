@@ -1,0 +1,55 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// report takes an agent's report into the mirror and files what it signed. An
+// agent can only speak of its own rack's servers.
+func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Report) error {
+	name := a.Metadata.Name
+	if !c.active(a) || c.yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
+		return nil
+	}
+	l, err := c.cfg.Store.PeekLedger(name)
+	if err != nil {
+		return err
+	}
+	now := c.cfg.Clock()
+	if !c.mirror.accepts(name, m, l.Peer.Can(protocol.CapNonce)) {
+		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
+		return nil
+	}
+	c.overtook(name, l, m)
+	m.Agent, m.Rack = name, a.Spec.RackRef.Name
+	m.Servers = slices.DeleteFunc(m.Servers, func(s protocol.ServerReport) bool {
+		rack, err := c.cfg.Store.RackOf(s.Server)
+		return err != nil || rack != m.Rack
+	})
+	c.mirror.put(m, now)
+	defer c.poke()
+	var errs []error
+	for _, s := range m.Servers {
+		errs = append(errs, c.file(ctx, a, s), c.adopt(ctx, a, s))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err // the shard's next report comes within 15 s
+	}
+	c.contacts.with(name, func(k *contact) { k.reported(m.Session, m.Shard, m.Shards, now) })
+	return nil
+}
+
+// overtook notes whether a report names newer documents than the hub ever made.
+func (c *Control) overtook(agent string, l *store.Ledger, m protocol.Report) {
+	behind, _ := standing(l, c.epoch, m.Applied, nil)
+	c.contacts.with(agent, func(k *contact) {
+		if behind != "" || k.stage == stageBehind {
+			k.judge(behind, false, false, m.Session, c.cfg.Clock())
+		}
+	})
+}

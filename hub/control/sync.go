@@ -1,0 +1,202 @@
+package control
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"io"
+	mathrand "math/rand/v2"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// askPause is the least time between two Syncs that ask an agent for a Hello because
+// of messages that are not of its session.
+const askPause = 2 * time.Second
+
+// nonce is 128 random bits. Without them nothing is taken for fresh.
+func (c *Control) nonce() string {
+	raw := make([]byte, 16)
+	if _, err := io.ReadFull(c.cfg.Random, raw); err != nil {
+		c.log.Error("no random bytes", "err", err)
+		return rand.Text()
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// word begins a Sync.
+func (c *Control) word(session string) protocol.Sync {
+	return protocol.Sync{
+		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.epoch, Fence: c.fence, ValidFor: protocol.SyncValid,
+	}
+}
+
+// say sends a Sync, unless this hub has stepped down.
+func (c *Control) say(agent string, m protocol.Sync) {
+	if !c.steppedDown() {
+		c.send(protocol.TopicDown(agent, protocol.LeafSync), m)
+	}
+}
+
+// serves begins the answer to an agent; one that does not serve its rack any more is
+// told so, and nothing else.
+func (c *Control) serves(a *protocol.Agent, session string) (protocol.Sync, bool) {
+	m := c.word(session)
+	if !c.active(a) {
+		m.Refused = protocol.CondAgentReplaced
+		c.say(a.Metadata.Name, m)
+		return m, false
+	}
+	return m, true
+}
+
+// heads fills in what the agent should have.
+func heads(m *protocol.Sync, l *store.Ledger, incarnation string) {
+	m.Heads, m.Digests, m.EventsAcked = map[string]protocol.Head{}, map[string]string{}, acked(l, incarnation)
+	for leaf, s := range l.Sent {
+		m.Heads[leaf], m.Digests[leaf] = s.Head, sealed(s)
+	}
+}
+
+// ask asks for a Hello that proves to be new. renew is an incarnation whose disk was
+// rolled back, or empty.
+func (c *Control) ask(agent, session string, l *store.Ledger, renew string) {
+	m := c.word(session)
+	m.Again, m.Renew = true, renew
+	c.contacts.with(agent, func(k *contact) {
+		m.Nonce = k.give(session, l.Acked, c.nonce)
+		k.askedAt = m.At
+	})
+	c.say(agent, m)
+}
+
+// counts says whether an Applied or a Report is of the agent's present session. One
+// that is not is answered by asking for a Hello, but not each, and not an Applied:
+// it names no session, and a report follows.
+func (c *Control) counts(agent, session, nonce string) bool {
+	l, err := c.cfg.Store.PeekLedger(agent)
+	if err != nil {
+		c.log.Error("cannot read a ledger", "agent", agent, "err", err)
+		return false
+	}
+	now := c.cfg.Clock()
+	ok, quiet := true, false
+	c.contacts.with(agent, func(k *contact) {
+		if l.Peer.Can(protocol.CapNonce) {
+			ok = k.heeds(session, nonce)
+		}
+		if quiet = now.Sub(k.askedAt) < askPause; ok {
+			k.heardAt = now
+		}
+	})
+	if ok {
+		return true
+	}
+	c.metrics.refused.WithLabelValues(string(reasonNonce)).Inc()
+	if !quiet && session != "" {
+		c.ask(agent, session, l, "")
+	}
+	return false
+}
+
+// syncs says to each agent with a session, every SyncEvery, what it should have.
+func (c *Control) syncs(now time.Time) {
+	for _, agent := range c.contacts.names() {
+		var session slot
+		due := false
+		c.contacts.with(agent, func(k *contact) {
+			session = k.now
+			if due = session.nonce != "" && !now.Before(k.nextSync); due {
+				k.nextSync = now.Add(syncPause())
+			}
+		})
+		if !due {
+			continue
+		}
+		l, err := c.cfg.Store.PeekLedger(agent)
+		if err != nil {
+			c.log.Error("cannot read a ledger", "agent", agent, "err", err)
+			continue
+		}
+		m := c.word(session.session)
+		m.Nonce = session.nonce
+		heads(&m, l, l.Peer.Incarnation)
+		c.say(agent, m)
+	}
+}
+
+// syncPause is SyncEvery ± 25 %, so that agents do not come in step.
+func syncPause() time.Duration {
+	const spread = protocol.SyncEvery / 2
+	return protocol.SyncEvery - spread/2 + time.Duration(mathrand.Int64N(int64(spread)))
+}
+
+// announcePause is how often an announcement is said again while agents that cannot
+// be asked have not said Hello to it. Others know it by its nonce.
+const announcePause = 30 * time.Second
+
+// announcement is the present one.
+type announcement struct {
+	nonce  string
+	sealed []byte
+	at     time.Time
+}
+
+func (c *Control) announceNonce() string {
+	c.announceMu.Lock()
+	defer c.announceMu.Unlock()
+	return c.announced.nonce
+}
+
+// Announce tells agents that the hub is there; they answer with a Hello. It is made
+// anew for each connection of the hub.
+func (c *Control) Announce() {
+	if c.steppedDown() {
+		return
+	}
+	now, agents := c.cfg.Clock(), len(store.List[*protocol.Agent](c.cfg.Store))
+	m := protocol.Announce{
+		Hub: c.fence.Hub, Epoch: c.epoch, At: now, Nonce: c.nonce(), Fence: c.fence,
+		Spread: spread(agents),
+	}
+	data, err := wire.Seal(c.cfg.Signer, protocol.TopicAnnounce, m)
+	if err != nil {
+		c.log.Error("cannot seal", "topic", protocol.TopicAnnounce, "err", err)
+		return
+	}
+	c.announceMu.Lock()
+	c.announced = announcement{m.Nonce, data, now}
+	c.announceMu.Unlock()
+	c.publish(protocol.TopicAnnounce, data)
+}
+
+// helloRate is how many agents shall answer an announcement each second.
+const helloRate = 200
+
+func spread(agents int) time.Duration {
+	return min(time.Minute, time.Duration(agents)*time.Second/helloRate)
+}
+
+// announceAgain repeats the announcement for agents of version 1 that are heard and
+// have not said Hello in this run.
+func (c *Control) announceAgain(now time.Time) {
+	c.announceMu.Lock()
+	a := c.announced
+	c.announceMu.Unlock()
+	if a.sealed == nil || now.Sub(a.at) < announcePause {
+		return
+	}
+	for _, agent := range c.contacts.names() {
+		k := c.contacts.see(agent)
+		if k.stage != stageSilent || now.Sub(k.heardAt) > darkAfter {
+			continue
+		}
+		c.announceMu.Lock()
+		c.announced.at = now
+		c.announceMu.Unlock()
+		c.publish(protocol.TopicAnnounce, a.sealed)
+		return
+	}
+}

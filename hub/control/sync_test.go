@@ -1,0 +1,292 @@
+package control
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// Each agent with a session hears every minute ± 25 % what it should have, without
+// asking; an agent of version 1 is left alone.
+func TestSyncs(t *testing.T) {
+	b, m := modernSite(t)
+	b.apply(storetest.Rack("r2"))
+	old := b.join("r2")
+	b.greets(old)
+	b.pass()
+	b.acks(old)
+	m.listens()
+	var at []time.Time
+	began := b.now
+	for b.now.Sub(began) < 10*time.Minute {
+		b.now = b.now.Add(time.Second)
+		b.sent = nil
+		b.control.tick()
+		for _, v := range b.sent {
+			if v.topic == protocol.TopicDown(old, protocol.LeafSync) {
+				t.Error("an agent of version 1 was told unasked")
+			}
+			if v.topic == protocol.TopicDown(m.name, protocol.LeafSync) {
+				at = append(at, b.now)
+			}
+		}
+		if len(b.sent) > 0 {
+			s := last[protocol.Sync](b, m.name, protocol.LeafSync)
+			if s.Nonce != m.nonce || s.Session != m.session || len(s.Heads) != 2 || s.Digests["hold"] != m.digests["hold"] || s.ValidFor != protocol.SyncValid || !s.At.Equal(b.now) || s.Fence != b.control.fence {
+				t.Errorf("the sync is %+v", s)
+			}
+		}
+	}
+	if len(at) < 8 || len(at) > 14 {
+		t.Errorf("%d syncs in ten minutes", len(at))
+	}
+	for i := 1; i < len(at); i++ {
+		if pause := at[i].Sub(at[i-1]); pause < protocol.SyncEvery*3/4 || pause > protocol.SyncEvery*5/4+time.Second {
+			t.Errorf("a pause of %s", pause)
+		}
+	}
+}
+
+func TestAnnounce(t *testing.T) {
+	b, m := modernSite(t)
+	announce := func() protocol.Announce {
+		b.sent = nil
+		b.control.Announce()
+		var a protocol.Announce
+		if err := wire.Open(wire.NewVerifier(b.hub.Public()), protocol.TopicAnnounce, b.sent[0].payload, &a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first := announce()
+	if first.Nonce == "" || first.Fence != b.control.fence || first.Hub != b.control.fence.Hub || first.Spread != time.Second/helloRate {
+		t.Errorf("announced %+v", first)
+	}
+	second := announce()
+	if second.Nonce == first.Nonce || second.Hub != first.Hub {
+		t.Errorf("announced again: %+v", second)
+	}
+	// It makes a Hello fresh, once.
+	b.restart()
+	b.control.Announce()
+	m.listens()
+	if len(m.syncs) == 0 || m.last().Again || b.control.contacts.see(m.name).stage != stageReady {
+		t.Errorf("after the announcement: %+v", m.last())
+	}
+	m.hello()
+	replay := m.message()
+	replay.Session, replay.Nonce = "other", b.control.announced.nonce
+	b.says(m.name, protocol.LeafHello, replay)
+	if k := b.control.contacts.see(m.name); k.now.session != m.session {
+		t.Error("an announcement makes two sessions")
+	}
+	for agents, want := range map[int]time.Duration{0: 0, 1000: 5 * time.Second, 12_000: time.Minute, 50_000: time.Minute} {
+		if got := spread(agents); got != want {
+			t.Errorf("%d agents: spread over %s, want %s", agents, got, want)
+		}
+	}
+}
+
+// An agent of version 1 that did not hear the announcement cannot be asked for a
+// Hello; the announcement is said again until it has.
+func TestAnnounceAgain(t *testing.T) {
+	b, agent := joined(t)
+	b.acks(agent)
+	b.restart()
+	b.control.Announce()
+	first := b.sent[len(b.sent)-1]
+	ticks := func(d time.Duration) (n int) {
+		for range int(d / time.Second) {
+			b.now = b.now.Add(time.Second)
+			b.sent = nil
+			b.control.tick()
+			for _, v := range b.sent {
+				if string(v.payload) != string(first.payload) {
+					t.Fatalf("sent %s", v.topic)
+				}
+				n++
+			}
+		}
+		return n
+	}
+	if n := ticks(2 * time.Minute); n != 0 {
+		t.Errorf("said again %d times to nobody", n)
+	}
+	b.reports(agent, off("n1"))
+	if n := ticks(announcePause + 2*time.Second); n != 1 && n != 2 {
+		t.Errorf("said again %d times", n)
+	}
+	b.greets(agent)
+	b.reports(agent, off("n1"))
+	if n := ticks(time.Minute); n != 0 {
+		t.Errorf("said again %d times after the Hello", n)
+	}
+}
+
+// One agent may not keep the hub from hearing the others.
+func TestMessageRate(t *testing.T) {
+	b, m := modernSite(t)
+	dropped := func() int {
+		return int(testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(reasonRate))))
+	}
+	b.now = b.now.Add(time.Hour)
+	for range messageBurst + 10 {
+		b.control.Receive(protocol.TopicUp(m.name, "noise"), nil)
+	}
+	if dropped() != 10 {
+		t.Errorf("%d of %d messages were dropped", dropped(), messageBurst+10)
+	}
+	b.now = b.now.Add(time.Second)
+	for range messageRate + 10 {
+		b.control.Receive(protocol.TopicUp(m.name, "noise"), nil)
+	}
+	if dropped() != 20 {
+		t.Errorf("a second later %d were dropped", dropped())
+	}
+	for range 3 * strangerRate {
+		b.control.Receive(protocol.TopicUp("stranger-1", protocol.LeafHello), nil)
+	}
+	if got := len(b.took("stranger-1")); got != strangerRate {
+		t.Errorf("%d strangers were answered", got)
+	}
+}
+
+// Reports are ordered shard by shard.
+func TestShardOrder(t *testing.T) {
+	b, m := modernSite(t)
+	on := off("n2")
+	on.Observation.Power = protocol.PowerOn
+	power := func(server string) protocol.PowerState {
+		r, _ := b.control.mirror.server(server)
+		if r == nil {
+			return ""
+		}
+		return r.Observation.Power
+	}
+	m.seq = 10
+	m.reportsShard(1, 2, on)
+	m.seq = 4
+	m.reportsShard(0, 2, off("n1")) // overtaken by another shard's
+	if power("n1") != protocol.PowerOff || power("n2") != protocol.PowerOn {
+		t.Errorf("n1 %q, n2 %q", power("n1"), power("n2"))
+	}
+	m.seq = 8
+	m.reportsShard(1, 2, off("n2")) // overtaken by its own
+	if power("n2") != protocol.PowerOn {
+		t.Error("an older report of a shard counts")
+	}
+	if r, _, _ := b.control.mirror.agent(m.name); r.Seq != 11 {
+		t.Errorf("the agent's own part is of report %d", r.Seq)
+	}
+	m.seq = 20
+	m.reportsShard(maxShards, 2, off("n2"))
+	m.reportsShard(-1, 2, off("n2"))
+	if power("n2") != protocol.PowerOn {
+		t.Error("a shard that cannot be counts")
+	}
+}
+
+func TestAgentConditions(t *testing.T) {
+	b, m := modernSite(t)
+	m.reports(off("n1"))
+	if got := m.conditions(); got != "" {
+		t.Fatalf("at first: %s", got)
+	}
+	forge := func() { b.forge(m.name, protocol.LeafReport, key("thief"), protocol.Report{}) }
+	forge()
+	b.control.Receive(protocol.TopicUp(m.name, protocol.LeafApplied), make([]byte, wire.MaxMessage+1))
+	b.control.Receive(protocol.TopicUp(m.name, protocol.LeafHello), []byte("garbage"))
+	b.control.Receive(protocol.TopicUp(m.name, "odd"), nil)
+	b.control.Receive("rb/v2/other", nil)
+	for r, n := range map[reason]float64{reasonSignature: 1, reasonSize: 1, reasonForm: 1, reasonTopic: 2} {
+		if got := testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(r))); got != n {
+			t.Errorf("%s: %v messages, want %v", r, got, n)
+		}
+	}
+	forge()
+	a, err := store.Get[*protocol.Agent](b.store, m.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.control.Decorate(a)
+	if c := a.Status.Conditions; codes(c) != "MessagesRefused" || c[0].Message != "5 messages on the agent's topics, the last one on report: signature" {
+		t.Errorf("forged: %+v", c)
+	}
+	b.now = b.now.Add(refusedFor + time.Second)
+	m.reports(off("n1"))
+	if got := m.conditions(); got != "" {
+		t.Errorf("ten minutes after the last: %s", got)
+	}
+	m.deaf = true
+	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	later := func(d time.Duration) string {
+		b.now = b.now.Add(d)
+		b.control.resend()
+		m.listens()
+		m.reports(off("n1"))
+		return m.conditions()
+	}
+	if got := later(notAckedAfter); got != "" {
+		t.Errorf("within a minute: %s", got)
+	}
+	if got := later(time.Second); got != "NotAcknowledged" {
+		t.Errorf("a minute later: %s", got)
+	}
+	b.now = b.now.Add(darkAfter + time.Second)
+	if got := m.conditions(); got != "Dark" {
+		t.Errorf("silent: %s", got)
+	}
+	m.deaf = false
+	if got := later(2 * sendPauseMax); got != "" {
+		t.Errorf("acknowledged: %s", got)
+	}
+}
+
+// What an agent cannot do is not asked of it, and is said.
+func TestAgentTooOld(t *testing.T) {
+	b := newBench(t, &movingTag{})
+	b.apply(storetest.Site()...)
+	m := b.modern(b.join("r1"))
+	m.caps = []protocol.Capability{protocol.CapNonce, protocol.CapBootHdd, protocol.CapRequestReboot}
+	m.connects()
+	b.apply(storetest.Claim("c1", "n1"))
+	b.request("able", protocol.RequestReboot)
+	b.request("unable", protocol.RequestPowerOff)
+	b.pass()
+	m.listens()
+	var rack protocol.RackDoc
+	b.opens(m, "rack/0", &rack)
+	if rack.Servers[0].Boot != nil || rack.Servers[0].Claim != "c1" {
+		t.Errorf("the agent is told %+v", rack.Servers[0])
+	}
+	m.reports(off("n1"), off("n2"))
+	if s := b.server("n1"); codes(s.Status.Conditions) != "AgentTooOld" {
+		t.Errorf("n1: %s", codes(s.Status.Conditions))
+	}
+	if s := b.server("n2"); codes(s.Status.Conditions) != "" {
+		t.Errorf("n2: %s", codes(s.Status.Conditions))
+	}
+	if o := b.outcome("unable"); o.Outcome != protocol.OutcomeRefused {
+		t.Errorf("the request that it cannot do is %+v", o)
+	}
+	if o := b.outcome("able"); ended(o.Outcome) {
+		t.Errorf("the request that it can do is %+v", o)
+	}
+	m.caps = protocol.Capabilities()
+	m.connects()
+	b.pass()
+	m.listens()
+	b.opens(m, "rack/0", &rack)
+	if s := b.server("n1"); rack.Servers[0].Boot == nil || codes(s.Status.Conditions) != "" {
+		t.Errorf("after the upgrade: %+v, %s", rack.Servers[0].Boot, codes(s.Status.Conditions))
+	}
+}

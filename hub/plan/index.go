@@ -1,0 +1,63 @@
+package plan
+
+import "rackboot/protocol"
+
+// index makes the lookups of a fleet cost the same however large it is. Of two
+// resources that answer to one key the first by name counts, as in a scan.
+type index struct {
+	bmcs    map[string]*protocol.BMC
+	servers map[string]*protocol.Server
+	claims  map[string]*protocol.Claim             // by the server that they are bound to
+	configs map[string]*protocol.BootConfiguration // by the UID of their claim
+	held    map[string]bool                        // servers
+	byRack  map[string][]*protocol.Server
+	holds   map[string][]*protocol.Hold // by rack
+	asked   map[string][]Request        // by rack
+	parts   map[string][]*protocol.Segment
+}
+
+// Indexed is the fleet with an index of what it has now. Its slices must not be
+// changed afterwards.
+func (f Fleet) Indexed() Fleet {
+	x := &index{
+		bmcs: make(map[string]*protocol.BMC, len(f.BMCs)), servers: make(map[string]*protocol.Server, len(f.Servers)),
+		claims: make(map[string]*protocol.Claim, len(f.Claims)), configs: make(map[string]*protocol.BootConfiguration, len(f.Configs)),
+		held: map[string]bool{}, byRack: map[string][]*protocol.Server{}, holds: map[string][]*protocol.Hold{},
+		asked: map[string][]Request{}, parts: map[string][]*protocol.Segment{},
+	}
+	for _, b := range f.BMCs {
+		first(x.bmcs, b.Metadata.Name, b)
+	}
+	for _, s := range f.Servers {
+		first(x.servers, s.Metadata.Name, s)
+	}
+	for _, c := range f.Claims {
+		first(x.claims, c.Status.Server, c)
+	}
+	for _, b := range f.Configs {
+		first(x.configs, b.Spec.ClaimUID, b)
+	}
+	f.index = x
+	for _, s := range f.Servers {
+		group(x.byRack, f.RackOf(s.Metadata.Name), s)
+	}
+	for _, h := range f.Holds {
+		group(x.holds, f.RackOfHold(h), h)
+		x.held[h.Spec.Server] = x.held[h.Spec.Server] || h.Status.ReleasedAt == nil
+	}
+	for _, q := range f.Requests {
+		group(x.asked, q.Rack, q)
+	}
+	for _, s := range f.Segments {
+		group(x.parts, s.Spec.RackRef.Name, s)
+	}
+	return f
+}
+
+func first[T any](m map[string]T, key string, v T) {
+	if _, there := m[key]; !there {
+		m[key] = v
+	}
+}
+
+func group[T any](m map[string][]T, key string, v T) { m[key] = append(m[key], v) }
