@@ -8,13 +8,13 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/store"
-	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
 
@@ -29,19 +29,16 @@ type Agent struct {
 	report *reporter
 	met    *metrics
 
-	troubles troubles                 // used by Receive only
-	newest   map[string]protocol.Head // the hub's documents, as far as they are known; used by Receive only
+	troubles troubles // used by Receive only
+	refusals refusals // used by Receive only
+	session  session
+	hubClock hubClock
+	greeter  *greeter
 
 	mu      sync.Mutex
 	servers map[string]*server
 	group   *errgroup.Group
 	ctx     context.Context
-
-	sessionMu sync.Mutex
-	transport Transport
-	session   string
-	synced    bool          // the present session was answered
-	connected chan struct{} // holds a token when there is a new session
 }
 
 // New checks the configuration and reads the store; nothing is sent yet.
@@ -54,8 +51,9 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
-		index: newIndex(), servers: map[string]*server{}, connected: make(chan struct{}, 1), troubles: troubles{}, newest: map[string]protocol.Head{},
+		index: newIndex(), servers: map[string]*server{}, troubles: troubles{}, greeter: newGreeter(cfg.Clock),
 	}
+	a.hubClock.clock = cfg.Clock
 	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash})
 	if err != nil {
 		return nil, err
@@ -63,11 +61,11 @@ func New(cfg Config) (*Agent, error) {
 	a.store = st
 	a.report = newReporter(a)
 	a.fetch = newFetcher(a)
-	a.met = newMetrics(cfg.Registerer, a.report)
+	a.met = newMetrics(cfg.Registerer, a)
 	if err := a.reindex(); err != nil {
 		return nil, err
 	}
-	return a, nil
+	return a, a.describeAll()
 }
 
 // Run serves until ctx ends. Listeners are open when ready is called.
@@ -86,7 +84,10 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	})
 	group.Go(func() error { return a.report.run(ctx) })
-	group.Go(func() error { return a.sessions(ctx) })
+	group.Go(func() error {
+		a.greeter.run(ctx, a.hello, a.look)
+		return nil
+	})
 	o, err := a.store.Overview()
 	if err != nil {
 		return err
@@ -150,6 +151,28 @@ func (a *Agent) reindex() error {
 	}
 	a.index.rebuild(o)
 	a.fetch.pin(o)
+	return nil
+}
+
+// describeAll puts what is on disk into the first report, before any BMC was read:
+// a hub that has lost a hold finds it there.
+func (a *Agent) describeAll() error {
+	o, err := a.store.Overview()
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, in := range o.Intents {
+		names[in.Server] = true
+	}
+	for _, h := range o.Holds {
+		names[h.Server] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if err := newServer(a, name).tell(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

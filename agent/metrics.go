@@ -4,39 +4,62 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/protocol"
+	"rackboot/protocol/decide"
 )
 
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
 	dropped                 prometheus.Counter
+	hellos                  prometheus.Counter
+	syncs, refused          *prometheus.CounterVec
 	report                  *reporter
+	agent                   *Agent
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
+	verified, waiting       *prometheus.Desc
 }
 
-func newMetrics(reg prometheus.Registerer, r *reporter) *metrics {
+func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("rackboot_agent_"+name, help, labels, nil)
 	}
 	m := &metrics{
-		report: r,
-		info:   desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
-		phase:  desc("servers", "Servers by power state.", "power"),
-		held:   desc("holds", "Holds by word.", "word"),
-		cond:   desc("conditions", "Conditions that are so, by code.", "code"),
-		age:    desc("observation_timestamp_seconds", "When each server was last read.", "server"),
-		epoch:  desc("power_ons", "Power-ons of each server since it is known.", "server"),
+		report: a.report, agent: a,
+		info:  desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
+		phase: desc("servers", "Servers by power state.", "power"),
+		held:  desc("holds", "Holds by word.", "word"),
+		cond:  desc("conditions", "Conditions that are so, by code.", "code"),
+		age:   desc("observation_timestamp_seconds", "When each server was last read.", "server"),
+		epoch: desc("power_ons", "Power-ons of each server since it is known.", "server"),
+
+		verified: desc("hub_verified", "1 while the hub's word is fresh."),
+		waiting:  desc("events_waiting", "Events by number that the hub has not acknowledged, lost ones included."),
 	}
 	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_evidence_dropped_total", Help: "Requests of boot clients that were not noted, because too many waited.",
 	})
-	reg.MustRegister(m, m.dropped)
+	m.hellos = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_agent_hellos_total", Help: "Hellos said to the hub.",
+	})
+	m.syncs = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_syncs_total", Help: "Words of the hub, by what was made of them.",
+	}, []string{"action"})
+	for _, act := range decide.SyncActions() {
+		m.syncs.WithLabelValues(string(act))
+	}
+	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_messages_refused_total", Help: "Messages that did not verify, by reason.",
+	}, []string{"reason"})
+	for _, why := range refusalReasons() {
+		m.refused.WithLabelValues(string(why))
+	}
+	reg.MustRegister(m, m.dropped, m.hellos, m.syncs, m.refused)
 	return m
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.verified, m.waiting} {
 		ch <- d
 	}
 }
@@ -48,6 +71,16 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	power, words, codes := map[protocol.PowerState]int{}, map[protocol.HoldWord]int{}, map[protocol.ConditionCode]int{}
+	verified := 0.0
+	if fresh, _ := m.agent.hubClock.fresh(); fresh {
+		verified = 1
+	}
+	gauge(m.verified, verified)
+	if b, err := m.agent.store.Backlog(0); err == nil && b.Tail > 0 {
+		gauge(m.waiting, float64(b.Head-b.Tail+1))
+	} else if err == nil {
+		gauge(m.waiting, 0)
+	}
 	for _, c := range conds {
 		codes[c.Code]++
 	}
@@ -58,7 +91,9 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 			attempt = *s.Attempt
 		}
 		gauge(m.info, 1, s.Server, string(m.report.phase(s.Server)), string(s.Observation.Power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
-		gauge(m.age, float64(s.Observation.ReadAt.UnixMilli())/1000, s.Server)
+		if !s.Observation.ReadAt.IsZero() {
+			gauge(m.age, float64(s.Observation.ReadAt.UnixMilli())/1000, s.Server)
+		}
 		gauge(m.epoch, float64(s.PowerEpoch), s.Server)
 		for _, h := range s.Holds {
 			words[h.Word]++

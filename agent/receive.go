@@ -15,62 +15,79 @@ import (
 func (a *Agent) Receive(topic string, payload []byte) {
 	if topic == protocol.TopicAnnounce {
 		var m protocol.Announce
-		if err := wire.Open(a.hub, topic, payload, &m); err != nil {
-			a.log.Warn("announcement refused", "err", err)
-			return
-		}
-		a.sessionMu.Lock()
-		t := a.transport
-		a.sessionMu.Unlock()
-		if t != nil {
-			a.Connected(t)
+		if _, err := a.open(topic, "announce", payload, &m); err == nil {
+			a.announced(m)
 		}
 		return
 	}
 	agent, direction, leaf, ok := protocol.SplitTopic(topic)
 	if !ok || agent != a.cfg.Agent || direction != "d" {
-		a.log.Warn("message on a foreign topic", "topic", topic)
+		a.refuse(refusalTopic, topic)
 		return
 	}
 	var err error
+	taken := true
 	switch {
 	case leaf == protocol.LeafSync:
 		var m protocol.Sync
-		if err := wire.Open(a.hub, topic, payload, &m); err != nil {
-			a.log.Warn("sync refused", "err", err)
-			return
+		if _, err := a.open(topic, leaf, payload, &m); err == nil {
+			a.sync(m)
 		}
-		a.sync(m)
+		return
 	case leaf == protocol.LeafHold:
 		var m protocol.HoldDoc
-		if err = wire.Open(a.hub, topic, payload, &m); err == nil {
+		if taken, err = a.open(topic, leaf, payload, &m); err == nil {
 			err = a.applyHolds(m, leaf, wire.Digest(payload))
 		}
 	case strings.HasPrefix(leaf, protocol.LeafRack+"/"):
 		var m protocol.RackDoc
-		if err = wire.Open(a.hub, topic, payload, &m); err == nil {
+		if taken, err = a.open(topic, leaf, payload, &m); err == nil {
 			err = a.applyRack(m, leaf, wire.Digest(payload))
 		}
 	default:
 		a.log.Debug("unknown message", "topic", topic)
 	}
-	if errors.Is(err, store.ErrOlder) && a.isNewest(leaf) {
+	if taken && err != nil {
+		a.refuseDocument(leaf, err)
+	}
+}
+
+// refuseDocument says why a document that was properly signed is not applied.
+func (a *Agent) refuseDocument(leaf string, err error) {
+	switch {
+	case errors.Is(err, store.ErrAhead):
+		a.ask(0) // its hub must answer first
+		return
+	case errors.Is(err, store.ErrOlder) && a.isNewest(leaf):
 		a.log.Debug("a late copy of an older document", "doc", leaf)
 		return
-	}
-	if err != nil {
+	case errors.Is(err, store.ErrFenced):
+		a.report.raiseFor(protocol.CondTwoHubs, err.Error(), fades)
+	default:
 		a.trouble(protocol.CondDocumentRefused, leaf, err.Error())
-		a.log.Error("document refused", "doc", leaf, "err", err)
-		a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Refused: err.Error()})
 	}
+	a.log.Error("document refused", "doc", leaf, "err", err)
+	a.acknowledge(protocol.Applied{Doc: leaf, Refused: err.Error()})
+}
+
+// acknowledge says what became of a document.
+func (a *Agent) acknowledge(m protocol.Applied) {
+	fence, err := a.store.Fence()
+	if err != nil {
+		a.log.Error("cannot read the fence", "err", err)
+		return
+	}
+	_, m.Nonce = a.session.names()
+	m.Fence = fence
+	a.publish(protocol.LeafApplied, m)
 }
 
 // isNewest says whether the document in force is the newest that the hub is known
 // to have. An older one that comes then was late on its way, which is no trouble; if
 // the hub itself has only older ones, it is.
 func (a *Agent) isNewest(leaf string) bool {
-	heads, _, err := a.store.Applied()
-	return err == nil && heads[leaf] == a.newest[leaf]
+	in, err := a.store.Applied()
+	return err == nil && a.session.isNewest(leaf, in.Heads[leaf])
 }
 
 func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
@@ -85,9 +102,9 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
-	a.newest[leaf] = d.Head
+	a.session.applied(leaf, d.Head)
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
-	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
+	a.acknowledge(protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	a.lookAt(changed)
 	return nil
 }
@@ -104,11 +121,11 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
-	a.newest[leaf] = d.Head
+	a.session.applied(leaf, d.Head)
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	rejected, why := rejections(d)
 	a.trouble(protocol.CondEntryRejected, leaf, why)
-	a.publish(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
+	a.acknowledge(protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
 	a.lookAt(changed)
 	return nil
 }
@@ -131,7 +148,7 @@ func (a *Agent) lookAt(servers []string) {
 	for _, name := range servers {
 		a.wake(name)
 	}
-	a.report.poke()
+	a.report.pokeAll()
 }
 
 func (a *Agent) storeTrouble(err error) error {

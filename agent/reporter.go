@@ -3,10 +3,13 @@ package agent
 import (
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"rackboot/protocol"
 )
@@ -14,11 +17,15 @@ import (
 // reportDebounce gathers changes that come together into one report.
 const reportDebounce = 100 * time.Millisecond
 
-// eventBatch bounds the events in one message.
-const eventBatch = 100
+// Of one shard, reportBurst reports may come at once, then one every reportEvery.
+const (
+	reportBurst = 10
+	reportEvery = time.Second
+)
 
-// reporter sends what the servers' last steps said, whole, when something has
-// changed and at the latest every Config.ReportEvery.
+// reporter sends what the servers' last steps said: of each shard the whole, when
+// something in it has changed and at the latest every Config.ReportEvery. A server
+// stays in its shard as long as the agent runs.
 type reporter struct {
 	agent *Agent
 	poked chan struct{}
@@ -26,14 +33,36 @@ type reporter struct {
 	mu      sync.Mutex
 	servers map[string]protocol.ServerReport
 	phases  map[string]protocol.Phase
-	conds   map[protocol.ConditionCode]protocol.ConditionState
+	conds   map[protocol.ConditionCode]raised
+	shards  []*shard
+	shardOf map[string]*shard
 	seq     uint64
+
+	backlog backlog
+}
+
+// raised is a condition, and until when it is so; zero is until it is cleared.
+type raised struct {
+	protocol.ConditionState
+	until time.Time
+}
+
+// shard is the servers that are reported together.
+type shard struct {
+	names   []string // in the order in which they came
+	changed bool
+	sent    time.Time
+	limit   *rate.Limiter
+}
+
+func newShard() *shard {
+	return &shard{changed: true, limit: rate.NewLimiter(rate.Every(reportEvery), reportBurst)}
 }
 
 func newReporter(a *Agent) *reporter {
 	return &reporter{
-		agent: a, poked: make(chan struct{}, 1),
-		servers: map[string]protocol.ServerReport{}, phases: map[string]protocol.Phase{}, conds: map[protocol.ConditionCode]protocol.ConditionState{},
+		agent: a, poked: make(chan struct{}, 1), shards: []*shard{newShard()}, shardOf: map[string]*shard{},
+		servers: map[string]protocol.ServerReport{}, phases: map[string]protocol.Phase{}, conds: map[protocol.ConditionCode]raised{},
 	}
 }
 
@@ -41,9 +70,39 @@ func newReporter(a *Agent) *reporter {
 // carry it, because the hub computes it from its own intent.
 func (r *reporter) put(s protocol.ServerReport, phase protocol.Phase) {
 	r.mu.Lock()
+	sh := r.shardOf[s.Server]
+	if sh == nil {
+		sh = r.room()
+		sh.names = append(sh.names, s.Server)
+		r.shardOf[s.Server] = sh
+	}
+	news := !sameButRead(s, r.servers[s.Server])
+	sh.changed = sh.changed || news
 	r.servers[s.Server], r.phases[s.Server] = s, phase
 	r.mu.Unlock()
-	r.poke()
+	if news {
+		r.poke()
+	}
+}
+
+// sameButRead says whether two reports say the same of different reads.
+func sameButRead(a, b protocol.ServerReport) bool {
+	for _, o := range []*protocol.Observation{&a.Observation, &b.Observation} {
+		o.ReadAt, o.StartedAt, o.Source = time.Time{}, time.Time{}, ""
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// room is the first shard with room; it needs r.mu.
+func (r *reporter) room() *shard {
+	for _, sh := range r.shards {
+		if len(sh.names) < protocol.MaxServersPerShard {
+			return sh
+		}
+	}
+	sh := newShard()
+	r.shards = append(r.shards, sh)
+	return sh
 }
 
 func (r *reporter) phase(server string) protocol.Phase {
@@ -52,18 +111,25 @@ func (r *reporter) phase(server string) protocol.Phase {
 	return r.phases[server]
 }
 
-func (r *reporter) raise(code protocol.ConditionCode, message string) {
+func (r *reporter) raise(code protocol.ConditionCode, message string) { r.raiseFor(code, message, 0) }
+
+// raiseFor raises a condition that ends by itself after d; 0 is never.
+func (r *reporter) raiseFor(code protocol.ConditionCode, message string, d time.Duration) {
 	r.mu.Lock()
+	now := r.agent.cfg.Clock()
 	c, ok := r.conds[code]
 	news := !ok || c.Message != message
 	if !ok {
-		c.Since = r.agent.cfg.Clock()
+		c.Since = now
 	}
 	c.Code, c.Message = code, message
+	if d > 0 {
+		c.until = now.Add(d)
+	}
 	r.conds[code] = c
 	r.mu.Unlock()
 	if news { // else each answer to a report would cause one
-		r.poke()
+		r.pokeAll()
 	}
 }
 
@@ -73,11 +139,21 @@ func (r *reporter) clear(code protocol.ConditionCode) {
 	delete(r.conds, code)
 	r.mu.Unlock()
 	if ok {
-		r.poke()
+		r.pokeAll()
 	}
 }
 
-// poke sends a report of everything soon.
+// pokeAll sends reports of everything soon.
+func (r *reporter) pokeAll() {
+	r.mu.Lock()
+	for _, sh := range r.shards {
+		sh.changed = true
+	}
+	r.mu.Unlock()
+	r.poke()
+}
+
+// poke sends what has changed, and events, soon.
 func (r *reporter) poke() {
 	select {
 	case r.poked <- struct{}{}:
@@ -92,21 +168,31 @@ func (r *reporter) snapshot() (servers []protocol.ServerReport, conds []protocol
 	for _, name := range slices.Sorted(maps.Keys(r.servers)) {
 		servers = append(servers, r.servers[name])
 	}
-	for _, c := range r.conds {
-		conds = append(conds, c)
+	return servers, r.conditions()
+}
+
+// conditions are those that are so now; it needs r.mu.
+func (r *reporter) conditions() (conds []protocol.ConditionState) {
+	now := r.agent.cfg.Clock()
+	for code, c := range r.conds {
+		if !c.until.IsZero() && now.After(c.until) {
+			delete(r.conds, code)
+			continue
+		}
+		conds = append(conds, c.ConditionState)
 	}
 	slices.SortFunc(conds, func(a, b protocol.ConditionState) int { return strings.Compare(string(a.Code), string(b.Code)) })
-	return servers, conds
+	return conds
 }
 
 func (r *reporter) run(ctx context.Context) error {
-	every := time.NewTicker(r.agent.cfg.ReportEvery)
-	defer every.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-every.C:
+		case <-timer.C:
 		case <-r.poked:
 			select {
 			case <-ctx.Done():
@@ -114,40 +200,57 @@ func (r *reporter) run(ctx context.Context) error {
 			case <-time.After(reportDebounce):
 			}
 		}
-		r.send()
+		timer.Reset(r.send())
 	}
 }
 
-func (r *reporter) send() {
-	a := r.agent
-	heads, _, err := a.store.Applied()
-	if err != nil {
-		a.log.Error("cannot read what is applied", "err", err)
-		return
+// send sends what is due, and returns when to look again.
+func (r *reporter) send() time.Duration {
+	wait := r.agent.cfg.ReportEvery
+	reports, next := r.due()
+	if len(reports) > 0 {
+		in, err := r.agent.store.Applied()
+		if err != nil {
+			r.agent.log.Error("cannot read what is applied", "err", err)
+			return reportEvery
+		}
+		session, nonce := r.agent.session.names()
+		for _, m := range reports {
+			m.Incarnation, m.Applied, m.Fence, m.Session, m.Nonce = in.Incarnation, in.Heads, in.Fence, session, nonce
+			r.agent.publish(protocol.LeafReport, m)
+		}
 	}
-	servers, conds := r.snapshot()
-	a.sessionMu.Lock()
-	session := a.session
-	a.sessionMu.Unlock()
-	shards := max(1, (len(servers)+protocol.MaxServersPerShard-1)/protocol.MaxServersPerShard)
-	for i := range shards {
-		r.mu.Lock()
+	return min(wait, next, r.backlog.send(r.agent))
+}
+
+// due are the reports to send now, without what is the same in all, and when the
+// next are due.
+func (r *reporter) due() (reports []protocol.Report, next time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, now := r.agent, r.agent.cfg.Clock()
+	next = a.cfg.ReportEvery
+	conds := r.conditions()
+	for i, sh := range r.shards {
+		rest := a.cfg.ReportEvery - now.Sub(sh.sent)
+		if !sh.changed && rest > 0 {
+			next = min(next, rest)
+			continue
+		}
+		if !sh.limit.AllowN(now, 1) {
+			next = min(next, reportEvery)
+			continue
+		}
+		sh.changed, sh.sent = false, now
 		r.seq++
-		seq := r.seq
-		r.mu.Unlock()
-		from, to := i*protocol.MaxServersPerShard, min(len(servers), (i+1)*protocol.MaxServersPerShard)
-		a.publish(protocol.LeafReport, protocol.Report{
-			Agent: a.cfg.Agent, Rack: a.cfg.Rack, Incarnation: a.store.Incarnation(), Session: session, Seq: seq,
-			At: a.cfg.Clock(), Version: a.cfg.Version, Applied: heads, Shard: i, Shards: shards,
-			Servers: servers[from:to], Conditions: conds,
-		})
+		m := protocol.Report{
+			Agent: a.cfg.Agent, Rack: a.cfg.Rack, Seq: r.seq, At: now, Version: a.cfg.Version,
+			Shard: i, Shards: len(r.shards), Conditions: conds,
+		}
+		for _, name := range slices.Sorted(slices.Values(sh.names)) {
+			m.Servers = append(m.Servers, r.servers[name])
+		}
+		reports = append(reports, m)
 	}
-	events, _, err := a.store.Events(eventBatch)
-	if err != nil {
-		a.log.Error("cannot read the events", "err", err)
-		return
-	}
-	if len(events) > 0 {
-		a.publish(protocol.LeafEvent, protocol.EventBatch{Agent: a.cfg.Agent, Incarnation: a.store.Incarnation(), Session: session, Events: events})
-	}
+	return reports, next
 }

@@ -87,6 +87,9 @@ func (s *server) turn(ctx context.Context) time.Time {
 			return s.stuck(err)
 		}
 		if v.Intent == nil {
+			if err := s.tell(); err != nil {
+				return s.stuck(err)
+			}
 			return s.agent.cfg.Clock().Add(time.Hour) // a document will poke
 		}
 		obs, cond := s.bmc.observe(ctx, s, v.Intent.ServerIntent)
@@ -137,16 +140,33 @@ func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	if plan.Fetch {
 		s.agent.fetch.want(after.Intent.Boot.Image)
 	}
-	r := s.describe(after, plan)
-	var intent *protocol.ServerIntent
-	if after.Intent != nil && !after.Intent.Missing {
-		intent = &after.Intent.ServerIntent
-	}
-	s.agent.report.put(r, decide.Phase(intent, &r))
+	s.publish(after, plan)
 	for _, e := range plan.Happened {
 		s.log.Info("event", "code", e.Code, "detail", e.Message)
 	}
 	return plan, nil
+}
+
+// tell reports what is on disk, where nothing can be read or decided.
+func (s *server) tell() error {
+	v, err := s.agent.store.Server(s.name)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.publish(v, decide.Plan{Record: v.Record, Watch: s.watch})
+	return nil
+}
+
+// publish hands the server's report to the reporter; it needs s.mu.
+func (s *server) publish(v store.View, p decide.Plan) {
+	r := s.describe(v, p)
+	var intent *protocol.ServerIntent
+	if v.Intent != nil && !v.Intent.Missing {
+		intent = &v.Intent.ServerIntent
+	}
+	s.agent.report.put(r, decide.Phase(intent, &r))
 }
 
 // fold puts one piece of evidence on disk now, before it is answered.

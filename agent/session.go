@@ -1,149 +1,172 @@
 package agent
 
 import (
-	"context"
 	"maps"
-	"math/rand/v2"
+	"sync"
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
-// helloPause is how long an unanswered Hello waits before it is sent again; it
-// doubles up to helloPauseMax, each ± 50 %, so that agents do not come in step.
-const (
-	helloPause    = 2 * time.Second
-	helloPauseMax = 30 * time.Second
-)
+// session is what binds messages to one connection. It is safe for concurrent use.
+type session struct {
+	mu        sync.Mutex
+	transport Transport
+	id        string // random, new for each connection; empty before the first
+	// asked is when the first Hello of the session was said: whatever names it was
+	// made later.
+	asked time.Time
+	last  time.Time // At of the last Sync of it that was heeded
+	// nonce is the last that the hub gave, and goes back in a Hello; own is that of
+	// this session's Sync, and goes back in everything else.
+	nonce, own string
+	answered   bool
+	// lacking is set while the only reason for a Hello is a document that is to come.
+	lacking bool
 
-// Subscriptions are the topics that an agent listens to.
-func Subscriptions(agent string) []string {
-	return []string{protocol.TopicDown(agent, "#"), protocol.TopicAnnounce}
+	newest    time.Time // the hub's latest time in anything heeded
+	announced protocol.Announce
+	heads     map[string]protocol.Head // the hub's documents, as far as they are known
 }
 
-// Connected begins a session on a new connection.
-func (a *Agent) Connected(t Transport) {
-	a.sessionMu.Lock()
-	a.transport, a.session = t, a.random()
-	a.synced = false
-	a.sessionMu.Unlock()
-	select {
-	case a.connected <- struct{}{}:
-	default:
+// renew begins a session, on a transport if one is given.
+func (s *session) renew(id string, t Transport) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t != nil {
+		s.transport = t
 	}
-	a.report.poke()
+	s.id, s.asked, s.last, s.own, s.answered, s.lacking = id, time.Time{}, time.Time{}, "", false, false
 }
 
-// sessions says Hello on each new session until it is answered.
-func (a *Agent) sessions(ctx context.Context) error {
-	pause := helloPause
-	timer := time.NewTimer(helloPauseMax)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-a.connected:
-			pause = helloPause
-		case <-timer.C:
+// greet is what goes into a Hello that is said now.
+func (s *session) greet(now time.Time) (id, nonce string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked.IsZero() {
+		s.asked = now
+	}
+	return s.id, s.nonce
+}
+
+// names are what goes into a report.
+func (s *session) names() (id, nonce string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id, s.own
+}
+
+// heed notes a Sync of the session.
+func (s *session) heed(m protocol.Sync) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = m.At
+	if m.At.After(s.newest) {
+		s.newest = m.At
+	}
+	if m.Nonce != "" {
+		s.nonce, s.own = m.Nonce, m.Nonce
+	}
+	if m.Heads != nil {
+		s.heads = maps.Clone(m.Heads)
+	}
+}
+
+// answer notes whether the session is answered, and what is still to come.
+func (s *session) answer(lacking bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answered, s.lacking = true, lacking
+}
+
+// reopen makes the session wait for another answer.
+func (s *session) reopen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answered, s.lacking = false, false
+}
+
+// want notes that there is another reason for a Hello.
+func (s *session) want() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacking = false
+}
+
+// hear takes an announcement. It is news if it was not heard before, and is not
+// older than what was heard since.
+func (s *session) hear(m protocol.Announce) (news bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.announced
+	again := m.Hub == o.Hub && m.Nonce == o.Nonce
+	if m.Nonce == "" { // a hub of version 1 says another each time
+		again = again && m.At.Equal(o.At)
+	}
+	if again || m.At.Before(s.newest) {
+		return false
+	}
+	s.announced, s.newest = m, m.At
+	if m.Nonce != "" {
+		s.nonce = m.Nonce
+	}
+	return true
+}
+
+// stale says whether the session was asked so long ago that an answer would not
+// tell the hub's time.
+func (s *session) stale(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.asked.IsZero() && !s.answered && now.Sub(s.asked) > answerMax
+}
+
+// answerMax is how long a session waits for its first answer; the next Hello is of
+// another one. What the hub says in answer tells its time only as exactly as the
+// answer was quick.
+const answerMax = 10 * time.Second
+
+// caughtUp says whether all that a Hello was wanted for is there by now.
+func (s *session) caughtUp(applied map[string]protocol.Head) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.answered || !s.lacking {
+		return false
+	}
+	for leaf, h := range s.heads {
+		if applied[leaf] != h && !applied[leaf].Newer(h) {
+			return false
 		}
-		if session, waiting := a.unanswered(); waiting {
-			a.hello(session)
-			timer.Reset(pause/2 + time.Duration(rand.Int64N(int64(pause))))
-			pause = min(pause*2, helloPauseMax)
-		}
 	}
+	return true
 }
 
-// unanswered is the session whose Hello was not answered yet.
-func (a *Agent) unanswered() (session string, waiting bool) {
-	a.sessionMu.Lock()
-	defer a.sessionMu.Unlock()
-	return a.session, a.session != "" && !a.synced
+// isNewest says whether the head is the newest that the hub is known to have.
+func (s *session) isNewest(leaf string, h protocol.Head) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heads[leaf] == h
 }
 
-func (a *Agent) hello(session string) {
-	heads, term, err := a.store.Applied()
-	if err != nil {
-		a.log.Error("cannot read what is applied", "err", err)
-		return
+// applied notes that the hub has a document.
+func (s *session) applied(leaf string, h protocol.Head) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.heads == nil {
+		s.heads = map[string]protocol.Head{}
 	}
-	_, eventHead, err := a.store.Events(0)
-	if err != nil {
-		a.log.Error("cannot read the events", "err", err)
-		return
-	}
-	a.publish(protocol.LeafHello, protocol.Hello{
-		Agent: a.cfg.Agent, Session: session, Incarnation: a.store.Incarnation(), Term: term,
-		Protocol: protocol.Version, Version: a.cfg.Version, Applied: heads, EventHead: eventHead, At: a.cfg.Clock(),
-	})
+	s.heads[leaf] = h
 }
 
-// publish signs and sends. What is lost is sent again: documents by the hub,
-// reports and events by the reporter.
-func (a *Agent) publish(leaf string, msg any) {
-	a.sessionMu.Lock()
-	t := a.transport
-	a.sessionMu.Unlock()
-	if t == nil {
-		return
-	}
-	topic := protocol.TopicUp(a.cfg.Agent, leaf)
-	data, err := wire.Seal(a.cfg.Signer, topic, msg)
-	if err != nil {
-		a.log.Error("cannot seal", "topic", leaf, "err", err)
-		return
-	}
-	if err := t.Publish(topic, data); err != nil {
-		a.log.Debug("not sent", "topic", leaf, "err", err)
-	}
+func (s *session) isAnswered() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answered
 }
 
-// sync takes the hub's answer to a Hello or to events. Only an answer to this very
-// session lets the agent serve or forget events: one of an earlier session may be
-// late, or be played back by somebody. A refusal is heeded whatever session it
-// names, because starting nothing is always safe.
-func (a *Agent) sync(s protocol.Sync) {
-	a.sessionMu.Lock()
-	mine := s.Session != "" && s.Session == a.session
-	if mine {
-		a.synced = true
-	}
-	a.sessionMu.Unlock()
-	if s.Refused != "" {
-		if a.setReplaced(s.Refused == protocol.CondAgentReplaced) {
-			a.log.Error("refused by the hub", "code", s.Refused)
-		}
-		a.report.raise(s.Refused, "the hub refuses this agent")
-		return
-	}
-	if !mine {
-		return
-	}
-	a.setReplaced(false)
-	a.report.clear(protocol.CondAgentReplaced)
-	if s.Heads != nil {
-		// The answer to a Hello: what this agent refused and still lacks comes again.
-		delete(a.troubles, protocol.CondDocumentRefused)
-		a.report.clear(protocol.CondDocumentRefused)
-		a.newest = maps.Clone(s.Heads)
-	}
-	if err := a.store.Acknowledge(s.EventsAcked); err != nil {
-		a.log.Error("cannot forget events", "err", err)
-	}
-	a.report.poke()
-}
-
-// setReplaced takes over whether another agent serves the rack.
-func (a *Agent) setReplaced(replaced bool) (changed bool) {
-	changed, err := a.store.SetReplaced(replaced)
-	if err == nil && changed {
-		err = a.reindex()
-		a.lookAtAll()
-	}
-	if err != nil {
-		a.log.Error("cannot record whether this agent was replaced", "err", err)
-	}
-	return changed
+// way is where messages go; nil before the first connection.
+func (s *session) way() Transport {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.transport
 }

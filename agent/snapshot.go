@@ -15,7 +15,7 @@ import (
 func (s *server) snapshot(v store.View) decide.Snapshot {
 	snap := decide.Snapshot{
 		Server: s.name, Synced: v.Synced, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
-		Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(),
+		HubTime: s.agent.hubClock.now(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(),
 	}
 	if v.Intent == nil || v.Intent.Missing {
 		return snap
@@ -91,6 +91,9 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 	}
 	for _, h := range v.Holds {
 		hr := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt}
+		if h.Missing {
+			hr.Hold = &h.ActiveHold
+		}
 		if rc, ok := rec.Receipts[h.ID]; ok {
 			rc.Agent = s.agent.cfg.Agent
 			hr.Word, hr.Receipt = protocol.HoldFenced, s.seal(wire.FactReceipt, rc)

@@ -3,10 +3,12 @@
 // which is on disk before anything is sent or acknowledged.
 //
 //	key                        value
-//	meta/incarnation           random id made with the database
+//	meta/incarnation           random id made with the database, or by a renewal
 //	meta/term                  highest fence term seen
+//	meta/fence                 highest fence followed
 //	meta/replaced              another agent serves the rack
 //	meta/acked                 number of the last event that was acknowledged
+//	meta/event                 number of the last event
 //	doc/hold, doc/rack/<n>     head and digest of the document in force
 //	rack                       the rack's settings and segments
 //	intent/<server>            the server's intent, its shard, and whether a newer
@@ -15,5 +17,8 @@
 //	request/<server>/<id>      a one-shot that the hub still sends
 //	record/<server>            decide.Record
 //	lease/<segment>/<address>  a DHCP binding
-//	event/<seq>                an event that the hub has not acknowledged
+//	event/<seq>                an event that the hub has not acknowledged, or the
+//	                           record of lost ones, under the last one's number
+//
+// Keys are only ever added, so that the release before can go on with a database.
 package store

@@ -32,7 +32,15 @@ type Intent struct {
 
 // order compares an arriving document with the one in force. fresh is false for
 // a repetition of the same document, which is acknowledged again.
-func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, digest string) (fresh bool, err error) {
+func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, fence protocol.Fence, digest string) (fresh bool, err error) {
+	followed, _, err := get[protocol.Fence](t, keyFence)
+	if err != nil {
+		return false, err
+	}
+	if err := admit(fence, followed); err != nil {
+		return false, protocol.Errorf(protocol.CodeConflict, "apply "+doc, "fence %d of hub %s %w, %d of %s", fence.Number, fence.Hub, err, followed.Number, followed.Hub).
+			WithHint("stop one of the two hubs")
+	}
 	seen, _, err := get[uint64](t, "meta/term")
 	if err != nil {
 		return false, err
@@ -74,7 +82,7 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 		for _, r := range d.Releases {
 			released = append(released, r.HoldID)
 		}
-		fresh, err := s.order(t, protocol.LeafHold, d.Head, d.Term, digest)
+		fresh, err := s.order(t, protocol.LeafHold, d.Head, d.Term, d.Fence, digest)
 		if err != nil || !fresh {
 			return err
 		}
@@ -176,7 +184,7 @@ func (s *Store) ApplyRack(d protocol.RackDoc, digest string, check func(protocol
 	s.crash.At("agent.rack.received")
 	err = s.db.Update(func(t state.Txn) error {
 		changed, rejected = nil, nil
-		fresh, err := s.order(t, doc, d.Head, d.Term, digest)
+		fresh, err := s.order(t, doc, d.Head, d.Term, d.Fence, digest)
 		if err != nil || !fresh {
 			return err
 		}
@@ -225,19 +233,35 @@ func (s *Store) markMissing(t state.Txn, shard, shards int, named map[string]boo
 	return missing, nil
 }
 
-// Applied are the heads of the documents in force, by topic leaf.
-func (s *Store) Applied() (heads map[string]protocol.Head, term uint64, err error) {
-	heads = map[string]protocol.Head{}
+// Applied is what is in force.
+type Applied struct {
+	Heads   map[string]protocol.Head // by topic leaf
+	Digests map[string]string        // of the signed bytes, by topic leaf
+	Term    uint64
+	Fence   protocol.Fence
+	// Incarnation is the database's.
+	Incarnation string
+}
+
+// Applied reads what is in force, at one moment.
+func (s *Store) Applied() (a Applied, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		var err error
-		if term, _, err = get[uint64](t, "meta/term"); err != nil {
+		a = Applied{Heads: map[string]protocol.Head{}, Digests: map[string]string{}}
+		if a.Incarnation, err = incarnation(t); err != nil {
 			return err
 		}
-		return t.Scan("doc/", func(key string, _ []byte) error {
-			m, _, err := get[mark](t, key)
-			heads[key[len("doc/"):]] = m.Head
+		if a.Term, _, err = get[uint64](t, "meta/term"); err != nil {
+			return err
+		}
+		if a.Fence, _, err = get[protocol.Fence](t, keyFence); err != nil {
+			return err
+		}
+		return t.Scan("doc/", func(key string, raw []byte) error {
+			m, err := decode[mark](key, raw)
+			leaf := key[len("doc/"):]
+			a.Heads[leaf], a.Digests[leaf] = m.Head, m.Digest
 			return err
 		})
 	})
-	return heads, term, err
+	return a, err
 }

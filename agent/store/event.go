@@ -1,24 +1,110 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 
 	"rackboot/protocol"
 	"rackboot/state"
 )
 
+// maxEvents bounds the events that wait for the hub. The oldest go first, and one
+// record stands for them.
+const maxEvents = 10_000
+
+const (
+	keyAcked = "meta/acked" // last number that was acknowledged
+	keyLast  = "meta/event" // last number that was given
+)
+
 func eventKey(seq uint64) string { return fmt.Sprintf("event/%020d", seq) }
 
-// append gives an event its number and writes it. An aborted transaction leaves
-// a gap in the numbers, never a repetition.
+// append gives an event its number and writes it, in the caller's transaction: an
+// aborted one uses no number.
 func (s *Store) append(t state.Txn, e protocol.Event) error {
-	e.Seq = s.events.Add(1)
-	if e.Seq > maxEvents {
-		if err := t.Delete(eventKey(e.Seq - maxEvents)); err != nil {
+	last, _, err := get[uint64](t, keyLast)
+	if err != nil {
+		return err
+	}
+	e.Seq = last + 1
+	if err := put(t, keyLast, e.Seq); err != nil {
+		return err
+	}
+	if err := put(t, eventKey(e.Seq), e); err != nil {
+		return err
+	}
+	if e.Seq <= uint64(s.maxEvents) {
+		return nil
+	}
+	return s.lose(t, e.Seq-uint64(s.maxEvents), e)
+}
+
+func (s *Store) appendAll(t state.Txn, events []protocol.Event) error {
+	for _, e := range events {
+		if err := s.append(t, e); err != nil {
 			return err
 		}
 	}
-	return put(t, eventKey(e.Seq), e)
+	return nil
+}
+
+// lose drops the events up to seq, if they wait, and leaves one record of all that
+// were ever lost in a row. It has the number of the last of them.
+func (s *Store) lose(t state.Txn, seq uint64, cause protocol.Event) error {
+	acked, _, err := get[uint64](t, keyAcked)
+	if err != nil || seq <= acked {
+		return err
+	}
+	gap := protocol.Event{At: cause.At, Code: protocol.EventLost, From: acked + 1, Seq: seq}
+	for {
+		first, err := oldest(t)
+		if err != nil {
+			return err
+		}
+		if first == nil || first.Seq > seq {
+			break
+		}
+		if first.Code == protocol.EventLost {
+			gap.From = first.From
+		}
+		if err := t.Delete(eventKey(first.Seq)); err != nil {
+			return err
+		}
+	}
+	gap.Message = fmt.Sprintf("%d events were lost", gap.Seq-gap.From+1)
+	return put(t, eventKey(seq), gap)
+}
+
+// errEnough ends a scan that has what it wants.
+var errEnough = errors.New("enough")
+
+// waiting are up to limit events, oldest first.
+func waiting(t state.Txn, limit int) (events []protocol.Event, err error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	err = t.Scan("event/", func(key string, raw []byte) error {
+		e, err := decode[protocol.Event](key, raw)
+		if err != nil {
+			return err
+		}
+		if events = append(events, e); len(events) == limit {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return events, err
+}
+
+func oldest(t state.Txn) (*protocol.Event, error) {
+	events, err := waiting(t, 1)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	return &events[0], nil
 }
 
 // Append writes one event that belongs to no step.
@@ -26,37 +112,89 @@ func (s *Store) Append(e protocol.Event) error {
 	return s.db.Update(func(t state.Txn) error { return s.append(t, e) })
 }
 
-// Events are up to limit events that the hub has not acknowledged, oldest first.
-func (s *Store) Events(limit int) (events []protocol.Event, head uint64, err error) {
+// Backlog is what waits for the hub.
+type Backlog struct {
+	Head uint64 // number of the last event of the incarnation
+	Tail uint64 // number of the oldest that is not acknowledged; 0 if none waits
+	// Events are the oldest, in order. The first may be the record of lost ones.
+	Events []protocol.Event
+}
+
+// Backlog reads up to limit events, at least one to know the tail.
+func (s *Store) Backlog(limit int) (b Backlog, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		all, err := scan[protocol.Event](t, "event/")
-		events = all[:min(limit, len(all))]
-		return err
+		b = Backlog{}
+		if b.Head, _, err = get[uint64](t, keyLast); err != nil {
+			return err
+		}
+		if b.Events, err = waiting(t, max(1, limit)); err != nil || len(b.Events) == 0 {
+			return err
+		}
+		b.Tail = b.Events[0].Seq
+		if from := b.Events[0].From; from > 0 {
+			b.Tail = from
+		}
+		return nil
 	})
-	return events, s.events.Load(), err
+	return b, err
 }
 
 // Acknowledge forgets events up to seq. The last number is kept: a restart must
 // not give out again what the hub has filed.
 func (s *Store) Acknowledge(seq uint64) error {
 	return s.db.Update(func(t state.Txn) error {
-		events, err := scan[protocol.Event](t, "event/")
-		if err != nil {
-			return err
-		}
-		last := uint64(0)
-		for _, e := range events {
-			if e.Seq > seq {
-				break
-			}
-			if err := t.Delete(eventKey(e.Seq)); err != nil {
+		acked := uint64(0)
+		for {
+			first, err := oldest(t)
+			if err != nil {
 				return err
 			}
-			last = e.Seq
+			if first == nil || first.Seq > seq {
+				break
+			}
+			if err := t.Delete(eventKey(first.Seq)); err != nil {
+				return err
+			}
+			acked = first.Seq
 		}
-		if last == 0 {
+		if acked == 0 {
 			return nil
 		}
-		return put(t, "meta/acked", last)
+		return put(t, keyAcked, acked)
 	})
+}
+
+// number finds the last number of a database that does not say it, or in which a
+// release that did not write it has gone on since; and makes a record of events
+// that such a release has dropped.
+func (s *Store) number(t state.Txn) error {
+	acked, _, err := get[uint64](t, keyAcked)
+	if err != nil {
+		return err
+	}
+	said, _, err := get[uint64](t, keyLast)
+	if err != nil {
+		return err
+	}
+	last := max(said, acked)
+	first, err := oldest(t)
+	if err != nil {
+		return err
+	}
+	if err := t.Scan("event/", func(key string, raw []byte) error {
+		e, err := decode[protocol.Event](key, raw)
+		last = max(last, e.Seq)
+		return err
+	}); err != nil {
+		return err
+	}
+	if last != said {
+		if err := put(t, keyLast, last); err != nil {
+			return err
+		}
+	}
+	if first != nil && first.From == 0 && first.Seq > acked+1 {
+		return s.lose(t, first.Seq-1, *first)
+	}
+	return nil
 }

@@ -1,44 +1,131 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/state"
 	"rackboot/state/badger"
 )
+
+// opened is a store over a folder; ids count up.
+func opened(t *testing.T, dir string) (*Store, *badger.Store) {
+	t.Helper()
+	db, err := badger.Open(badger.Config{Dir: dir, MinFree: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	ids := 0
+	s, err := Open(Config{DB: db, NewID: func() string { ids++; return fmt.Sprintf("id-%d", ids) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, db
+}
+
+func (s *Store) happen(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		if err := s.Append(protocol.Event{Code: protocol.EventStopped}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (s *Store) backlog(t *testing.T, limit int) Backlog {
+	t.Helper()
+	b, err := s.Backlog(limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
 
 // TestEventNumbersAreNotReused: after every event was acknowledged and the agent
 // restarted, the hub would take a repeated number for an event that it has filed.
 func TestEventNumbersAreNotReused(t *testing.T) {
 	dir := t.TempDir()
-	last := uint64(0)
-	for range 3 {
-		db, err := badger.Open(badger.Config{Dir: dir, MinFree: 1})
-		if err != nil {
-			t.Fatal(err)
+	for run := range uint64(3) {
+		s, db := opened(t, dir)
+		s.happen(t, 2)
+		b := s.backlog(t, 10)
+		if b.Head != 2*run+2 || b.Tail != 2*run+1 || len(b.Events) != 2 || b.Events[0].Seq != b.Tail {
+			t.Fatalf("run %d: %+v", run, b)
 		}
-		s, err := Open(Config{DB: db, NewID: func() string { return "id" }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if err := s.Append(protocol.Event{Code: protocol.EventStopped}); err != nil {
+		for range 2 { // a repeated Sync
+			if err := s.Acknowledge(b.Head); err != nil {
 				t.Fatal(err)
 			}
 		}
-		events, head, err := s.Events(10)
-		if err != nil || len(events) != 2 || events[0].Seq <= last || head != events[1].Seq {
-			t.Fatalf("events %+v, head %d after %d, %v", events, head, last, err)
-		}
-		last = head
-		if err := s.Acknowledge(last); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Acknowledge(last); err != nil { // a repeated Sync
-			t.Fatal(err)
+		if b := s.backlog(t, 10); b.Tail != 0 || len(b.Events) != 0 || b.Head != 2*run+2 {
+			t.Fatalf("run %d, acknowledged: %+v", run, b)
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestNoHoles: a transaction that is given up uses no number.
+func TestNoHoles(t *testing.T) {
+	s, db := opened(t, t.TempDir())
+	s.happen(t, 1)
+	aborted := errors.New("aborted")
+	err := db.Update(func(x state.Txn) error {
+		if err := s.append(x, protocol.Event{Code: protocol.EventStopped}); err != nil {
+			return err
+		}
+		return aborted
+	})
+	if !errors.Is(err, aborted) {
+		t.Fatal(err)
+	}
+	s.happen(t, 1)
+	if b := s.backlog(t, 10); b.Head != 2 || len(b.Events) != 2 || b.Events[1].Seq != 2 {
+		t.Errorf("%+v", b)
+	}
+}
+
+// TestLostEvents: one record stands for all that were lost, grows as more are, and
+// comes first; an acknowledgement forgets it like an event.
+func TestLostEvents(t *testing.T) {
+	s, _ := opened(t, t.TempDir())
+	s.maxEvents = 5
+	s.happen(t, 3)
+	if err := s.Acknowledge(1); err != nil {
+		t.Fatal(err)
+	}
+	check := func(from, lost uint64) {
+		t.Helper()
+		b := s.backlog(t, 100)
+		g := b.Events[0]
+		if g.Code != protocol.EventLost || g.From != from || g.Seq != lost || b.Tail != from || len(b.Events) != 6 ||
+			g.Message != fmt.Sprintf("%d events were lost", lost-from+1) {
+			t.Fatalf("want %d to %d lost: %+v", from, lost, b)
+		}
+		for i, e := range b.Events[1:] {
+			if e.Seq != lost+1+uint64(i) || e.Code != protocol.EventStopped {
+				t.Errorf("event %+v", e)
+			}
+		}
+	}
+	s.happen(t, 3) // 2 to 6: as many as there is room for
+	if b := s.backlog(t, 100); len(b.Events) != 5 || b.Events[0].Code == protocol.EventLost {
+		t.Fatalf("%+v", b)
+	}
+	s.happen(t, 1)
+	check(2, 2)
+	s.happen(t, 4)
+	check(2, 6)
+	if err := s.Acknowledge(7); err != nil {
+		t.Fatal(err)
+	}
+	if b := s.backlog(t, 100); b.Tail != 8 || len(b.Events) != 4 {
+		t.Fatalf("%+v", b)
+	}
+	s.happen(t, 2)
+	check(8, 8)
 }

@@ -10,12 +10,14 @@ import (
 
 // View is everything durable that a decision about one server depends on.
 type View struct {
-	Synced   bool
-	Rack     protocol.RackIntent
-	Intent   *Intent
-	Holds    []decide.Hold
-	Requests []protocol.Request
-	Record   decide.Record
+	Synced bool
+	// Incarnation is the database's at the moment of the view.
+	Incarnation string
+	Rack        protocol.RackIntent
+	Intent      *Intent
+	Holds       []decide.Hold
+	Requests    []protocol.Request
+	Record      decide.Record
 }
 
 // serving reads the rack's intent, and whether this agent may act on it: not
@@ -45,6 +47,9 @@ func (s *Store) SetReplaced(replaced bool) (changed bool, err error) {
 
 func view(t state.Txn, server string) (v View, err error) {
 	if v.Rack, v.Synced, err = serving(t); err != nil {
+		return v, err
+	}
+	if v.Incarnation, err = incarnation(t); err != nil {
 		return v, err
 	}
 	in, found, err := get[Intent](t, "intent/"+server)
@@ -93,12 +98,7 @@ func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.
 		if err := put(t, "record/"+server, plan.Record); err != nil {
 			return err
 		}
-		for _, e := range plan.Happened {
-			if err := s.append(t, e); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.appendAll(t, plan.Happened)
 	})
 	if errors.Is(err, errNothing) {
 		return plan, after, nil

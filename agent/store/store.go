@@ -4,56 +4,37 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/state"
 )
 
-// maxEvents bounds the events that wait for the hub; the oldest go first.
-const maxEvents = 10_000
-
 // Store is the agent's durable state. It is safe for concurrent use.
 type Store struct {
-	db          state.Store
-	incarnation string
-	crash       state.Crasher
-	events      atomic.Uint64 // highest sequence given out
+	db        state.Store
+	crash     state.Crasher
+	newID     func() string
+	maxEvents int
 }
 
 // Config is what a Store needs.
 type Config struct {
 	DB    state.Store
-	NewID func() string // random; used once per database
+	NewID func() string // random; for the database and each renewal
 	Crash state.Crasher // nil in production
 }
 
-// Open reads the database's identity, or gives it one.
+// Open gives a new database its identity, and takes over one of the release before.
 func Open(cfg Config) (*Store, error) {
-	s := &Store{db: cfg.DB, crash: cfg.Crash}
+	s := &Store{db: cfg.DB, crash: cfg.Crash, newID: cfg.NewID, maxEvents: maxEvents}
 	err := s.db.Update(func(t state.Txn) error {
-		v, err := t.Get("meta/incarnation")
-		if errors.Is(err, state.ErrNotFound) {
-			v = []byte(cfg.NewID())
-			if err := t.Set("meta/incarnation", v); err != nil {
-				return err
-			}
-		} else if err != nil {
+		if err := identify(t, cfg.NewID); err != nil {
 			return err
 		}
-		s.incarnation = string(v)
-		last, _, err := get[uint64](t, "meta/acked")
-		if err != nil {
+		if err := s.number(t); err != nil {
 			return err
 		}
-		if err := t.Scan("event/", func(key string, _ []byte) error {
-			_, err := fmt.Sscanf(key, "event/%d", &last)
-			return err
-		}); err != nil {
-			return err
-		}
-		s.events.Store(last)
 		// A boot file that was being served when the agent died counts as fetched.
 		return recoverRecords(t)
 	})
@@ -76,9 +57,6 @@ func recoverRecords(t state.Txn) error {
 	return nil
 }
 
-// Incarnation tells this database from another that the same agent had before.
-func (s *Store) Incarnation() string { return s.incarnation }
-
 func failing(op string, err error) error {
 	if _, ok := errors.AsType[*protocol.Error](err); ok {
 		return err
@@ -94,10 +72,15 @@ func get[T any](t state.Txn, key string) (v T, found bool, err error) {
 	if err != nil {
 		return v, false, err
 	}
+	v, err = decode[T](key, raw)
+	return v, err == nil, err
+}
+
+func decode[T any](key string, raw []byte) (v T, err error) {
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, fmt.Errorf("key %s: %w", key, err)
+		return v, fmt.Errorf("key %s: %w", key, err)
 	}
-	return v, true, nil
+	return v, nil
 }
 
 func put(t state.Txn, key string, v any) error {
@@ -110,12 +93,9 @@ func put(t state.Txn, key string, v any) error {
 
 func scan[T any](t state.Txn, prefix string) (out []T, err error) {
 	err = t.Scan(prefix, func(key string, raw []byte) error {
-		var v T
-		if err := json.Unmarshal(raw, &v); err != nil {
-			return fmt.Errorf("key %s: %w", key, err)
-		}
+		v, err := decode[T](key, raw)
 		out = append(out, v)
-		return nil
+		return err
 	})
 	return out, err
 }

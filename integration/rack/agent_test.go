@@ -98,6 +98,14 @@ type credentials struct {
 	c     bmc.Credentials
 	err   error
 	stamp int
+	read  int
+}
+
+// looks is how often they were read.
+func (c *credentials) looks() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read
 }
 
 func (c *credentials) set(to bmc.Credentials, err error) {
@@ -111,6 +119,7 @@ func (c *credentials) set(to bmc.Credentials, err error) {
 func (c *credentials) Read(string) (bmc.Credentials, string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.read++
 	return c.c, string(rune('0' + c.stamp)), c.err
 }
 

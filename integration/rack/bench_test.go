@@ -32,6 +32,7 @@ type bench struct {
 	t       *testing.T
 	log     *slog.Logger
 	hub     *wire.Signer
+	hubKey  ed25519.PrivateKey
 	key     ed25519.PrivateKey // the agent's
 	servers []*sim.Server
 	reg     *registry
@@ -45,7 +46,10 @@ type bench struct {
 	quota   int64 // of the agent's blobs
 	minFree int64 // of the agent's store
 
+	link *hub
+
 	mu      sync.Mutex
+	agent   *agent.Agent      // that runs
 	up      map[string][]byte // newest message by leaf
 	version uint64
 	term    uint64
@@ -72,10 +76,11 @@ func newBenchIn(t *testing.T, dir string, servers int, personality bmcsim.Person
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.hub = wire.NewSigner(hubKey)
+	b.hub, b.hubKey = wire.NewSigner(hubKey), hubKey
 	if _, b.key, err = ed25519.GenerateKey(rand.Reader); err != nil {
 		t.Fatal(err)
 	}
+	b.link = newHub(b.hub, wire.NewVerifier(wire.NewSigner(b.key).Public()))
 	b.creds.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil)
 	b.reg = startRegistry(t)
 	addrs, err := sim.FreeAddresses(b.ip, 2)
@@ -128,8 +133,10 @@ func address(name string) string {
 func (b *bench) Publish(topic string, payload []byte) error {
 	_, _, leaf, _ := protocol.SplitTopic(topic)
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.up[leaf] = payload
+	a := b.agent
+	b.mu.Unlock()
+	b.link.hear(a, topic, payload)
 	return nil
 }
 
@@ -143,8 +150,15 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	b.mu.Lock()
+	b.agent = p.agent
+	b.mu.Unlock()
 	p.agent.Connected(b)
 	stop = func() {
+		b.mu.Lock()
+		b.agent = nil
+		b.mu.Unlock()
+		b.link.pending.Wait()
 		if err := p.stop(); err != nil {
 			b.t.Errorf("agent: %v", err)
 		}
@@ -183,7 +197,7 @@ func (b *bench) deliver(a *agent.Agent, leaf string, msg any) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	a.Receive(topic, data)
+	b.link.give(a, topic, data)
 }
 
 // claim claims server i with a grant for the bench's image.
@@ -192,14 +206,22 @@ func (b *bench) claim(i int) {
 	in := &b.intents[i]
 	in.Claim, in.ClaimUID, in.Power = "claim", "claim-uid", protocol.WantOn
 	policy := protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}
+	in.Boot = &protocol.BootIntent{Purpose: protocol.PurposeClaim, ClaimUID: in.ClaimUID, Generation: 1, Image: b.image, Policy: policy}
+	b.grant(i)
+}
+
+// grant signs the grant for what server i boots.
+func (b *bench) grant(i int) {
+	b.t.Helper()
+	in := &b.intents[i]
 	grant, err := wire.Seal(b.hub, wire.FactGrant, protocol.Grant{
 		ClaimUID: in.ClaimUID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
-		FirstBoot: policy.FirstBoot, MaxAttempts: 3, IssuedAt: time.Now(),
+		FirstBoot: in.Boot.Policy.FirstBoot, MaxAttempts: 3, IssuedAt: time.Now(),
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	in.Boot = &protocol.BootIntent{Purpose: protocol.PurposeClaim, ClaimUID: in.ClaimUID, Generation: 1, Image: b.image, Policy: policy, Grant: grant}
+	in.Boot.Grant = grant
 }
 
 // newest is the newest report.

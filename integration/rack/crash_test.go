@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/agent"
 	"rackboot/bmc"
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
@@ -40,11 +41,13 @@ type stage struct {
 	Messages []message
 	Until    string
 	Held     bool
+	Rolled   bool // the hub sees an old copy first
 }
 
 // script is what a child is given: its agent, and the documents to deliver.
 type script struct {
 	Setup  setup
+	HubKey ed25519.PrivateKey
 	Stages []stage
 }
 
@@ -61,11 +64,13 @@ func ends() map[string]func(protocol.ServerReport) bool {
 	}
 }
 
-// mailbox keeps the newest report that an agent publishes.
+// mailbox keeps the newest report that an agent publishes, and answers its Hello.
 type mailbox struct {
-	key ed25519.PublicKey
-	mu  sync.Mutex
-	raw []byte
+	key   ed25519.PublicKey
+	hub   *hub
+	agent *agent.Agent
+	mu    sync.Mutex
+	raw   []byte
 }
 
 // Publish implements agent.Transport.
@@ -75,6 +80,7 @@ func (m *mailbox) Publish(topic string, payload []byte) error {
 		m.raw = payload
 		m.mu.Unlock()
 	}
+	m.hub.hear(m.agent, topic, payload)
 	return nil
 }
 
@@ -100,13 +106,17 @@ func playScript(run statetest.Run) {
 	s.Setup.credentials.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil)
 	p, err := startAgent(s.Setup)
 	must(err)
-	up := &mailbox{key: wire.NewSigner(s.Setup.Key).Public()}
+	up := &mailbox{key: wire.NewSigner(s.Setup.Key).Public(), agent: p.agent}
+	up.hub = newHub(wire.NewSigner(s.HubKey), wire.NewVerifier(up.key))
 	p.agent.Connected(up)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for _, st := range s.Stages {
+		if st.Rolled {
+			up.hub.roll(p.agent, up)
+		}
 		for _, m := range st.Messages {
-			p.agent.Receive(m.Topic, m.Payload)
+			up.hub.give(p.agent, m.Topic, m.Payload)
 		}
 		run.Ack("taken " + st.Name)
 		for !ends()[st.Until](up.report()) {
@@ -170,6 +180,7 @@ func claimAndHolds(b *crashBench) {
 	b.stage("claim", "booted")
 	b.held("hold-1", protocol.StopSoft)
 	b.stage("soft hold", "fenced")
+	b.stages[len(b.stages)-1].Rolled = true
 	b.freed()
 	b.stage("release", "booted")
 	b.held("hold-2", protocol.StopHard)
@@ -194,7 +205,7 @@ func newCrashBench(t *testing.T, flow func(*crashBench)) (*crashBench, string) {
 	flow(b)
 	raw, err := json.Marshal(script{
 		Setup:  setup{Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http},
-		Stages: b.stages,
+		HubKey: b.hubKey, Stages: b.stages,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -270,6 +281,9 @@ func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point st
 			from++
 		}
 	}
+	for _, m := range b.stages[min(from, len(b.stages)-1)].Messages {
+		b.link.note(m.Topic, m.Payload)
+	}
 	a, _ := b.start(nil)
 	// A flow that had ended stays where it was.
 	for _, st := range b.stages[min(from, len(b.stages)-1):] {
@@ -278,7 +292,7 @@ func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point st
 			held = time.Time{}
 		}
 		for _, m := range st.Messages {
-			a.Receive(m.Topic, m.Payload)
+			b.link.give(a, m.Topic, m.Payload)
 		}
 		if st.Held && held.IsZero() {
 			held = time.Now()

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"testing"
+	"time"
 
 	"rackboot/agent"
 	bmcsim "rackboot/bmc/sim"
@@ -33,21 +34,23 @@ func TestDocumentsRefused(t *testing.T) {
 	}
 	topic := protocol.TopicDown(agentID, protocol.LeafHold)
 	b.dropsLate(a, topic, good)
+	b.link.mute(true)
 	// From here on the hub itself has older documents, as after a restore.
-	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: b.session(""), Heads: map[string]protocol.Head{protocol.LeafHold: {Epoch: 1, Version: 1}}})
+	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: b.session(""), At: time.Now(), Heads: map[string]protocol.Head{protocol.LeafHold: {Epoch: 1, Version: 1}}})
 	for name, tt := range map[string]struct {
 		signer *wire.Signer
 		topic  string
 		change func(*protocol.HoldDoc)
+		code   protocol.ConditionCode
 	}{
-		"stale version":            {b.hub, topic, func(d *protocol.HoldDoc) { d.Head.Version = 1 }},
-		"lower epoch":              {b.hub, topic, func(d *protocol.HoldDoc) { d.Head.Epoch = 0 }},
-		"lower term":               {b.hub, topic, func(d *protocol.HoldDoc) { d.Term = 4 }},
-		"same head other content":  {b.hub, topic, func(d *protocol.HoldDoc) { d.Head.Version = b.version }},
-		"another agent's":          {b.hub, topic, func(d *protocol.HoldDoc) { d.Agent = "rack-b-1" }},
-		"another signer":           {wire.NewSigner(strange), topic, func(*protocol.HoldDoc) {}},
-		"the agent's own key":      {wire.NewSigner(b.key), topic, func(*protocol.HoldDoc) {}},
-		"sealed for another topic": {b.hub, protocol.TopicDown(agentID, protocol.LeafSync), func(*protocol.HoldDoc) {}},
+		"stale version":            {b.hub, topic, func(d *protocol.HoldDoc) { d.Head.Version = 1 }, protocol.CondDocumentRefused},
+		"lower epoch":              {b.hub, topic, func(d *protocol.HoldDoc) { d.Head.Epoch = 0 }, protocol.CondDocumentRefused},
+		"lower term":               {b.hub, topic, func(d *protocol.HoldDoc) { d.Term = 4 }, protocol.CondDocumentRefused},
+		"same head other content":  {b.hub, topic, func(d *protocol.HoldDoc) { d.Head.Version = b.version }, protocol.CondDocumentRefused},
+		"another agent's":          {b.hub, topic, func(d *protocol.HoldDoc) { d.Agent = "rack-b-1" }, protocol.CondDocumentRefused},
+		"another signer":           {wire.NewSigner(strange), topic, func(*protocol.HoldDoc) {}, protocol.CondMessagesRefused},
+		"the agent's own key":      {wire.NewSigner(b.key), topic, func(*protocol.HoldDoc) {}, protocol.CondMessagesRefused},
+		"sealed for another topic": {b.hub, protocol.TopicDown(agentID, protocol.LeafSync), func(*protocol.HoldDoc) {}, protocol.CondMessagesRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := good
@@ -56,10 +59,10 @@ func TestDocumentsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.refuses(t, a, topic, raw)
+			b.refuses(t, a, topic, raw, tt.code)
 		})
 	}
-	t.Run("not a message", func(t *testing.T) { b.refuses(t, a, topic, []byte("hello")) })
+	t.Run("not a message", func(t *testing.T) { b.refuses(t, a, topic, []byte("hello"), protocol.CondMessagesRefused) })
 
 	b.release(a)
 	b.until("the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 })
@@ -81,33 +84,45 @@ func (b *bench) dropsLate(a *agent.Agent, topic string, d protocol.HoldDoc) {
 	delete(b.up, protocol.LeafApplied)
 	delete(b.up, protocol.LeafReport)
 	b.mu.Unlock()
-	a.Receive(topic, raw) // returns when it is done with it
+	b.link.give(a, topic, raw) // returns when it is done with it
 	var m protocol.Applied
 	if b.open(protocol.LeafApplied, &m) {
 		b.t.Errorf("a late copy was answered: %+v", m)
 	}
+	a.Connected(b)
 	r := b.until("the report after", 0, func(protocol.ServerReport) bool { return true })
 	if len(r.Holds) != 1 || r.Holds[0].ID != "hold-1" || b.agentHas(protocol.CondDocumentRefused) {
 		b.t.Errorf("after a late copy: holds %+v", r.Holds)
 	}
 }
 
-func (b *bench) refuses(t *testing.T, a *agent.Agent, topic string, raw []byte) {
+// refuses gives the agent a document that must not count. One that verifies is
+// answered; one that does not is counted only, because nobody knows who sent it.
+func (b *bench) refuses(t *testing.T, a *agent.Agent, topic string, raw []byte, code protocol.ConditionCode) {
 	t.Helper()
+	before := b.condition(code)
 	b.mu.Lock()
 	delete(b.up, protocol.LeafApplied)
 	b.mu.Unlock()
-	a.Receive(topic, raw)
+	b.link.give(a, topic, raw)
 	var m protocol.Applied
-	if !b.open(protocol.LeafApplied, &m) || m.Refused == "" {
-		t.Errorf("not refused: %+v", m)
+	answered := b.open(protocol.LeafApplied, &m) && m.Refused != ""
+	if answered != (code == protocol.CondDocumentRefused) {
+		t.Errorf("answered %t: %+v", answered, m)
 	}
-	b.eventually("DocumentRefused", func() bool { return b.agentHas(protocol.CondDocumentRefused) })
-	b.mu.Lock()
-	delete(b.up, protocol.LeafReport)
-	b.mu.Unlock()
-	r := b.until("the report after", 0, func(protocol.ServerReport) bool { return true })
-	if len(r.Holds) != 1 || r.Holds[0].ID != "hold-1" || !fenced(r) {
+	b.eventually(string(code), func() bool { return b.agentHas(code) && b.condition(code) != before })
+	if r, ok := b.report(0); !ok || len(r.Holds) != 1 || r.Holds[0].ID != "hold-1" || !fenced(r) {
 		t.Errorf("holds %+v", r.Holds)
 	}
+}
+
+// condition is the message of a condition of the agent.
+func (b *bench) condition(code protocol.ConditionCode) string {
+	m, _ := b.newest()
+	for _, c := range m.Conditions {
+		if c.Code == code {
+			return c.Message
+		}
+	}
+	return ""
 }

@@ -69,7 +69,7 @@ func (b *bench) session(before string) string {
 // after what was received before.
 func (b *bench) refuse(a *agent.Agent, leaf string) {
 	b.t.Helper()
-	a.Receive(protocol.TopicDown(agentID, leaf), []byte("garbage"))
+	b.deliver(a, leaf, "properly signed, and no document")
 	b.conds("the refusal of "+leaf, contains(leaf+": "))
 }
 
@@ -77,6 +77,7 @@ func (b *bench) refuse(a *agent.Agent, leaf string) {
 // agent serve again; an answer that somebody plays back does not (P11).
 func TestAnswersOfOtherSessions(t *testing.T) {
 	b := newBench(t, 1, bmcsim.Plain())
+	b.link.mute(true)
 	a, _ := b.start(nil)
 	first := b.session("")
 	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: first, Heads: map[string]protocol.Head{}})
@@ -97,6 +98,7 @@ func TestAnswersOfOtherSessions(t *testing.T) {
 // a repetition does not hide a rejected entry.
 func TestTroubleIsOfItsDocument(t *testing.T) {
 	b := newBench(t, 1, bmcsim.Plain())
+	b.link.mute(true)
 	a, _ := b.start(nil)
 	rack := func(version uint64, bad bool) {
 		in := b.intents[0]

@@ -66,8 +66,9 @@ func (s *site) reach(i int, r bmcsim.Reach) {
 	}
 }
 
-// TestHubNeverReachable: an agent with its disk and no hub holds, refuses boots and
-// completes the first boot that was granted.
+// TestHubNeverReachable: an agent with its disk and no hub holds and refuses boots. A
+// first boot that was granted waits until the hub is heard, because the disk may be
+// an old copy; then it is completed.
 func TestHubNeverReachable(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2)
@@ -92,6 +93,8 @@ func TestHubNeverReachable(t *testing.T) {
 	s.until("n1 forced off again", func() bool { return s.servers[0].BMC.PowerState() == protocol.PowerOff }, func() any { return s.servers[0].BMC.PowerState() })
 	s.staysOff(0)
 	s.refused(0)
+	s.staysOff(1)
+	s.startHub()
 	s.until("n2 installed and booted from its disk", func() bool {
 		network, disk, _, installs := s.servers[1].Boots.Counts()
 		return network == 1 && disk == 1 && installs == 1 && s.servers[1].BMC.PowerState() == protocol.PowerOn

@@ -36,6 +36,9 @@ func (p *step) run() {
 			p.abandon("the server has another claim now")
 			return
 		}
+		if p.awaitQuiet() {
+			return
+		}
 		p.rec.Attempt, a = nil, nil
 		p.dirty = true
 	}
@@ -71,6 +74,9 @@ func (p *step) run() {
 		p.recheck(activeInterval)
 		return
 	case isOff:
+		if p.awaitQuiet() {
+			return
+		}
 	}
 	if p.now.Before(p.watch.NextTry) {
 		p.recheckAt(p.watch.NextTry)
@@ -112,11 +118,17 @@ func (p *step) firstBoot() {
 		return
 	}
 	use := p.rec.Used[grantKey(b)]
-	if use.Spent || use.Attempts >= g.MaxAttempts {
-		return // deriveBoot says so
-	}
-	if !p.snap.Artefacts.Local {
-		return // conditions of the artefacts say why
+	left := !use.Spent && use.Attempts < g.MaxAttempts
+	switch grantRule(p.snap.foreign(b.GrantFor), left, p.snap.Artefacts.Local, !p.snap.HubTime.IsZero()) {
+	case grantForeign:
+		p.raise(protocol.CondGrantInvalid, "the grant was given to another disk of the agent, which was replaced, lost or rolled back, and may have been used; delete the claim and create it again")
+		return
+	case grantWaits:
+		p.raise(protocol.CondAwaitingHub, "first boot")
+		return
+	case grantSpent, grantFiles: // derive says so
+		return
+	case grantUse:
 	}
 	use.Attempts++
 	if p.rec.Used == nil {
@@ -126,6 +138,44 @@ func (p *step) firstBoot() {
 	p.happened(protocol.EventGrantUsed, "attempt %d of %d", use.Attempts, g.MaxAttempts)
 	p.begin(b.Policy.FirstBoot.Target(), BootFile, uki.Digest)
 	p.rec.Attempt.Number = use.Attempts
+}
+
+// granted is what becomes of a grant that fits.
+type granted string
+
+const (
+	grantUse     granted = "use"
+	grantForeign granted = "foreign"
+	grantSpent   granted = "spent"
+	grantFiles   granted = "files"
+	grantWaits   granted = "waits"
+)
+
+// grantRule says whether a grant may be used for a new attempt. The first row that
+// fits decides.
+//
+//	given   | left | files | hub     | answer
+//	foreign | *    | *     | *       | foreign
+//	own     | no   | *     | *       | spent
+//	own     | yes  | away  | *       | files
+//	own     | yes  | local | unheard | waits
+//	own     | yes  | local | heard   | use
+//
+// Another incarnation than the one that the grant was given to cannot know whether
+// it was used. One that the hub was not heard to confirm may be a rolled-back one.
+func grantRule(foreign, left, local, heard bool) granted {
+	switch {
+	case foreign:
+		return grantForeign
+	case !left:
+		return grantSpent
+	case !local:
+		return grantFiles
+	case !heard:
+		return grantWaits
+	default:
+		return grantUse
+	}
 }
 
 // grantFits says why a grant does not permit the intent's first boot; empty if
@@ -188,6 +238,9 @@ func (p *step) clean() bool {
 	}
 	switch {
 	case a.Cleanup && p.watch.Last.Power == protocol.PowerOff:
+		if p.awaitQuiet() {
+			return true // it may come on yet
+		}
 		a.Cleanup = false
 		p.dirty = true
 	case a.Cleanup && a.Abandoned:

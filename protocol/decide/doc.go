@@ -12,7 +12,9 @@
 //	attempt.go  one power-on: arm, read back, power, consumed, fetched, ended
 //	boot.go     first boot by grant, later boots from disk
 //	fence.go    receipts from dated reads
-//	request.go  one-shot reboots
+//	request.go  one-shot reboots and power-offs
+//	renew.go    what a rolled-back disk says no more
+//	sync.go     what to make of a word of the hub
 //	serve.go    the answer to a boot client
 //	phase.go    Initial, Available, Reserved, Releasing, Error
 //	observe.go  what a read of the BMC changes; evidence.go what a boot client changes

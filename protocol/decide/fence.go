@@ -53,13 +53,25 @@ func (p *step) quietAt() time.Time {
 	return a.OnPending.Add(onLatency)
 }
 
+// awaitQuiet reads again once no On of ours can take effect any more, and reports
+// whether one still can. Nothing new is begun meanwhile: with the attempt that sent
+// the On it would be forgotten that it was sent.
+func (p *step) awaitQuiet() bool {
+	q := p.quietAt()
+	if !q.After(p.now) {
+		return false
+	}
+	p.recheckAt(q)
+	return true
+}
+
 // awaitProof reads again when the next read can count.
 func (p *step) awaitProof(pr Proof) {
 	if pr.Reads > 0 {
 		p.recheckSettle(pr, p.snap.Settings.SettleWindow)
-	} else if q := p.quietAt(); q.After(p.now) {
-		p.recheckAt(q)
+		return
 	}
+	p.awaitQuiet()
 }
 
 // proven says whether a proof spans the settle window.

@@ -14,6 +14,7 @@ type machine struct {
 	onDue    time.Duration // when an On that was accepted takes effect; 0 is none
 	due      time.Duration // when next happens; 0 is nothing
 	next     func()
+	loading  bool // the boot file is on its way
 	os       bool // an operating system runs and heeds the power button
 	disk     bool // a system is installed
 	hang     bool // the next installer hangs
@@ -54,7 +55,12 @@ func disarmed() protocol.Override {
 	return protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled}
 }
 
-func (m *machine) after(d time.Duration, next func()) { m.due, m.next = m.now+d, next }
+func (m *machine) after(d time.Duration, next func()) {
+	m.due, m.next, m.loading = m.now+d, next, false
+}
+
+// stall ends what was under way, with nothing to follow.
+func (m *machine) stall() { m.due, m.next, m.loading = 0, nil, false }
 
 // advance lets time pass.
 func (m *machine) advance(to time.Duration) {
@@ -65,7 +71,8 @@ func (m *machine) advance(to time.Duration) {
 			m.powerOn()
 		case m.due > 0 && m.due <= to:
 			next := m.next
-			m.now, m.due, m.next = m.due, 0, nil
+			m.now = m.due
+			m.stall()
 			next()
 		default:
 			m.now = to
@@ -87,7 +94,8 @@ func (m *machine) powerOn() {
 
 // off cuts power at once.
 func (m *machine) off() {
-	m.power, m.due, m.next, m.os = protocol.PowerOff, 0, nil, false
+	m.power, m.os = protocol.PowerOff, false
+	m.stall()
 }
 
 // boot is the end of POST.
@@ -106,6 +114,7 @@ func (m *machine) boot() {
 	case protocol.TargetUefiHTTP:
 		if d, ok := m.netboot(); ok {
 			m.after(d, m.install)
+			m.loading = true
 		}
 	case protocol.TargetNone, protocol.TargetPxe:
 	}
@@ -163,7 +172,8 @@ func (m *machine) reset(kind ActionKind) (code protocol.Code, busy bool) {
 	case kind == ActGraceful && f.RefuseStop:
 		return protocol.CodeUnavailable, true
 	case kind == ActGraceful && f.HangSoft:
-		m.power, m.due, m.next = protocol.PowerPoweringOff, 0, nil
+		m.power = protocol.PowerPoweringOff
+		m.stall()
 	case kind == ActGraceful && m.os && !f.IgnoreSoft:
 		m.power = protocol.PowerPoweringOff
 		m.after(3*time.Second, m.off)

@@ -78,14 +78,14 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.release(rapid.IntRange(0, n-1).Draw(t, "hold"))
 			}
 		},
-		"reboot": func(t *rapid.T) {
-			w.ids++
-			w.requests = append(slices.Clone(w.requests), protocol.Request{
-				ID: fmt.Sprintf("reboot-%d", w.ids), Server: "server-1", Action: protocol.RequestReboot, Mode: stop.Draw(t, "mode"),
-				NotAfter: w.clock().Add(time.Duration(rapid.IntRange(-5, 60).Draw(t, "ahead")) * time.Second),
-			})
+		"reboot":    func(t *rapid.T) { w.request(t, protocol.RequestReboot, stop.Draw(t, "mode")) },
+		"power off": func(t *rapid.T) { w.request(t, protocol.RequestPowerOff, stop.Draw(t, "mode")) },
+		"hub heard": func(*rapid.T) {
+			w.heard = true
 			w.poke()
 		},
+		"hub time lost":   func(*rapid.T) { w.heard = false },
+		"renew":           func(*rapid.T) { w.renew() },
 		"forget requests": func(*rapid.T) { w.requests = nil },
 		"someone powers it on": func(*rapid.T) {
 			if w.m.power == protocol.PowerOff {
@@ -100,7 +100,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"someone arms PXE": func(*rapid.T) {
 			w.m.override = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
 		},
-		"crash while serving": func(*rapid.T) { w.when(func() bool { return w.serial }, w.restart) },
+		"crash while serving": func(*rapid.T) { w.when(func() bool { return w.m.loading }, w.restart) },
 		"hold before On takes effect": func(t *rapid.T) {
 			mode := stop.Draw(t, "mode")
 			w.when(func() bool { return w.m.onDue > 0 }, func() { w.hold(mode) })
@@ -114,6 +114,18 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"heal":   func(*rapid.T) { w.m.faults = faults{} },
 		"faults": func(t *rapid.T) { w.m.faults = drawFaults(t) },
 	}
+}
+
+// request asks for something once, of this disk or of another.
+func (w *world) request(t *rapid.T, action protocol.RequestAction, mode protocol.StopMode) {
+	w.ids++
+	r := protocol.Request{
+		ID: fmt.Sprintf("request-%d", w.ids), Server: "server-1", Action: action, Mode: mode,
+		NotAfter:    w.hubTime().Add(time.Duration(rapid.IntRange(-5, 60).Draw(t, "ahead")) * time.Second),
+		Incarnation: rapid.SampledFrom([]string{w.incarnation, w.incarnation, w.incarnation, "", "disk-x"}).Draw(t, "given"),
+	}
+	w.requests = append(slices.Clone(w.requests), r)
+	w.poke()
 }
 
 // when does something at a moment that seldom comes, if it comes within a minute.
@@ -164,7 +176,7 @@ func properties(t *testing.T) {
 			w.run(time.Duration(rapid.IntRange(0, 120).Draw(t, "seconds")) * time.Second)
 		}
 		t.Repeat(w.actions())
-		w.m.faults, w.midCall, w.crashIn, w.local = faults{}, nil, 0, true
+		w.m.faults, w.midCall, w.crashIn, w.local, w.heard = faults{}, nil, 0, true, true
 		w.requests = nil
 		if len(w.holds) > 0 && w.offset != 0 {
 			w.run(20 * time.Minute) // until the clock has passed what it was
@@ -201,6 +213,11 @@ func (w *world) settled() bool {
 // well says whether the server is where it belongs.
 func (w *world) well() bool {
 	rec := w.record()
+	if slices.ContainsFunc(rec.Requests, func(s RequestState) bool {
+		return s.Outcome == protocol.OutcomePending && s.Action == protocol.RequestPowerOff
+	}) {
+		return false
+	}
 	// What another party armed is not ours to clear.
 	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe)
 	switch {
@@ -226,7 +243,7 @@ func (w *world) stuck() bool {
 	}
 	return slices.ContainsFunc(w.conds, func(c protocol.ConditionState) bool {
 		switch c.Code {
-		case protocol.CondGrantSpent, protocol.CondUnexpectedPower, protocol.CondServerOn, protocol.CondFirstBootFailed, protocol.CondPowerFailed:
+		case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondUnexpectedPower, protocol.CondServerOn, protocol.CondFirstBootFailed, protocol.CondPowerFailed:
 			return !w.record().Attempt.Open() && !w.clock().Before(w.watch.NextTry)
 		}
 		return false

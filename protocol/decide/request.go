@@ -17,9 +17,14 @@ func (p *step) requests() {
 	sent := map[string]bool{}
 	for _, r := range p.snap.Requests {
 		sent[r.ID] = true
-		if !slices.ContainsFunc(p.rec.Requests, func(s RequestState) bool { return s.ID == r.ID }) {
-			p.rec.Requests = append(p.rec.Requests, p.accept(r))
+		if slices.ContainsFunc(p.rec.Requests, func(s RequestState) bool { return s.ID == r.ID }) {
+			continue
+		}
+		if s, ok := p.accept(r); ok {
+			p.rec.Requests = append(p.rec.Requests, s)
 			p.dirty = true
+		} else {
+			p.raise(protocol.CondAwaitingHub, "request %s: %s", r.ID, r.Action)
 		}
 	}
 	n := len(p.rec.Requests)
@@ -31,44 +36,89 @@ func (p *step) requests() {
 	}
 }
 
-// accept decides once what becomes of a request.
-//
-//	notAfter | action | pre  | claim | boot    | outcome
-//	passed   | *      | *    | *     | *       | expired
-//	ahead    | other  | *    | *     | *       | refused
-//	ahead    | reboot | no   | *     | *       | refused
-//	ahead    | reboot | yes  | none  | *       | refused
-//	ahead    | reboot | yes  | Off   | *       | refused
-//	ahead    | reboot | yes  | On    | network | refused
-//	ahead    | reboot | yes  | On    | other   | pending
-func (p *step) accept(r protocol.Request) RequestState {
+// hour is what is known of a request's time, by the hub's clock.
+type hour string
+
+const (
+	hourUnknown hour = "unknown" // the hub was not heard since the agent started
+	hourAhead   hour = "ahead"   // of notAfter
+	hourPassed  hour = "passed"
+)
+
+// outcomeWaits is no outcome yet: the request is looked at again.
+const outcomeWaits protocol.Outcome = "waits"
+
+// accept decides once what becomes of a request; false is not yet.
+func (p *step) accept(r protocol.Request) (RequestState, bool) {
 	s := RequestState{Request: r, AcceptedAt: p.now}
 	in := p.snap.Intent
-	want := protocol.Power("")
-	if in != nil && !in.Releasing {
-		want = in.Power
-	}
 	pre := (r.Precondition.Power == "" || r.Precondition.Power == p.watch.Last.Power) &&
 		(r.Precondition.ClaimUID == "" || in != nil && r.Precondition.ClaimUID == in.ClaimUID)
 	a := p.rec.Attempt
 	network := a.Open() && a.Network()
-	s.Outcome, s.Reason = acceptRule(p.now.Before(r.NotAfter), r.Action == protocol.RequestReboot, pre, want, network)
-	if s.Outcome == protocol.OutcomePending {
-		p.rec.PendingRebootSince = p.now
-		return s
+	t := hourUnknown
+	switch hub := p.snap.HubTime; {
+	case hub.IsZero():
+	case hub.Before(r.NotAfter):
+		t = hourAhead
+	default:
+		t = hourPassed
 	}
-	p.end(&s, s.Outcome, s.Reason)
-	return s
+	s.Outcome, s.Reason = acceptRule(p.snap.foreign(r.Incarnation), t, r.Action, pre, p.wanted(), network)
+	switch s.Outcome {
+	case outcomeWaits:
+		return s, false
+	case protocol.OutcomePending:
+		p.rec.PendingRebootSince = p.now
+	default:
+		p.end(&s, s.Outcome, s.Reason)
+	}
+	return s, true
 }
 
-func acceptRule(ahead, reboot, pre bool, want protocol.Power, network bool) (protocol.Outcome, string) {
+// wanted is the power that a claim wants; none without one, or at its end.
+func (p *step) wanted() protocol.Power {
+	if in := p.snap.Intent; in != nil && !in.Releasing {
+		return in.Power
+	}
+	return ""
+}
+
+// acceptRule is the table of one-shots. The first row that fits decides.
+//
+//	given   | hub     | action    | pre | claim | boot    | outcome
+//	foreign | *       | *         | *   | *     | *       | unknown
+//	own     | unknown | *         | *   | *     | *       | waits
+//	own     | passed  | *         | *   | *     | *       | expired
+//	own     | ahead   | other     | *   | *     | *       | refused
+//	own     | ahead   | *         | no  | *     | *       | refused
+//	own     | ahead   | reboot    | yes | none  | *       | refused
+//	own     | ahead   | reboot    | yes | Off   | *       | refused
+//	own     | ahead   | reboot    | yes | On    | network | refused
+//	own     | ahead   | reboot    | yes | On    | other   | pending
+//	own     | ahead   | power-off | yes | On    | *       | refused
+//	own     | ahead   | power-off | yes | *     | *       | pending
+//
+// A request that was given to an earlier incarnation may have been done by it
+// (P9). Until the hub was heard, the agent's disk may be an old copy, and nobody
+// knows what time it is.
+func acceptRule(foreign bool, t hour, action protocol.RequestAction, pre bool, want protocol.Power, network bool) (protocol.Outcome, string) {
+	reboot, off := action == protocol.RequestReboot, action == protocol.RequestPowerOff
 	switch {
-	case !ahead:
+	case foreign:
+		return protocol.OutcomeUnknown, givenToEarlier
+	case t == hourUnknown:
+		return outcomeWaits, ""
+	case t == hourPassed:
 		return protocol.OutcomeExpired, "its notAfter passed before it was begun"
-	case !reboot:
+	case !reboot && !off:
 		return protocol.OutcomeRefused, "unknown action"
 	case !pre:
 		return protocol.OutcomeRefused, "its precondition does not hold"
+	case off && want == protocol.WantOn:
+		return protocol.OutcomeRefused, wantsOn
+	case off:
+		return protocol.OutcomePending, ""
 	case want == "":
 		return protocol.OutcomeRefused, "the server has no claim, so nothing says what it boots"
 	case want == protocol.WantOff:
@@ -80,19 +130,29 @@ func acceptRule(ahead, reboot, pre bool, want protocol.Power, network bool) (pro
 	}
 }
 
-// rebooting says whether a request still waits for the server to be read Off.
-// The mode is hard if any of them is.
-func (p *step) rebooting() (bool, protocol.StopMode) {
-	wait, mode := false, protocol.StopSoft
+const (
+	givenToEarlier = "was given to an earlier disk of this agent"
+	wantsOn        = "its claim wants the server On: change the claim's power"
+)
+
+// asked says what pending requests still ask of the server's power, and how: a
+// stop until it was read Off. The mode is hard if any of them is.
+func (p *step) asked() (a asked, mode protocol.StopMode) {
+	a, mode = askedNothing, protocol.StopSoft
 	for _, s := range p.rec.Requests {
-		if s.Outcome == protocol.OutcomePending && s.StoppedAt.IsZero() {
-			wait = true
-			if s.Mode == protocol.StopHard {
-				mode = protocol.StopHard
-			}
+		if s.Outcome != protocol.OutcomePending || !s.StoppedAt.IsZero() {
+			continue
+		}
+		if s.Action == protocol.RequestPowerOff {
+			a = askedOff
+		} else if a == askedNothing {
+			a = askedReboot
+		}
+		if s.Mode == protocol.StopHard {
+			mode = protocol.StopHard
 		}
 	}
-	return wait, mode
+	return a, mode
 }
 
 // follow moves accepted requests along by what was read.
@@ -103,14 +163,23 @@ func (p *step) follow() {
 		if s.Outcome != protocol.OutcomePending {
 			continue
 		}
-		if s.StoppedAt.IsZero() && o.Power == protocol.PowerOff && o.StartedAt.After(s.AcceptedAt) {
+		if s.StoppedAt.IsZero() && o.Power == protocol.PowerOff && o.StartedAt.After(s.AcceptedAt) && !p.awaitQuiet() {
 			s.StoppedAt, s.Epoch = o.ReadAt, p.rec.Epoch
 			p.dirty = true
 		}
+		off := s.Action == protocol.RequestPowerOff
 		switch {
-		case !s.StoppedAt.IsZero() && o.Power == protocol.PowerOn && p.rec.Epoch > s.Epoch:
+		case off && !s.StoppedAt.IsZero():
 			p.end(s, protocol.OutcomeDone, "")
-			p.rec.Unexpected = nil
+		case off && p.wanted() == protocol.WantOn && len(p.snap.Holds) == 0:
+			p.end(s, protocol.OutcomeRefused, wantsOn) // since it was accepted
+		case !s.StoppedAt.IsZero() && o.Power == protocol.PowerOn && p.rec.Epoch > s.Epoch:
+			if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOn {
+				// Not by our On, so nobody knows what it boots; an operator resumes it.
+				p.end(s, protocol.OutcomeUnknown, "something else powered the server on")
+				break
+			}
+			p.end(s, protocol.OutcomeDone, "")
 		case p.now.Sub(s.AcceptedAt) > requestLimit && len(p.snap.Holds) == 0:
 			p.end(s, protocol.OutcomeUnknown, "it did not end within "+requestLimit.String())
 		}
@@ -118,7 +187,7 @@ func (p *step) follow() {
 }
 
 func (p *step) end(s *RequestState, outcome protocol.Outcome, reason string) {
-	s.Outcome, s.Reason, s.EndedAt = outcome, reason, p.now
+	e := s.end(p.now, outcome, reason)
 	p.dirty = true
-	p.happened(protocol.EventRequestEnded, "%s %s: %s %s", s.Action, s.ID, outcome, reason)
+	p.happened(e.Code, "%s", e.Message)
 }

@@ -12,10 +12,16 @@ type Snapshot struct {
 	// Synced is false until the agent has applied a document of its hub (P4).
 	Synced bool
 	// Intent is nil where no document names the server.
-	Intent   *protocol.ServerIntent
-	Holds    []Hold // in order of id
-	Requests []protocol.Request
-	Settings Settings
+	Intent *protocol.ServerIntent
+	Holds  []Hold // in order of id
+	// HubTime is the hub's clock, never behind it; zero while the hub has not been
+	// heard since the agent started. Until then one-time permissions wait: the
+	// agent's disk may be an old copy.
+	HubTime time.Time
+	// Incarnation is the agent's.
+	Incarnation string
+	Requests    []protocol.Request
+	Settings    Settings
 	// Grant is the intent's grant, opened and verified by the caller; GrantError
 	// says why there is none.
 	Grant      *protocol.Grant

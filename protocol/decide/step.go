@@ -100,14 +100,14 @@ func (p *step) pursue() {
 	if in != nil {
 		releasing, want = in.Releasing, in.Power
 	}
-	reboot, rebootMode := p.rebooting()
-	g := goal(p.snap.Synced, len(p.snap.Holds) > 0, releasing, reboot, want)
+	asked, askedMode := p.asked()
+	g := goal(p.snap.Synced, len(p.snap.Holds) > 0, releasing, asked, want)
 	if p.watch.Last.Power == "" {
 		p.recheck(0)
 		return
 	}
 	if g != GoalRun && p.rec.Attempt.Open() {
-		p.abandon(p.why(g, releasing, reboot))
+		p.abandon(p.why(g, releasing, asked))
 	}
 	if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff && (g == GoalKeepOff || g == GoalStop) {
 		p.rec.Unexpected = nil // somebody decides about the server again
@@ -120,8 +120,8 @@ func (p *step) pursue() {
 		p.fence()
 	case GoalStop:
 		mode := protocol.StopSoft
-		if reboot {
-			mode = rebootMode
+		if asked != askedNothing {
+			mode = askedMode
 		}
 		p.stop(mode, p.snap.Settings.SoftTimeout)
 		if releasing {
@@ -137,7 +137,7 @@ func (p *step) pursue() {
 	}
 }
 
-func (p *step) why(g Goal, releasing, reboot bool) string {
+func (p *step) why(g Goal, releasing bool, a asked) string {
 	switch {
 	case g == GoalKeepOff:
 		return "held"
@@ -145,7 +145,7 @@ func (p *step) why(g Goal, releasing, reboot bool) string {
 		return "nothing wants the server to run"
 	case releasing:
 		return "the claim ends"
-	case reboot:
+	case a == askedReboot:
 		return "a reboot was asked for"
 	default:
 		return "the claim wants the server Off"

@@ -111,13 +111,13 @@ var yesno = []string{"yes", "no"}
 func none([]string) []string { return nil }
 
 func TestGoalTable(t *testing.T) {
-	readTable(t, "goal.go", "goal").check(t, [][]string{yesno, yesno, yesno, yesno, {"On", "Off", "none"}}, 1, none,
+	readTable(t, "goal.go", "goal").check(t, [][]string{yesno, yesno, yesno, words(askedNothing, askedReboot, askedOff), {"On", "Off", "none"}}, 1, none,
 		func(in []string) []string {
 			want := protocol.Power(in[4])
 			if want == "none" {
 				want = ""
 			}
-			return words(goal(in[0] == "yes", in[1] == "yes", in[2] == "yes", in[3] == "yes", want))
+			return words(goal(in[0] == "yes", in[1] == "yes", in[2] == "yes", asked(in[3]), want))
 		})
 }
 
@@ -163,14 +163,24 @@ func TestPhaseTable(t *testing.T) {
 }
 
 func TestAcceptTable(t *testing.T) {
-	readTable(t, "request.go", "accept").check(t,
-		[][]string{{"ahead", "passed"}, {"reboot", "other"}, yesno, {"none", "On", "Off"}, {"network", "other"}}, 1, none,
+	readTable(t, "request.go", "acceptRule").check(t,
+		[][]string{{"own", "foreign"}, words(hourUnknown, hourAhead, hourPassed), words(protocol.RequestReboot, protocol.RequestPowerOff, "other"), yesno, {"none", "On", "Off"}, {"network", "other"}}, 1, none,
 		func(in []string) []string {
-			want := protocol.Power(in[3])
+			want := protocol.Power(in[4])
 			if want == "none" {
 				want = ""
 			}
-			o, _ := acceptRule(in[0] == "ahead", in[1] == "reboot", in[2] == "yes", want, in[4] == "network")
+			o, reason := acceptRule(in[0] == "foreign", hour(in[1]), protocol.RequestAction(in[2]), in[3] == "yes", want, in[5] == "network")
+			if (o == protocol.OutcomePending || o == outcomeWaits) != (reason == "") {
+				t.Errorf("%v: an end has a reason, and nothing else has: %q", in, reason)
+			}
 			return words(o)
+		})
+}
+
+func TestGrantTable(t *testing.T) {
+	readTable(t, "boot.go", "grantRule").check(t, [][]string{{"own", "foreign"}, yesno, {"local", "away"}, {"heard", "unheard"}}, 1, none,
+		func(in []string) []string {
+			return words(grantRule(in[0] == "foreign", in[1] == "yes", in[2] == "local", in[3] == "heard"))
 		})
 }

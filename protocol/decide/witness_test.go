@@ -135,6 +135,11 @@ func (x *witness) grant(s Snapshot, p Plan) {
 	}
 	key := grantKey(b)
 	use := p.Record.Used[key]
+	if was := s.Record.Attempt; was == nil || was.ID != a.ID {
+		if s.HubTime.IsZero() || b.GrantFor != s.Incarnation {
+			x.t.Fatalf("P4: a new network boot with the hub's time %v, on %s with a grant for %s", s.HubTime, s.Incarnation, b.GrantFor)
+		}
+	}
 	if x.netAttempts[key] == nil {
 		x.netAttempts[key] = map[string]bool{}
 	}
@@ -185,6 +190,11 @@ func (x *witness) fence(s Snapshot, p Plan) {
 // ends checks that requests end once, and that facts are never unset.
 func (x *witness) ends(s Snapshot, p Plan) {
 	for _, r := range p.Record.Requests {
+		known := slices.ContainsFunc(s.Record.Requests, func(o RequestState) bool { return o.ID == r.ID })
+		if foreign := r.Incarnation != "" && r.Incarnation != s.Incarnation; !known && r.Outcome != protocol.OutcomeUnknown &&
+			(s.HubTime.IsZero() || foreign || r.Outcome == protocol.OutcomePending && !s.HubTime.Before(r.NotAfter)) {
+			x.t.Fatalf("P9: request %+v was accepted by %s at the hub's time %v", r, s.Incarnation, s.HubTime)
+		}
 		if was, ok := x.ended[r.ID]; ok && was != r.Outcome {
 			x.t.Fatalf("P9: request %s was %s and became %s", r.ID, was, r.Outcome)
 		}

@@ -29,14 +29,16 @@ type world struct {
 	requests []protocol.Request
 	local    bool
 	claims   int
-	ids      int
+	// heard is whether the hub was since the agent started; incarnation is the disk's.
+	heard       bool
+	incarnation string
+	ids         int
 
 	disk   []byte // the record as it is on disk
 	watch  Watch
 	events []Event
 	conds  []protocol.ConditionState
-	serial bool // a fetch is under way; it dies with the agent
-	lost   bool // its evidence is lost
+	lost   bool // the evidence of the fetch under way is lost
 
 	// midCall is done during the next call to the BMC; crashIn counts the effects
 	// until the agent dies, 0 is never.
@@ -47,7 +49,7 @@ type world struct {
 var worldStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
 func newWorld(t *rapid.T) *world {
-	w := &world{t: t, m: newMachine(), local: true}
+	w := &world{t: t, m: newMachine(), local: true, heard: true, incarnation: "disk-0"}
 	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, ended: map[string]protocol.Outcome{}}
 	w.m.netboot, w.m.fetched, w.m.installed, w.m.consumed = w.netboot, w.fetchedFile, w.report, w.w.consumed
 	w.save(Record{Server: "server-1"})
@@ -61,7 +63,7 @@ func (w *world) claim(maxAttempts int) {
 	w.intent = &protocol.ServerIntent{
 		Server: "server-1", UID: "uid-1", ClaimUID: uid, Claim: "c", Power: protocol.WantOn,
 		Boot: &protocol.BootIntent{
-			ClaimUID: uid, Generation: 1, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+			ClaimUID: uid, Generation: 1, GrantFor: w.incarnation, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
 			Image: protocol.Image{Digest: "sha256:image", Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:uki"}}},
 		},
 	}
@@ -73,6 +75,18 @@ func (w *world) claim(maxAttempts int) {
 }
 
 func (w *world) clock() time.Time { return worldStart.Add(w.now + w.offset) }
+
+// hubTime is the hub's clock, which nothing here steps.
+func (w *world) hubTime() time.Time { return worldStart.Add(w.now) }
+
+// renew is what a rolled-back disk comes to, without its being rolled back.
+func (w *world) renew() {
+	w.ids++
+	w.incarnation = fmt.Sprintf("disk-%d", w.ids)
+	r, _ := Renew(w.clock(), w.record())
+	w.save(r)
+	w.poke()
+}
 
 func (w *world) settings() Settings {
 	return Settings{SoftTimeout: 20 * time.Second, SettleWindow: 5 * time.Second, PollInterval: 15 * time.Second}
@@ -132,14 +146,14 @@ func (w *world) crash() bool {
 func (w *world) restart() {
 	w.save(Recover(w.record()))
 	w.watch, w.events = Watch{}, nil
+	w.heard = w.ids%3 != 0
 	w.w.restarted()
 	switch {
-	case w.serial && w.ids%2 == 0:
+	case w.m.loading && w.ids%2 == 0:
 		w.lost = true // the last byte had left, and nobody lives who saw it
 		w.m.hang = w.ids%4 == 0
-	case w.serial:
-		w.serial = false
-		w.m.due, w.m.next = 0, nil // firmware gives up; the EFI shell waits
+	case w.m.loading:
+		w.m.stall() // firmware gives up; the EFI shell waits
 	}
 	w.poke()
 }
@@ -192,7 +206,10 @@ func (w *world) snapshot() Snapshot {
 	s := Snapshot{
 		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests),
 		Settings: w.settings(), Artefacts: Artefacts{Local: w.local}, Record: w.record(), Watch: w.watch,
-		NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids),
+		Incarnation: w.incarnation, NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids),
+	}
+	if w.heard {
+		s.HubTime = w.hubTime()
 	}
 	if w.intent != nil && w.intent.Boot != nil {
 		s.Grant = w.grant
@@ -258,14 +275,13 @@ func (w *world) netboot() (time.Duration, bool) {
 	if a := w.record().Attempt; !MayFetch(len(w.holds) > 0, false, a, answer.Token, answer.File) || !a.Served {
 		return 0, false
 	}
-	w.serial = true
+	w.lost = false
 	w.w.token = answer.Token
 	return 2 * time.Second, true
 }
 
 // fetchedFile is the last byte of the boot file.
 func (w *world) fetchedFile() {
-	w.serial = false
 	w.w.fetchedFile(w.record())
 	if w.lost {
 		w.lost = false

@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// eventBatch bounds the events in one message.
+const eventBatch = 100
+
+// eventPause is how long a batch waits for its acknowledgement before it is sent
+// again.
+const eventPause = 2 * time.Second
+
+// backlog sends the events that the hub has not acknowledged, the oldest first. It
+// is used by the reporter's goroutine only.
+type backlog struct {
+	session     string
+	first, last uint64
+	sent        time.Time
+}
+
+// send sends the oldest batch, unless just that was sent a moment ago. It returns
+// when to look again.
+func (b *backlog) send(a *Agent) time.Duration {
+	waiting, err := a.store.Backlog(eventBatch)
+	if err != nil {
+		a.log.Error("cannot read the events", "err", err)
+		return eventPause
+	}
+	if waiting.Tail == 0 {
+		return a.cfg.ReportEvery
+	}
+	session, _ := a.session.names()
+	now := a.cfg.Clock()
+	first, last := waiting.Events[0].Seq, waiting.Events[len(waiting.Events)-1].Seq
+	if b.session == session && b.first == first && b.last == last {
+		if rest := eventPause - now.Sub(b.sent); rest > 0 {
+			return rest
+		}
+	}
+	b.session, b.first, b.last, b.sent = session, first, last, now
+	incarnation, err := a.store.Incarnation()
+	if err != nil {
+		a.log.Error("cannot read the incarnation", "err", err)
+		return eventPause
+	}
+	a.publish(protocol.LeafEvent, protocol.EventBatch{Agent: a.cfg.Agent, Incarnation: incarnation, Session: session, Events: waiting.Events})
+	return eventPause
+}

@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// refusal is why a message is not heeded. The values are a metric's label.
+type refusal string
+
+const (
+	refusalSignature refusal = "signature" // of nobody known, changed, or of another topic
+	refusalForm      refusal = "form"
+	refusalSize      refusal = "size"
+	refusalTopic     refusal = "topic" // of another agent
+)
+
+func refusalReasons() []refusal {
+	return []refusal{refusalSignature, refusalForm, refusalSize, refusalTopic}
+}
+
+// refusals are the messages of late that did not verify. Whoever has the broker can
+// send as many as it likes, so that they are counted and not kept, and not answered.
+type refusals struct {
+	count int
+	last  time.Time
+}
+
+// maxLeaf bounds what is shown of a topic that somebody made up.
+const maxLeaf = 64
+
+// refuse notes a message that is not heeded. It is called by Receive only.
+func (a *Agent) refuse(why refusal, leaf string) {
+	now := a.cfg.Clock()
+	if now.Sub(a.refusals.last) > fades {
+		a.refusals.count = 0
+	}
+	a.refusals.count++
+	a.refusals.last = now
+	a.met.refused.WithLabelValues(string(why)).Inc()
+	a.report.raiseFor(protocol.CondMessagesRefused,
+		fmt.Sprintf("%d messages, the last on %q: %s", a.refusals.count, leaf[:min(len(leaf), maxLeaf)], why), fades)
+	a.log.Debug("message refused", "reason", why)
+}
+
+// open verifies a message and decodes it into m. taken says whether the signature was
+// good; then an error says what is wrong inside.
+func (a *Agent) open(topic, leaf string, payload []byte, m any) (taken bool, err error) {
+	err = wire.Open(a.hub, topic, payload, m)
+	if err == nil {
+		return true, nil
+	}
+	switch {
+	case len(payload) > wire.MaxMessage:
+		a.refuse(refusalSize, leaf)
+	case protocol.CodeOf(err) == protocol.CodeDenied:
+		a.refuse(refusalSignature, leaf)
+	default:
+		var inside any
+		if wire.Open(a.hub, topic, payload, &inside) == nil {
+			return true, err // properly signed, and not what it should be
+		}
+		a.refuse(refusalForm, leaf)
+	}
+	return false, err
+}

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// TestAnnouncements: the same hub is heard once for each of its nonces, and one that
+// is played back is not.
+func TestAnnouncements(t *testing.T) {
+	at := func(d time.Duration) time.Time { return hubStart.Add(d) }
+	var s session
+	for i, tt := range []struct {
+		m    protocol.Announce
+		news bool
+	}{
+		{protocol.Announce{Hub: "a", Nonce: "1", At: at(1)}, true},
+		{protocol.Announce{Hub: "a", Nonce: "1", At: at(2)}, false}, // again
+		{protocol.Announce{Hub: "b", Nonce: "2", At: at(0)}, false}, // played back
+		{protocol.Announce{Hub: "a", Nonce: "2", At: at(3)}, true},  // its link came back
+		{protocol.Announce{Hub: "b", Nonce: "3", At: at(4)}, true},
+		{protocol.Announce{Hub: "a", Nonce: "2", At: at(3)}, false},
+		{protocol.Announce{Hub: "c", At: at(5)}, true}, // of version 1
+		{protocol.Announce{Hub: "c", At: at(5)}, false},
+		{protocol.Announce{Hub: "c", At: at(6)}, true},
+	} {
+		if got := s.hear(tt.m); got != tt.news {
+			t.Errorf("%d: %+v: news %t", i, tt.m, got)
+		}
+	}
+	if _, nonce := s.greet(hubStart); nonce != "3" {
+		t.Errorf("nonce %q", nonce)
+	}
+	s.heed(protocol.Sync{At: at(9)})
+	if s.hear(protocol.Announce{Hub: "d", Nonce: "4", At: at(8)}) {
+		t.Error("older than what was heard since")
+	}
+}
+
+// TestNonces: what the hub gave goes back in the next Hello whatever it came with; in
+// everything else only what it gave to the present session.
+func TestNonces(t *testing.T) {
+	var s session
+	s.renew("s1", nil)
+	if id, nonce := s.names(); id != "s1" || nonce != "" {
+		t.Errorf("%s %s", id, nonce)
+	}
+	s.hear(protocol.Announce{Hub: "a", Nonce: "announced", At: hubStart})
+	if _, nonce := s.names(); nonce != "" {
+		t.Errorf("an announced nonce is in a report: %s", nonce)
+	}
+	s.heed(protocol.Sync{Nonce: "n1", At: hubStart})
+	if _, nonce := s.names(); nonce != "n1" {
+		t.Errorf("nonce %q", nonce)
+	}
+	s.heed(protocol.Sync{At: hubStart}) // says none
+	s.renew("s2", nil)
+	if id, nonce := s.greet(hubStart); id != "s2" || nonce != "n1" {
+		t.Errorf("Hello %s %s", id, nonce)
+	}
+	if _, nonce := s.names(); nonce != "" {
+		t.Errorf("nonce %q of the session before", nonce)
+	}
+}
+
+// TestStaleSession: an answer that is late would tell the time badly.
+func TestStaleSession(t *testing.T) {
+	var s session
+	s.renew("s1", nil)
+	s.greet(hubStart)
+	s.greet(hubStart.Add(answerMax)) // said again
+	if s.stale(hubStart.Add(answerMax)) || !s.stale(hubStart.Add(answerMax+1)) {
+		t.Error("not told by the first Hello")
+	}
+	s.answer(false)
+	if s.stale(hubStart.Add(time.Hour)) {
+		t.Error("an answered session is stale")
+	}
+}

@@ -1,0 +1,123 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/state"
+)
+
+const (
+	keyIncarnation = "meta/incarnation"
+	keyFence       = "meta/fence"
+)
+
+// incarnation reads the database's identity.
+func incarnation(t state.Txn) (string, error) {
+	v, err := t.Get(keyIncarnation)
+	return string(v), err
+}
+
+// identify gives a new database its identity.
+func identify(t state.Txn, id func() string) error {
+	_, err := incarnation(t)
+	if errors.Is(err, state.ErrNotFound) {
+		return t.Set(keyIncarnation, []byte(id()))
+	}
+	return err
+}
+
+// Incarnation tells this database from another that the same agent had before.
+func (s *Store) Incarnation() (id string, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		id, err = incarnation(t)
+		return err
+	})
+	return id, err
+}
+
+// Renew takes a new identity if the present one is was, because the hub has seen
+// that the database is an older copy of itself: what it says is under way may have
+// been done since. Requests end as unknown in the same transaction; the numbers of
+// events go on.
+func (s *Store) Renew(now time.Time, was string) error {
+	s.crash.At("agent.renew.begin")
+	err := s.db.Update(func(t state.Txn) error {
+		have, err := incarnation(t)
+		if err != nil || have != was {
+			return err
+		}
+		if err := t.Set(keyIncarnation, []byte(s.newID())); err != nil {
+			return err
+		}
+		records, err := scan[decide.Record](t, "record/")
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			r, happened := decide.Renew(now, r)
+			if err := put(t, "record/"+r.Server, r); err != nil {
+				return err
+			}
+			if err := s.appendAll(t, happened); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return failing("take a new incarnation", err)
+	}
+	s.crash.At("agent.renew.renewed")
+	return nil
+}
+
+// Fence is the highest that was followed.
+func (s *Store) Fence() (f protocol.Fence, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		f, _, err = get[protocol.Fence](t, keyFence)
+		return err
+	})
+	return f, err
+}
+
+// Follow takes over a newer fence; another changes nothing.
+func (s *Store) Follow(f protocol.Fence) error {
+	return s.db.Update(func(t state.Txn) error {
+		have, _, err := get[protocol.Fence](t, keyFence)
+		if err != nil || !f.Newer(have) {
+			return err
+		}
+		return put(t, keyFence, f)
+	})
+}
+
+// Errors of documents by their fence.
+var (
+	// ErrFenced: a hub signed it that another one has taken over from.
+	ErrFenced = errors.New("is of a hub that another one has taken over from")
+	// ErrAhead: a hub signed it that has not proved itself to this agent yet.
+	ErrAhead = errors.New("is of a hub that has not answered this agent yet")
+)
+
+// admit compares a document's fence with the one followed. The first row that fits
+// decides; zero is a document of a hub of version 1.
+//
+//	fence | answer
+//	zero  | take
+//	same  | take
+//	lower | fenced
+//	rival | fenced
+//	newer | ahead
+func admit(doc, have protocol.Fence) error {
+	switch {
+	case doc == protocol.Fence{} || doc == have:
+		return nil
+	case doc.Newer(have):
+		return ErrAhead
+	default:
+		return ErrFenced
+	}
+}

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/state"
+)
+
+// TestAdmit compares the table of admit, row by row.
+func TestAdmit(t *testing.T) {
+	have := protocol.Fence{Number: 5, Hub: "b"}
+	for _, tt := range []struct {
+		doc  protocol.Fence
+		want error
+	}{
+		{protocol.Fence{}, nil},
+		{have, nil},
+		{protocol.Fence{Number: 4, Hub: "a"}, ErrFenced},
+		{protocol.Fence{Number: 5, Hub: "a"}, ErrFenced},
+		{protocol.Fence{Number: 6, Hub: "c"}, ErrAhead},
+	} {
+		if err := admit(tt.doc, have); !errors.Is(err, tt.want) {
+			t.Errorf("%+v: %v, want %v", tt.doc, err, tt.want)
+		}
+	}
+	if err := admit(have, protocol.Fence{}); !errors.Is(err, ErrAhead) {
+		t.Errorf("the first fence of all: %v", err)
+	}
+}
+
+// TestFenceIsDurable: a hub that was taken over from is refused after a restart too,
+// and its documents change nothing.
+func TestFenceIsDurable(t *testing.T) {
+	dir := t.TempDir()
+	s, db := opened(t, dir)
+	for _, f := range []protocol.Fence{{Number: 5, Hub: "b"}, {Number: 4, Hub: "a"}, {Number: 5, Hub: "c"}} {
+		if err := s.Follow(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = opened(t, dir)
+	if f, err := s.Fence(); err != nil || f != (protocol.Fence{Number: 5, Hub: "b"}) {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	doc := protocol.HoldDoc{
+		Head: protocol.Head{Epoch: 1, Version: 9}, Fence: protocol.Fence{Number: 4, Hub: "a"},
+		Holds: []protocol.ActiveHold{{ID: "h", Server: "n1"}},
+	}
+	if _, _, err := s.ApplyHolds(time.Now(), doc, "d"); !errors.Is(err, ErrFenced) || protocol.HintOf(err) == "" {
+		t.Errorf("holds: %v", err)
+	}
+	if _, _, err := s.ApplyRack(protocol.RackDoc{Head: doc.Head, Fence: doc.Fence}, "d", nil); !errors.Is(err, ErrFenced) {
+		t.Errorf("rack: %v", err)
+	}
+	if a, err := s.Applied(); err != nil || len(a.Heads) != 0 {
+		t.Errorf("applied %+v, %v", a, err)
+	}
+	doc.Fence = protocol.Fence{Number: 5, Hub: "b"}
+	if _, _, err := s.ApplyHolds(time.Now(), doc, "d"); err != nil {
+		t.Error(err)
+	}
+	if a, err := s.Applied(); err != nil || a.Heads["hold"] != doc.Head || a.Digests["hold"] != "d" || a.Fence.Number != 5 || a.Incarnation != "id-1" {
+		t.Errorf("applied %+v, %v", a, err)
+	}
+}
+
+// TestRenew: the identity changes once for each copy, requests under way end as
+// unknown in the same transaction, and numbers of events go on.
+func TestRenew(t *testing.T) {
+	dir := t.TempDir()
+	s, db := opened(t, dir)
+	s.happen(t, 3)
+	_, _, err := s.Step("n1", func(v View) decide.Plan {
+		v.Record.Requests = []decide.RequestState{
+			{Request: protocol.Request{ID: "r1"}, Outcome: protocol.OutcomePending},
+			{Request: protocol.Request{ID: "r2"}, Outcome: protocol.OutcomeDone},
+		}
+		return decide.Plan{Record: v.Record, Persist: true}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Renew(time.Now(), "another"); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := s.Incarnation(); err != nil || id != "id-1" {
+		t.Fatalf("another's renewal was taken: %s, %v", id, err)
+	}
+	for range 2 { // a repeated Sync
+		if err := s.Renew(time.Now(), "id-1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = opened(t, dir)
+	v, err := s.Server("n1")
+	if err != nil || v.Incarnation != "id-2" {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	if q := v.Record.Requests; q[0].Outcome != protocol.OutcomeUnknown || q[1].Outcome != protocol.OutcomeDone {
+		t.Errorf("requests %+v", q)
+	}
+	if b := s.backlog(t, 10); b.Head != 4 || b.Events[3].Code != protocol.EventRequestEnded || b.Events[3].Server != "n1" {
+		t.Errorf("%+v", b)
+	}
+}
+
+// TestOldDatabase opens one that the release before wrote: it has no key for the
+// last number of an event and none for the fence, and may have dropped events.
+func TestOldDatabase(t *testing.T) {
+	dir := t.TempDir()
+	_, db := opened(t, dir)
+	old := map[string]string{
+		"meta/incarnation": "old-id",
+		"meta/acked":       "7",
+		"doc/hold":         `{"head":{"epoch":1,"version":3},"digest":"sha256:x"}`,
+		"rack":             `{"name":"rack-a","softTimeout":1,"settleWindow":1,"pollInterval":1}`,
+		"hold/n1/h1":       `{"id":"h1","server":"n1","key":"k","owner":"o","mode":"soft","enforcedAt":"2026-11-20T08:00:00Z"}`,
+		"record/n1":        `{"server":"n1","epoch":4}`,
+		eventKey(10):       `{"seq":10,"at":"2026-11-20T08:00:00Z","code":"Stopped"}`,
+		eventKey(11):       `{"seq":11,"at":"2026-11-20T08:00:00Z","code":"Stopped"}`,
+	}
+	err := db.Update(func(x state.Txn) error {
+		for k, v := range old {
+			if err := x.Set(k, []byte(v)); err != nil {
+				return err
+			}
+		}
+		return x.Delete(keyLast)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := opened(t, dir)
+	v, err := s.Server("n1")
+	if err != nil || v.Incarnation != "old-id" || len(v.Holds) != 1 || v.Record.Epoch != 4 || !v.Synced {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	a, err := s.Applied()
+	if err != nil || a.Digests["hold"] != "sha256:x" || a.Fence != (protocol.Fence{}) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	s.happen(t, 1)
+	b := s.backlog(t, 10)
+	if b.Head != 12 || b.Tail != 8 || len(b.Events) != 4 || b.Events[0].Code != protocol.EventLost || b.Events[0].From != 8 || b.Events[0].Seq != 9 {
+		t.Errorf("%+v", b)
+	}
+}

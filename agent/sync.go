@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+// fades is how long the trouble that a message gave is shown after the last.
+const fades = 10 * time.Minute
+
+// sync takes a word of the hub; decide.Sync says what to make of it.
+func (a *Agent) sync(m protocol.Sync) {
+	in, err := a.store.Applied()
+	if err != nil {
+		a.log.Error("cannot read what is applied", "err", err)
+		return
+	}
+	a.session.mu.Lock()
+	snap := decide.SyncSnapshot{
+		Session: a.session.id, Last: a.session.last, Incarnation: in.Incarnation, Fence: in.Fence, Applied: in.Heads, Digests: in.Digests,
+	}
+	asked := a.session.asked
+	a.session.mu.Unlock()
+	act := decide.Sync(snap, m)
+	a.met.syncs.WithLabelValues(string(act)).Inc()
+	switch act {
+	case decide.SyncStop:
+		a.refused(m.Refused)
+	case decide.SyncIgnore:
+	case decide.SyncRival:
+		a.twoHubs(m.Fence, in.Fence)
+	case decide.SyncRenew:
+		a.session.heed(m)
+		a.renew(m.Renew)
+	case decide.SyncAgain:
+		a.session.heed(m)
+		a.session.want()
+		a.greeter.reply()
+	case decide.SyncBehind:
+		a.session.heed(m)
+		a.report.raise(protocol.CondHubBehind, "")
+		a.report.pokeAll()
+	case decide.SyncHeed:
+		a.session.heed(m)
+		a.fresh(m, time.Time{})
+	case decide.SyncLacking, decide.SyncAnswer:
+		a.answered(m, in.Fence, asked, act == decide.SyncLacking)
+	}
+}
+
+// answered takes an answer to a Hello.
+func (a *Agent) answered(m protocol.Sync, followed protocol.Fence, asked time.Time, lacking bool) {
+	if m.Fence.Newer(followed) {
+		if err := a.store.Follow(m.Fence); err != nil {
+			a.log.Error("cannot record the hub's fence", "err", err)
+			a.report.raise(protocol.CondStoreFailing, err.Error())
+			return
+		}
+		a.log.Info("follows a hub", "fence", m.Fence.Number, "hub", m.Fence.Hub)
+	}
+	first := !a.session.isAnswered()
+	a.session.heed(m)
+	a.session.answer(lacking)
+	a.greeter.answered()
+	if lacking {
+		a.greeter.ask(helloPause) // unless it has come by then
+	}
+	a.setReplaced(false)
+	a.report.clear(protocol.CondAgentReplaced)
+	a.report.clear(protocol.CondHubBehind)
+	// What this agent refused and still lacks comes again.
+	delete(a.troubles, protocol.CondDocumentRefused)
+	a.report.clear(protocol.CondDocumentRefused)
+	if !first {
+		asked = time.Time{} // only the first answer can tell the time
+	}
+	a.fresh(m, asked)
+	if first {
+		a.report.pokeAll() // with the session's nonce
+		a.lookAtAll()      // what waited for the hub's time need not
+	}
+}
+
+// fresh takes over what a Sync says whatever it answers. asked is zero where it does
+// not tell the time.
+func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
+	if !asked.IsZero() {
+		a.hubClock.learn(m.At, asked)
+	} else if a.hubClock.advance(m.At) {
+		a.log.Warn("the hub's clock was stepped; its time is not known until it answers")
+		a.session.renew(a.random(), nil)
+		a.ask(0)
+		return
+	}
+	valid := m.ValidFor
+	if valid == 0 {
+		valid = protocol.SyncValid // a hub of version 1
+	}
+	a.hubClock.verify(m.At, valid)
+	if verified, _ := a.hubClock.fresh(); verified {
+		a.report.clear(protocol.CondHubUnverified)
+	}
+	if err := a.store.Acknowledge(m.EventsAcked); err != nil {
+		a.log.Error("cannot forget events", "err", err)
+	}
+	a.report.poke()
+}
+
+// refused is the hub's word that it does not serve this agent.
+func (a *Agent) refused(code protocol.ConditionCode) {
+	if a.setReplaced(code == protocol.CondAgentReplaced) {
+		a.log.Error("refused by the hub", "code", code)
+	}
+	a.report.raise(code, "the hub refuses this agent")
+}
+
+// renew takes a new incarnation, because the hub has seen that this disk is an older
+// copy of itself. What waited for the hub waits on.
+func (a *Agent) renew(was string) {
+	a.hubClock.forget()
+	if err := a.store.Renew(a.cfg.Clock(), was); err != nil {
+		a.log.Error("cannot take a new incarnation", "err", err)
+		a.report.raise(protocol.CondStoreFailing, err.Error())
+		return
+	}
+	a.log.Warn("this disk was rolled back; a new incarnation begins", "was", was)
+	if err := a.reindex(); err != nil {
+		a.log.Error("cannot read what is applied", "err", err)
+	}
+	a.session.reopen()
+	a.greeter.reply()
+	a.report.pokeAll()
+	a.lookAtAll()
+}
+
+// twoHubs is the word of a hub that another one has taken over from.
+func (a *Agent) twoHubs(said, followed protocol.Fence) {
+	a.report.raiseFor(protocol.CondTwoHubs, fmt.Sprintf("hub %s with fence %d, while %s with %d is followed", said.Hub, said.Number, followed.Hub, followed.Number), fades)
+	a.ask(0)
+}
+
+// maxSpread bounds what an announcement may ask for.
+const maxSpread = time.Minute
+
+// announced is a hub's word that it has started.
+func (a *Agent) announced(m protocol.Announce) {
+	followed, err := a.store.Fence()
+	if err != nil {
+		a.log.Error("cannot read the fence", "err", err)
+		return
+	}
+	if m.Fence != (protocol.Fence{}) && (followed.Newer(m.Fence) || m.Fence.Rivals(followed)) {
+		a.twoHubs(m.Fence, followed)
+		return
+	}
+	if !a.session.hear(m) {
+		return
+	}
+	spread := time.Duration(0)
+	if m.Spread > 0 {
+		spread = rand.N(min(m.Spread, maxSpread))
+	}
+	a.ask(spread)
+}
+
+// setReplaced takes over whether another agent serves the rack.
+func (a *Agent) setReplaced(replaced bool) (changed bool) {
+	changed, err := a.store.SetReplaced(replaced)
+	if err == nil && changed {
+		err = a.reindex()
+		a.lookAtAll()
+	}
+	if err != nil {
+		a.log.Error("cannot record whether this agent was replaced", "err", err)
+	}
+	return changed
+}

@@ -1,0 +1,164 @@
+package decide
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+func lacks(p Plan, code protocol.ConditionCode) bool {
+	return !slices.ContainsFunc(p.Record.Conditions, func(c protocol.ConditionState) bool { return c.Code == code })
+}
+
+// TestHubNotHeard: a one-time permission waits until the hub was heard since the
+// agent started, because the agent's disk may be an old copy; nothing else does.
+func TestHubNotHeard(t *testing.T) {
+	const on, off = protocol.PowerOn, protocol.PowerOff
+	ask := func(y *play, a protocol.RequestAction) {
+		y.s.Requests = []protocol.Request{{ID: "r", Action: a, Mode: protocol.StopHard, NotAfter: at(60 * sec), Incarnation: "disk-1"}}
+	}
+	outcome := func(y *play) protocol.Outcome {
+		if len(y.p.Record.Requests) == 0 {
+			return outcomeWaits
+		}
+		return y.p.Record.Requests[0].Outcome
+	}
+	unheard := func(s *Snapshot) { s.HubTime = time.Time{} }
+	for name, tell := range map[string]func(t *testing.T){
+		"a first boot waits": func(t *testing.T) {
+			y := story(t, unheard)
+			y.read(off, 1*sec, nil)
+			y.want(ActNone)
+			y.condition(protocol.CondAwaitingHub)
+			y.s.HubTime = at(0)
+			y.read(off, 2*sec, nil)
+			y.want(ActArm)
+			if !lacks(y.p, protocol.CondAwaitingHub) {
+				t.Error("it still waits")
+			}
+		},
+		"an attempt goes on": func(t *testing.T) {
+			y := story(t, nil)
+			y.read(off, 1*sec, nil)
+			y.want(ActArm)
+			y.restart()
+			y.s.HubTime = time.Time{}
+			y.read(off, 2*sec, nil)
+			y.want(ActArm)
+		},
+		"a disk boot does not wait": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { unheard(s); s.Record.Provisioned = provisionedBy("claim-1") })
+			y.read(off, 1*sec, nil)
+			y.want(ActArm)
+		},
+		"a hold does not wait": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { unheard(s); s.Holds = held(protocol.StopHard, "h") })
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+		},
+		"a request waits, and its time is the hub's": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { unheard(s); s.Record.Provisioned = provisionedBy("claim-1") })
+			ask(y, protocol.RequestReboot)
+			y.read(on, 90*sec, nil) // by the agent's own clock it is over
+			if o := outcome(y); o != outcomeWaits {
+				t.Fatalf("outcome %s", o)
+			}
+			y.condition(protocol.CondAwaitingHub)
+			y.want(ActNone)
+			y.s.HubTime = at(59 * sec)
+			y.read(on, 91*sec, nil)
+			y.want(ActForceOff)
+		},
+		"a request that the hub's time has passed": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.HubTime = at(60 * sec) })
+			ask(y, protocol.RequestReboot)
+			y.read(on, 1*sec, nil)
+			if o := outcome(y); o != protocol.OutcomeExpired {
+				t.Errorf("outcome %s", o)
+			}
+		},
+		"a request given to another disk": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { unheard(s); s.Incarnation = "disk-2" })
+			ask(y, protocol.RequestReboot)
+			y.read(on, 1*sec, nil)
+			if q := y.p.Record.Requests; len(q) != 1 || q[0].Outcome != protocol.OutcomeUnknown || q[0].Reason != "was given to an earlier disk of this agent" {
+				t.Errorf("requests %+v", q)
+			}
+			y.want(ActNone)
+		},
+		"a grant given to another disk": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Incarnation = "disk-2"; s.Intent.Boot.GrantFor = "disk-1" })
+			y.read(off, 1*sec, nil)
+			y.want(ActNone)
+			y.condition(protocol.CondGrantInvalid)
+			y.s.Echo = provisionedBy("claim-1")
+			y.read(off, 2*sec, nil)
+			y.want(ActArm)
+			if y.p.Record.Attempt.Network() {
+				t.Error("a provisioned server boots from the network")
+			}
+		},
+		"a power-off": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Intent.Power, s.Intent.ClaimUID, s.Intent.Boot = "", "", nil })
+			ask(y, protocol.RequestPowerOff)
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.read(off, 2*sec, y.answered(""))
+			y.want(ActNone)
+			if o := outcome(y); o != protocol.OutcomeDone {
+				t.Errorf("outcome %s", o)
+			}
+			y.read(on, 3*sec, nil) // done once
+			y.want(ActNone)
+		},
+		"a power-off of what a claim wants On": func(t *testing.T) {
+			y := story(t, nil)
+			ask(y, protocol.RequestPowerOff)
+			y.read(on, 1*sec, nil)
+			y.want(ActNone)
+			if q := y.p.Record.Requests[0]; q.Outcome != protocol.OutcomeRefused || q.Reason != "its claim wants the server On: change the claim's power" {
+				t.Errorf("request %+v", q)
+			}
+		},
+		"a claim that comes after a power-off was accepted": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Intent.Power = "" })
+			ask(y, protocol.RequestPowerOff)
+			y.s.Requests[0].Mode = protocol.StopSoft
+			y.read(on, 1*sec, nil)
+			y.want(ActGraceful)
+			y.s.Intent.Power = protocol.WantOn
+			y.read(on, 2*sec, y.answered(""))
+			if o := outcome(y); o != protocol.OutcomeRefused {
+				t.Errorf("outcome %s", o)
+			}
+		},
+	} {
+		t.Run(name, tell)
+	}
+}
+
+// TestRenew: what a rolled-back disk had under way may have been done since.
+func TestRenew(t *testing.T) {
+	y := story(t, func(s *Snapshot) { s.Record.Power = protocol.PowerOn; s.Record.Provisioned = provisionedBy("claim-1") })
+	y.s.Requests = []protocol.Request{{ID: "r", Server: "server-1", Action: protocol.RequestReboot, NotAfter: at(60 * sec)}}
+	y.read(protocol.PowerOn, 1*sec, nil)
+	r, events := Renew(at(2*sec), y.p.Record)
+	if q := r.Requests[0]; q.Outcome != protocol.OutcomeUnknown || q.EndedAt != at(2*sec) || len(events) != 1 || events[0].Code != protocol.EventRequestEnded {
+		t.Errorf("request %+v, events %+v", q, events)
+	}
+	if again, events := Renew(at(3*sec), r); again.Requests[0].EndedAt != at(2*sec) || len(events) != 0 {
+		t.Errorf("an ended request ended again: %+v", again.Requests)
+	}
+	y = story(t, nil)
+	y.read(protocol.PowerOff, 1*sec, nil)
+	y.want(ActArm)
+	y.s.Record, _ = Renew(at(2*sec), y.p.Record)
+	y.s.Incarnation, y.s.Intent.Boot.GrantFor = "disk-2", "disk-1"
+	for d := 3 * sec; d < 20*sec; d += sec {
+		y.read(protocol.PowerOff, d, nil)
+		y.want(ActNone)
+	}
+	y.condition(protocol.CondGrantInvalid)
+}

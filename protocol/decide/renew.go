@@ -1,0 +1,47 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// foreign says whether something was given to another incarnation than the
+// agent's; empty was given to whoever serves the rack, by a hub of version 1.
+func (s *Snapshot) foreign(incarnation string) bool {
+	return incarnation != "" && incarnation != s.Incarnation
+}
+
+// end ends a request, and returns the event that says so.
+func (s *RequestState) end(now time.Time, outcome protocol.Outcome, reason string) protocol.Event {
+	s.Outcome, s.Reason, s.EndedAt = outcome, reason, now
+	return protocol.Event{
+		At: now, Server: s.Server, Code: protocol.EventRequestEnded,
+		Message: fmt.Sprintf("%s %s: %s %s", s.Action, s.ID, outcome, reason),
+	}
+}
+
+// Renew is applied to every record when an agent takes a new incarnation, because
+// its disk was rolled back: what the record says is under way may have been done
+// since. Requests end as unknown, and a network boot for which nothing was sent yet
+// is not begun again (P4, P9). What the BMC shows is still read.
+func Renew(now time.Time, r Record) (Record, []protocol.Event) {
+	c := r.clone()
+	var happened []protocol.Event
+	for i := range c.Requests {
+		if s := &c.Requests[i]; s.Outcome == protocol.OutcomePending {
+			e := s.end(now, protocol.OutcomeUnknown, givenToEarlier)
+			e.Server = c.Server
+			happened = append(happened, e)
+		}
+	}
+	if a := c.Attempt; a.Open() && a.Network() && a.OnSent.IsZero() {
+		a.State, a.Since, a.Disarm, a.Abandoned = protocol.AttemptFailed, now, true, true
+		a.Reason = "it was begun on an earlier disk of this agent"
+		happened = append(happened, protocol.Event{
+			At: now, Server: c.Server, Code: protocol.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Intended, a.Reason),
+		})
+	}
+	return c, happened
+}

@@ -1,0 +1,166 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// SyncSnapshot is what the meaning of a Sync depends on.
+type SyncSnapshot struct {
+	Session     string    // the present one
+	Last        time.Time // At of the last Sync of it that was heeded
+	Incarnation string
+	Fence       protocol.Fence // the highest followed
+	Applied     map[string]protocol.Head
+	Digests     map[string]string
+}
+
+// SyncAction is what to make of a Sync.
+type SyncAction string
+
+// The actions.
+const (
+	SyncStop    SyncAction = "stop"    // the hub refuses this agent: it starts nothing
+	SyncIgnore  SyncAction = "ignore"  // of another session, or played back
+	SyncRival   SyncAction = "rival"   // of a hub that another one has taken over from
+	SyncRenew   SyncAction = "renew"   // take a new incarnation, and say Hello
+	SyncAgain   SyncAction = "again"   // say Hello with its nonce
+	SyncBehind  SyncAction = "behind"  // the hub has less than it once sent
+	SyncHeed    SyncAction = "heed"    // it is there, and says nothing of documents
+	SyncLacking SyncAction = "lacking" // an answer, and there are documents to come
+	SyncAnswer  SyncAction = "answer"  // an answer, and the agent has everything
+)
+
+// SyncActions lists all actions.
+func SyncActions() []SyncAction {
+	return []SyncAction{SyncStop, SyncIgnore, SyncRival, SyncRenew, SyncAgain, SyncBehind, SyncHeed, SyncLacking, SyncAnswer}
+}
+
+// Sync decides what to make of a Sync whose signature was verified.
+func Sync(s SyncSnapshot, m protocol.Sync) SyncAction {
+	return syncRule(syncFacts{
+		refused: m.Refused != "",
+		mine:    m.Session != "" && m.Session == s.Session,
+		old:     m.At.Before(s.Last),
+		fence:   fenceOf(m.Fence, s.Fence),
+		renew:   m.Renew != "" && m.Renew == s.Incarnation,
+		again:   m.Again || m.Renew != "",
+		heads:   headsOf(s, m),
+	})
+}
+
+type syncFacts struct {
+	refused, mine, old, again, renew bool
+	fence                            fenced
+	heads                            heads
+}
+
+// fenced is how a hub's fence compares with the one followed.
+type fenced string
+
+const (
+	fencedNone  fenced = "none" // of a hub of version 1
+	fencedLower fenced = "lower"
+	fencedRival fenced = "rival"
+	fencedSame  fenced = "same"
+	fencedNewer fenced = "newer"
+)
+
+func fenceOf(f, have protocol.Fence) fenced {
+	switch {
+	case f == protocol.Fence{}:
+		return fencedNone
+	case f == have:
+		return fencedSame
+	case f.Newer(have):
+		return fencedNewer
+	case f.Rivals(have):
+		return fencedRival
+	default:
+		return fencedLower
+	}
+}
+
+// heads is how what the hub has compares with what the agent applied.
+type heads string
+
+const (
+	headsNone   heads = "none"   // nothing is said
+	headsBehind heads = "behind" // the agent has something newer, of no lower epoch
+	headsMore   heads = "more"   // the hub has something newer, or something else
+	headsSame   heads = "same"
+)
+
+// headsOf compares. A hub that was restored and raised its epoch since is ahead,
+// whatever its versions are. The first two documents are made for every agent, so
+// that a hub that knows none of them has lost them.
+func headsOf(s SyncSnapshot, m protocol.Sync) heads {
+	if m.Heads == nil {
+		return headsNone
+	}
+	epoch := m.Epoch
+	for _, h := range m.Heads {
+		epoch = max(epoch, h.Epoch)
+	}
+	for leaf, own := range s.Applied {
+		hub, known := m.Heads[leaf]
+		always := leaf == protocol.LeafHold || leaf == protocol.LeafRack+"/0"
+		if (known || always) && own.Newer(hub) && epoch <= own.Epoch {
+			return headsBehind
+		}
+	}
+	for leaf, hub := range m.Heads {
+		own, have := s.Applied[leaf]
+		digest, said := m.Digests[leaf]
+		if !have || hub != own || said && digest != s.Digests[leaf] {
+			return headsMore
+		}
+	}
+	return headsSame
+}
+
+// syncRule is the table of Syncs. The first row that fits decides.
+//
+//	refused | session | at  | fence | renew | again | heads  | action
+//	yes     | *       | *   | *     | *     | *     | *      | stop
+//	no      | other   | *   | *     | *     | *     | *      | ignore
+//	no      | mine    | old | *     | *     | *     | *      | ignore
+//	no      | mine    | new | lower | *     | *     | *      | rival
+//	no      | mine    | new | rival | *     | *     | *      | rival
+//	no      | mine    | new | *     | yes   | *     | *      | renew
+//	no      | mine    | new | *     | no    | yes   | *      | again
+//	no      | mine    | new | *     | no    | no    | behind | behind
+//	no      | mine    | new | newer | no    | no    | none   | again
+//	no      | mine    | new | *     | no    | no    | none   | heed
+//	no      | mine    | new | *     | no    | no    | more   | lacking
+//	no      | mine    | new | *     | no    | no    | same   | answer
+//
+// A refusal is heeded whatever it names, because starting nothing is always safe.
+// Everything else must answer the present session: what is of an earlier one may be
+// late, or be played back by somebody (P11). Only an answer that is not behind gives
+// hub time, and lets its hub take over.
+func syncRule(f syncFacts) SyncAction {
+	switch {
+	case f.refused:
+		return SyncStop
+	case !f.mine, f.old:
+		return SyncIgnore
+	case f.fence == fencedLower, f.fence == fencedRival:
+		return SyncRival
+	case f.renew:
+		return SyncRenew
+	case f.again:
+		return SyncAgain
+	case f.heads == headsBehind:
+		return SyncBehind
+	case f.heads == headsNone && f.fence == fencedNewer:
+		return SyncAgain
+	case f.heads == headsNone:
+		return SyncHeed
+	case f.heads == headsMore:
+		return SyncLacking
+	default:
+		return SyncAnswer
+	}
+}

@@ -1,0 +1,81 @@
+package decide
+
+import (
+	"slices"
+	"testing"
+
+	"rackboot/protocol"
+)
+
+func TestSyncTable(t *testing.T) {
+	readTable(t, "sync.go", "syncRule").check(t,
+		[][]string{
+			yesno, {"mine", "other"}, {"new", "old"}, words(fencedNone, fencedLower, fencedRival, fencedSame, fencedNewer),
+			yesno, yesno, words(headsNone, headsBehind, headsMore, headsSame),
+		}, 1, none,
+		func(in []string) []string {
+			a := syncRule(syncFacts{
+				refused: in[0] == "yes", mine: in[1] == "mine", old: in[2] == "old", fence: fenced(in[3]),
+				renew: in[4] == "yes", again: in[5] == "yes", heads: heads(in[6]),
+			})
+			if !slices.Contains(SyncActions(), a) {
+				t.Errorf("%s is not listed", a)
+			}
+			return words(a)
+		})
+}
+
+func TestSync(t *testing.T) {
+	head := func(epoch, version uint64) protocol.Head { return protocol.Head{Epoch: epoch, Version: version} }
+	type hs = map[string]protocol.Head
+	s := SyncSnapshot{
+		Session: "s2", Last: at(10 * sec), Incarnation: "disk-2", Fence: protocol.Fence{Number: 5, Hub: "b"},
+		Applied: hs{"hold": head(2, 7), "rack/0": head(2, 8), "rack/1": head(2, 3)},
+		Digests: map[string]string{"hold": "h", "rack/0": "r"},
+	}
+	same := hs{"hold": head(2, 7), "rack/0": head(2, 8), "rack/1": head(2, 3)}
+	with := func(leaf string, h protocol.Head) hs {
+		m := hs{}
+		for k, v := range same {
+			m[k] = v
+		}
+		m[leaf] = h
+		return m
+	}
+	for name, tt := range map[string]struct {
+		change func(*protocol.Sync)
+		want   SyncAction
+	}{
+		"an answer":               {func(*protocol.Sync) {}, SyncAnswer},
+		"of no session":           {func(m *protocol.Sync) { m.Session = "" }, SyncIgnore},
+		"of an earlier session":   {func(m *protocol.Sync) { m.Session = "s1" }, SyncIgnore},
+		"played back":             {func(m *protocol.Sync) { m.At = at(9 * sec) }, SyncIgnore},
+		"at the same moment":      {func(m *protocol.Sync) { m.At = at(10 * sec) }, SyncAnswer},
+		"a refusal played back":   {func(m *protocol.Sync) { m.Refused, m.Session, m.At = "x", "s1", at(0) }, SyncStop},
+		"fence of version 1":      {func(m *protocol.Sync) { m.Fence = protocol.Fence{} }, SyncAnswer},
+		"lower fence":             {func(m *protocol.Sync) { m.Fence.Number = 4 }, SyncRival},
+		"rival fence":             {func(m *protocol.Sync) { m.Fence.Hub = "c" }, SyncRival},
+		"newer fence":             {func(m *protocol.Sync) { m.Fence = protocol.Fence{Number: 6, Hub: "c"} }, SyncAnswer},
+		"newer fence, no heads":   {func(m *protocol.Sync) { m.Fence, m.Heads = protocol.Fence{Number: 6, Hub: "c"}, nil }, SyncAgain},
+		"no heads":                {func(m *protocol.Sync) { m.Heads = nil }, SyncHeed},
+		"once more":               {func(m *protocol.Sync) { m.Again, m.Heads = true, nil }, SyncAgain},
+		"a rolled-back disk":      {func(m *protocol.Sync) { m.Again, m.Heads, m.Renew = true, nil, "disk-2" }, SyncRenew},
+		"another's renewal":       {func(m *protocol.Sync) { m.Again, m.Heads, m.Renew = true, nil, "disk-1" }, SyncAgain},
+		"a newer document":        {func(m *protocol.Sync) { m.Heads = with("hold", head(2, 8)) }, SyncLacking},
+		"a document not had":      {func(m *protocol.Sync) { m.Heads = with("rack/2", head(2, 1)) }, SyncLacking},
+		"another content":         {func(m *protocol.Sync) { m.Digests = map[string]string{"hold": "x"} }, SyncLacking},
+		"the same content":        {func(m *protocol.Sync) { m.Digests = map[string]string{"hold": "h"} }, SyncAnswer},
+		"an older document":       {func(m *protocol.Sync) { m.Heads = with("rack/0", head(2, 7)) }, SyncBehind},
+		"older, newer fence":      {func(m *protocol.Sync) { m.Heads, m.Fence.Number = with("rack/0", head(2, 7)), 6 }, SyncBehind},
+		"no document at all":      {func(m *protocol.Sync) { m.Heads = hs{} }, SyncBehind},
+		"a shard less":            {func(m *protocol.Sync) { delete(m.Heads, "rack/1") }, SyncAnswer},
+		"restored, epoch raised":  {func(m *protocol.Sync) { m.Heads, m.Epoch = with("rack/0", head(1, 2)), 3 }, SyncLacking},
+		"restored, epoch in head": {func(m *protocol.Sync) { m.Heads = hs{"hold": head(3, 1), "rack/0": head(2, 1)} }, SyncLacking},
+	} {
+		m := protocol.Sync{Session: "s2", At: at(11 * sec), Fence: s.Fence, Heads: with("hold", same["hold"])}
+		tt.change(&m)
+		if got := Sync(s, m); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
