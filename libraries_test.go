@@ -35,7 +35,7 @@ func libraries() []library {
 		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/..."}, "metrics are made where they are counted"},
 		{"golang.org/x/sys", []string{"integration/installer", "integration/netns"}, "an init, and namespaces"},
 		{"golang.org/x/sync", []string{"metrics", "agent/...", "hub/..."}, "groups of goroutines"},
-		{"golang.org/x/time", []string{"hub/control"}, "limits of rates"},
+		{"golang.org/x/time", []string{"agent", "hub/control"}, "limits of rates"},
 	}
 }
 

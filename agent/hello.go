@@ -36,7 +36,7 @@ func (a *Agent) hello() {
 		a.log.Error("cannot read what is applied", "err", err)
 		return
 	}
-	if a.session.caughtUp(in.Heads) {
+	if a.session.caughtUp(in) {
 		a.greeter.answered()
 		return
 	}

@@ -43,7 +43,9 @@ func (a *Agent) refuse(why refusal, leaf string) {
 	a.met.refused.WithLabelValues(string(why)).Inc()
 	a.report.raiseFor(protocol.CondMessagesRefused,
 		fmt.Sprintf("%d messages, the last on %q: %s", a.refusals.count, leaf[:min(len(leaf), maxLeaf)], why), fades)
-	a.log.Debug("message refused", "reason", why)
+	if a.refusals.count == 1 {
+		a.log.Warn("messages do not verify and are not heeded", "reason", why)
+	}
 }
 
 // open verifies a message and decodes it into m. taken says whether the signature was

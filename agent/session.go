@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"rackboot/agent/store"
 	"rackboot/protocol"
 )
 
@@ -27,6 +28,7 @@ type session struct {
 	newest    time.Time // the hub's latest time in anything heeded
 	announced protocol.Announce
 	heads     map[string]protocol.Head // the hub's documents, as far as they are known
+	digests   map[string]string        // of those, where it said them
 }
 
 // renew begins a session, on a transport if one is given.
@@ -68,7 +70,7 @@ func (s *session) heed(m protocol.Sync) {
 		s.nonce, s.own = m.Nonce, m.Nonce
 	}
 	if m.Heads != nil {
-		s.heads = maps.Clone(m.Heads)
+		s.heads, s.digests = maps.Clone(m.Heads), maps.Clone(m.Digests)
 	}
 }
 
@@ -127,14 +129,16 @@ func (s *session) stale(now time.Time) bool {
 const answerMax = 10 * time.Second
 
 // caughtUp says whether all that a Hello was wanted for is there by now.
-func (s *session) caughtUp(applied map[string]protocol.Head) bool {
+func (s *session) caughtUp(in store.Applied) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.answered || !s.lacking {
 		return false
 	}
 	for leaf, h := range s.heads {
-		if applied[leaf] != h && !applied[leaf].Newer(h) {
+		own := in.Heads[leaf]
+		digest, said := s.digests[leaf]
+		if own != h && !own.Newer(h) || own == h && said && digest != in.Digests[leaf] {
 			return false
 		}
 	}
@@ -156,6 +160,7 @@ func (s *session) applied(leaf string, h protocol.Head) {
 		s.heads = map[string]protocol.Head{}
 	}
 	s.heads[leaf] = h
+	delete(s.digests, leaf)
 }
 
 func (s *session) isAnswered() bool {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/agent/store"
 	"rackboot/protocol"
 )
 
@@ -77,5 +78,32 @@ func TestStaleSession(t *testing.T) {
 	s.answer(false)
 	if s.stale(hubStart.Add(time.Hour)) {
 		t.Error("an answered session is stale")
+	}
+}
+
+// TestCaughtUp: a Hello that was wanted for a document is not said once it has come;
+// the same version with another content has not.
+func TestCaughtUp(t *testing.T) {
+	head := protocol.Head{Epoch: 1, Version: 2}
+	heads := map[string]protocol.Head{"hold": head}
+	for name, tt := range map[string]struct {
+		have    protocol.Head
+		digest  string
+		lacking bool
+		want    bool
+	}{
+		"it has come":       {head, "d", true, true},
+		"a newer has":       {protocol.Head{Epoch: 1, Version: 3}, "e", true, true},
+		"an older is there": {protocol.Head{Epoch: 1, Version: 1}, "c", true, false},
+		"another content":   {head, "x", true, false},
+		"another reason":    {head, "d", false, false},
+	} {
+		var s session
+		s.heed(protocol.Sync{Heads: heads, Digests: map[string]string{"hold": "d"}})
+		s.answer(tt.lacking)
+		in := store.Applied{Heads: map[string]protocol.Head{"hold": tt.have}, Digests: map[string]string{"hold": tt.digest}}
+		if got := s.caughtUp(in); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

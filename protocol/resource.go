@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -171,7 +170,13 @@ func (f *FieldErrors) add(path, format string, args ...any) {
 
 // Names are one level of an MQTT topic and of a store key, and DNS labels.
 func validName(s string) bool {
-	return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`).MatchString(s)
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0 || i == len(s)-1) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 63
 }
 
 func (f *FieldErrors) name(path, s string) {

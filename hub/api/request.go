@@ -28,7 +28,7 @@ type requestID struct {
 
 func (a *API) registerRequests() {
 	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/requests", "request",
-		"Ask for one reboot", reflect.TypeFor[protoapi.RebootRequest]())
+		"Ask for one reboot or power-off", reflect.TypeFor[protoapi.RebootRequest]())
 	register(a, op, a.request)
 
 	huma.Register(a.huma, a.operation(http.MethodGet, "/v1/requests/{id}", "getRequest", "Read one request", nil),
@@ -63,8 +63,8 @@ func (a *API) request(ctx context.Context, in *namedBody) (*answer[protoapi.Requ
 		req.NotAfter = &at
 	}
 	var wrong protocol.FieldErrors
-	if req.Action != protocol.RequestReboot {
-		wrong = append(wrong, protocol.FieldError{Path: "action", Message: "is not reboot"})
+	if req.Action != protocol.RequestReboot && req.Action != protocol.RequestPowerOff {
+		wrong = append(wrong, protocol.FieldError{Path: "action", Message: "is not one of reboot, power-off"})
 	}
 	if req.Mode != protocol.StopSoft && req.Mode != protocol.StopHard {
 		wrong = append(wrong, protocol.FieldError{Path: "mode", Message: "is not one of soft, hard"})
@@ -79,7 +79,7 @@ func (a *API) request(ctx context.Context, in *namedBody) (*answer[protoapi.Requ
 	if err != nil {
 		return nil, problem(err)
 	}
-	claim, err := a.rebootable(in.Name)
+	pre, err := a.possible(in.Name, req.Action)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -87,7 +87,7 @@ func (a *API) request(ctx context.Context, in *namedBody) (*answer[protoapi.Requ
 		Request: protocol.Request{
 			ID: strings.ToLower(a.newID()), Server: in.Name, Action: req.Action, Mode: req.Mode,
 			By: caller(ctx), NotAfter: req.NotAfter.UTC(),
-			Precondition: protocol.Precondition{ClaimUID: claim.Metadata.UID},
+			Precondition: pre,
 		},
 		Rack: rack, CreatedAt: now,
 	}
@@ -98,8 +98,32 @@ func (a *API) request(ctx context.Context, in *namedBody) (*answer[protoapi.Requ
 	return &answer[protoapi.RequestStatus]{requestStatus(r)}, nil
 }
 
+// possible returns what must still be so when the agent accepts the request, or
+// why there is no sense in it now. The agent checks again.
+func (a *API) possible(server string, action protocol.RequestAction) (protocol.Precondition, error) {
+	if action == protocol.RequestPowerOff {
+		return protocol.Precondition{}, a.stoppable(server)
+	}
+	claim, err := a.rebootable(server)
+	if err != nil {
+		return protocol.Precondition{}, err
+	}
+	return protocol.Precondition{ClaimUID: claim.Metadata.UID}, nil
+}
+
+// stoppable says why a server cannot be powered off once: its claim would start
+// it again.
+func (a *API) stoppable(server string) error {
+	claim := a.store.ClaimOf(server)
+	if claim == nil || claim.Metadata.DeletedAt != nil || claim.Spec.Power != protocol.WantOn {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeConflict, "power off", "claim %q wants server %q on", claim.Metadata.Name, server).
+		WithHint("set spec.power to Off in the claim, or hold the server: rackctl hold %s", server)
+}
+
 // rebootable returns the claim that says what the server boots, or why there is
-// no reboot now. The agent checks again when it accepts the request.
+// no reboot now.
 func (a *API) rebootable(server string) (*protocol.Claim, error) {
 	refuse := func(format string, args ...any) *protocol.Error {
 		return protocol.Errorf(protocol.CodeConflict, "reboot", format, args...)

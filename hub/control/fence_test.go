@@ -36,6 +36,10 @@ func TestFenceOfDocuments(t *testing.T) {
 		t.Errorf("the earlier start's document is sent: %v", got)
 	}
 	m.reports(off("n1"), off("n2"))
+	b.control.resend()
+	if got := b.took(m.name); got != nil || b.control.contacts.see(m.name).stage != stageReady {
+		t.Errorf("the earlier start's document is sent before it is sealed again: %v", got)
+	}
 	b.pass()
 	var hold protocol.HoldDoc
 	m.listens()

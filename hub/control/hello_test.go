@@ -182,8 +182,10 @@ func TestHelloPlayedBack(t *testing.T) {
 	announced.Nonce = b.control.announced.nonce
 	bare := early
 	bare.Capabilities = nil
+	bareStranger := stranger
+	bareStranger.Capabilities = nil
 	for name, old := range map[string]protocol.Hello{
-		"late, of this session": early, "another disk's": stranger, "another disk's, after the announcement": announced, "before the agent's upgrade": bare,
+		"late, of this session": early, "another disk's, before the agent's upgrade": bareStranger, "another disk's": stranger, "another disk's, after the announcement": announced, "before the agent's upgrade": bare,
 	} {
 		before := m.ledger()
 		b.sent = nil
@@ -259,5 +261,68 @@ func TestSessions(t *testing.T) {
 	m.reports(on)
 	if r, _ := b.control.mirror.server("n1"); r == nil {
 		t.Error("the session was not taken up again")
+	}
+}
+
+// A disk that changed within a session ends the nonce: what the earlier one said in
+// it counts no more.
+func TestLateHelloOfTheEarlierDisk(t *testing.T) {
+	b, m := modernSite(t)
+	early := m.message()
+	m.incarnation = "disk-b"
+	m.hello()
+	m.listens()
+	if p := m.ledger().Peer; p.Incarnation != "disk-b" {
+		t.Fatalf("the ledger has %+v", p)
+	}
+	b.says(m.name, protocol.LeafHello, early)
+	if p := m.ledger().Peer; p.Incarnation != "disk-b" {
+		t.Errorf("a late Hello brought the earlier disk back: %+v", p)
+	}
+}
+
+// A shard that went and comes back was not acknowledged: an agent without it has
+// lost nothing.
+func TestShardComesBackToAgent(t *testing.T) {
+	b, m := modernSite(t)
+	var more []protocol.Object
+	for i := range protocol.MaxServersPerShard {
+		name := fmt.Sprintf("x%02d", i)
+		more = append(more, storetest.BMC("b"+name, "r1"), storetest.Server(name, "b"+name, "boot", fmt.Sprintf("52:54:00:00:01:%02x", i)))
+	}
+	b.apply(more...)
+	b.pass()
+	m.listens()
+	var second protocol.RackDoc
+	b.opens(m, "rack/1", &second)
+	for _, s := range second.Servers {
+		if _, err := b.store.Delete(ctx(t), protocol.KindServer, s.Server); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.pass()
+	m.listens()
+	delete(m.applied, "rack/1")
+	delete(m.digests, "rack/1")
+	m.deaf = true
+	b.apply(more...)
+	b.pass()
+	was := m.incarnation
+	m.connects()
+	if l := m.ledger(); l.Sent["rack/1"].Body == nil || m.incarnation != was {
+		t.Errorf("the shard that came back is taken for a lost one: %s, %v", m.incarnation, sentLeaves(&l))
+	}
+}
+
+// What is known of an agent in this run goes with the agent.
+func TestContactGoesWithTheAgent(t *testing.T) {
+	b, m := modernSite(t)
+	if _, err := b.store.Delete(ctx(t), protocol.KindAgent, m.name); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	m.hello()
+	if got := b.control.contacts.names(); len(got) != 0 {
+		t.Errorf("contacts of %v are kept", got)
 	}
 }

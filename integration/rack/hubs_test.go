@@ -77,7 +77,9 @@ func TestTwoHubs(t *testing.T) {
 	}
 	b.conds("TwoHubs again", func(s string) bool { return contains("TwoHubs")(s) && lacks("DocumentRefused")(s) })
 	b.deliver(a, protocol.LeafHold, b.holdDoc(61, two))
-	b.until("both holds", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 2 && r.Holds[0].Hold != nil && r.Holds[1].Hold == nil })
+	b.until("both holds", 0, func(r protocol.ServerReport) bool {
+		return len(r.Holds) == 2 && r.Holds[0].Hold != nil && r.Holds[1].Hold == nil
+	})
 }
 
 // TestHubBehind: a hub that was restored from a copy is not taken for an answer, and
@@ -121,7 +123,9 @@ func TestHelloSays(t *testing.T) {
 	})
 	b.say(a, func(s *protocol.Sync) { s.Again, s.Nonce = true, "again" })
 	b.heard("its nonce", func(m protocol.Hello) bool { return m.Nonce == "again" })
-	b.say(a, func(s *protocol.Sync) { s.Nonce, s.Heads = "last", map[string]protocol.Head{"hold": {Epoch: 1, Version: 90}} })
+	b.say(a, func(s *protocol.Sync) {
+		s.Nonce, s.Heads = "last", map[string]protocol.Head{"hold": {Epoch: 1, Version: 90}}
+	})
 	b.heard("a document that is lacking", func(m protocol.Hello) bool { return m.Nonce == "last" })
 }
 

@@ -22,7 +22,7 @@ import (
 // site is one rack with its servers, an image and a hub's folder. Hub and agents
 // are started and stopped over them.
 type site struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	log     *slog.Logger
 	servers []*sim.Server
@@ -38,7 +38,7 @@ type site struct {
 const rackName = "r1"
 
 // newSite starts the servers and the registry; no hub and no agent.
-func newSite(t *testing.T, servers int) *site {
+func newSite(t testing.TB, servers int) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir(), log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
@@ -72,7 +72,7 @@ func newSite(t *testing.T, servers int) *site {
 }
 
 // freePorts are TCP addresses on loopback that nobody listens on.
-func freePorts(t *testing.T, n int) []string {
+func freePorts(t testing.TB, n int) []string {
 	t.Helper()
 	addrs, err := sim.FreeAddresses("127.0.0.1", n)
 	if err != nil {

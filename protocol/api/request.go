@@ -16,7 +16,8 @@ type HoldRequest struct {
 	Ref         string            `json:"ref,omitempty"`
 }
 
-// RebootRequest asks for one reboot of a server that has a claim.
+// RebootRequest asks for one reboot of a server that has a claim, or for one
+// power-off of a server that no claim wants On.
 type RebootRequest struct {
 	Action protocol.RequestAction `json:"action,omitempty"` // default reboot
 	Mode   protocol.StopMode      `json:"mode,omitempty"`   // default soft

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"time"
 
 	"rackboot/protocol"
@@ -187,7 +188,12 @@ func (p *step) advance() {
 	a := p.rec.Attempt
 	power := runningOf(p.watch.Last.Power)
 	has := armedOf(p.watch.Last.Override, a.Intended)
-	next, act, reason := attemptStep(a.State, a.Network(), power, has, timerOf(p.now, a, power))
+	waits := p.unheard(a)
+	t := timerOf(p.now, a, power)
+	if waits {
+		t = timerRun
+	}
+	next, act, reason := attemptStep(a.State, a.Network(), power, has, t)
 	p.recheck(activeInterval)
 	switch {
 	case next == protocol.AttemptFailed:
@@ -212,6 +218,10 @@ func (p *step) advance() {
 	}
 	switch act {
 	case ActArm:
+		if waits {
+			p.raise(protocol.CondAwaitingHub, "first boot")
+			return
+		}
 		if p.now.Before(p.watch.NextTry) {
 			p.recheckAt(p.watch.NextTry)
 			return
@@ -228,6 +238,22 @@ func (p *step) advance() {
 		p.act(Action{Kind: ActOn, Attempt: a.ID})
 	case ActNone, ActDisarm, ActGraceful, ActForceOff:
 	}
+}
+
+// unheard says whether a network boot of which nothing was sent waits for the hub:
+// on a disk that was rolled back it would be the same boot again. When the hub is
+// heard, its time begins.
+func (p *step) unheard(a *Attempt) bool {
+	if !a.Network() || a.State != protocol.AttemptPreparing {
+		return false
+	}
+	if p.snap.HubTime.IsZero() {
+		return true
+	}
+	if slices.ContainsFunc(p.rec.Conditions, func(c protocol.ConditionState) bool { return c.Code == protocol.CondAwaitingHub }) && a.Since.Before(p.now) {
+		p.enter(a.State)
+	}
+	return false
 }
 
 func (p *step) enter(s protocol.AttemptState) {

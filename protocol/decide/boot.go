@@ -276,15 +276,18 @@ func (p *step) disarm() bool {
 
 // spend marks the grant of the record's attempt as used up.
 func (p *step) spend(why string) {
-	a := p.rec.Attempt
-	key := fmt.Sprintf("%s/%d", a.ClaimUID, a.Generation)
-	use := p.rec.Used[key]
-	use.Spent, use.Reason = true, why
-	if p.rec.Used == nil {
-		p.rec.Used = map[string]GrantUse{}
-	}
-	p.rec.Used[key] = use
+	p.rec.spend(why)
 	p.dirty = true
+}
+
+func (r *Record) spend(why string) {
+	key := fmt.Sprintf("%s/%d", r.Attempt.ClaimUID, r.Attempt.Generation)
+	use := r.Used[key]
+	use.Spent, use.Reason = true, why
+	if r.Used == nil {
+		r.Used = map[string]GrantUse{}
+	}
+	r.Used[key] = use
 }
 
 // accepting says whether an attempt may take evidence with a token.

@@ -43,9 +43,28 @@ func TestHubNotHeard(t *testing.T) {
 			y := story(t, nil)
 			y.read(off, 1*sec, nil)
 			y.want(ActArm)
+			y.read(off, 2*sec, y.answered(""))
+			y.want(ActOn)
 			y.restart()
 			y.s.HubTime = time.Time{}
-			y.read(off, 2*sec, nil)
+			y.read(off, 12*sec, nil)
+			y.want(ActOn)
+		},
+		"an attempt of which nothing was sent waits": func(t *testing.T) {
+			y := story(t, nil)
+			y.read(off, 1*sec, nil)
+			y.want(ActArm)
+			y.restart()
+			y.s.HubTime = time.Time{}
+			for d := 2 * sec; d < 2*armTimeout; d += 30 * sec {
+				y.read(off, d, nil)
+				y.want(ActNone)
+				y.condition(protocol.CondAwaitingHub)
+			}
+			y.s.HubTime = at(0)
+			y.read(off, 2*armTimeout, nil)
+			y.want(ActArm)
+			y.read(off, 2*armTimeout+sec, nil)
 			y.want(ActArm)
 		},
 		"a disk boot does not wait": func(t *testing.T) {
@@ -151,6 +170,21 @@ func TestRenew(t *testing.T) {
 	if again, events := Renew(at(3*sec), r); again.Requests[0].EndedAt != at(2*sec) || len(events) != 0 {
 		t.Errorf("an ended request ended again: %+v", again.Requests)
 	}
+	// The server runs, and may run what was installed: it is left alone.
+	y = story(t, nil)
+	y.read(protocol.PowerOff, 1*sec, nil)
+	y.read(protocol.PowerOff, 2*sec, y.answered(""))
+	y.want(ActOn)
+	y.s.Record, events = Renew(at(3*sec), y.p.Record)
+	if len(events) != 1 || events[0].Code != protocol.EventAttemptFailed {
+		t.Errorf("events %+v", events)
+	}
+	for d := 4 * sec; d < 2*fetchTimeout; d += 10 * sec {
+		y.read(protocol.PowerOn, d, nil)
+		y.want(ActNone)
+	}
+	y.condition(protocol.CondFirstBootFailed)
+
 	y = story(t, nil)
 	y.read(protocol.PowerOff, 1*sec, nil)
 	y.want(ActArm)

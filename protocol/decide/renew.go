@@ -23,9 +23,10 @@ func (s *RequestState) end(now time.Time, outcome protocol.Outcome, reason strin
 }
 
 // Renew is applied to every record when an agent takes a new incarnation, because
-// its disk was rolled back: what the record says is under way may have been done
-// since. Requests end as unknown, and a network boot for which nothing was sent yet
-// is not begun again (P4, P9). What the BMC shows is still read.
+// its disk was rolled back: what the record says is under way may have ended since.
+// Requests end as unknown, and so does a network boot: nothing more is sent for it,
+// and what runs is left alone, because it may be the installed system (P4, P9). A
+// late installed report of it is still believed.
 func Renew(now time.Time, r Record) (Record, []protocol.Event) {
 	c := r.clone()
 	var happened []protocol.Event
@@ -36,9 +37,12 @@ func Renew(now time.Time, r Record) (Record, []protocol.Event) {
 			happened = append(happened, e)
 		}
 	}
-	if a := c.Attempt; a.Open() && a.Network() && a.OnSent.IsZero() {
-		a.State, a.Since, a.Disarm, a.Abandoned = protocol.AttemptFailed, now, true, true
-		a.Reason = "it was begun on an earlier disk of this agent"
+	if a := c.Attempt; a.Open() && a.Network() {
+		a.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
+		if a.State == protocol.AttemptFetched {
+			c.spend(a.Reason)
+		}
+		a.State, a.Since, a.Disarm = protocol.AttemptFailed, now, true
 		happened = append(happened, protocol.Event{
 			At: now, Server: c.Server, Code: protocol.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Intended, a.Reason),
 		})

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -10,7 +11,10 @@ import (
 func TestSyncTable(t *testing.T) {
 	readTable(t, "sync.go", "syncRule").check(t,
 		[][]string{
-			yesno, {"mine", "other"}, {"new", "old"}, words(fencedNone, fencedLower, fencedRival, fencedSame, fencedNewer),
+			yesno,
+			{"mine", "other"},
+			{"new", "old"},
+			words(fencedNone, fencedLower, fencedRival, fencedSame, fencedNewer),
 			yesno, yesno, words(headsNone, headsBehind, headsMore, headsSame),
 		}, 1, none,
 		func(in []string) []string {
@@ -35,10 +39,7 @@ func TestSync(t *testing.T) {
 	}
 	same := hs{"hold": head(2, 7), "rack/0": head(2, 8), "rack/1": head(2, 3)}
 	with := func(leaf string, h protocol.Head) hs {
-		m := hs{}
-		for k, v := range same {
-			m[k] = v
-		}
+		m := maps.Clone(same)
 		m[leaf] = h
 		return m
 	}

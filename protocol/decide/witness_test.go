@@ -135,8 +135,11 @@ func (x *witness) grant(s Snapshot, p Plan) {
 	}
 	key := grantKey(b)
 	use := p.Record.Used[key]
+	if s.HubTime.IsZero() {
+		x.t.Fatal("P4: armed for the network before the hub was heard")
+	}
 	if was := s.Record.Attempt; was == nil || was.ID != a.ID {
-		if s.HubTime.IsZero() || b.GrantFor != s.Incarnation {
+		if b.GrantFor != s.Incarnation {
 			x.t.Fatalf("P4: a new network boot with the hub's time %v, on %s with a grant for %s", s.HubTime, s.Incarnation, b.GrantFor)
 		}
 	}

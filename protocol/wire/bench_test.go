@@ -6,35 +6,51 @@ import (
 	"rackboot/protocol"
 )
 
-// BenchmarkSeal seals a full shard; bytes is the sealed size.
-func BenchmarkSeal(b *testing.B) {
-	s := NewSigner(testKey(0))
-	doc := rackDoc(50)
-	b.ReportAllocs()
-	var size int
-	for b.Loop() {
-		data, err := Seal(s, "t", doc)
-		if err != nil {
-			b.Fatal(err)
-		}
-		size = len(data)
-	}
-	b.ReportMetric(float64(size), "bytes")
+// benchmarks are the messages that there are most of, and the largest one.
+func benchmarks() map[string]any {
+	return map[string]any{"Hello": hello2(), "Sync": syncAnswer2(), "RackDoc50": rackDoc2(0, 50)}
 }
 
-// BenchmarkOpen opens a full shard.
+// BenchmarkSeal seals; bytes is the sealed size.
+func BenchmarkSeal(b *testing.B) {
+	s := NewSigner(testKey(0))
+	for name, msg := range benchmarks() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var size int
+			for b.Loop() {
+				data, err := Seal(s, "t", msg)
+				if err != nil {
+					b.Fatal(err)
+				}
+				size = len(data)
+			}
+			b.ReportMetric(float64(size), "bytes")
+		})
+	}
+}
+
+// BenchmarkOpen verifies and decodes.
 func BenchmarkOpen(b *testing.B) {
 	s := NewSigner(testKey(0))
 	v := NewVerifier(s.Public())
-	data, err := Seal(s, "t", rackDoc(50))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		var doc protocol.RackDoc
-		if err := Open(v, "t", data, &doc); err != nil {
+	for name, msg := range benchmarks() {
+		data, err := Seal(s, "t", msg)
+		if err != nil {
 			b.Fatal(err)
 		}
+		empty := map[string]func() any{
+			"Hello":     func() any { return new(protocol.Hello) },
+			"Sync":      func() any { return new(protocol.Sync) },
+			"RackDoc50": func() any { return new(protocol.RackDoc) },
+		}[name]
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := Open(v, "t", data, empty()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

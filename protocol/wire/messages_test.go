@@ -32,7 +32,7 @@ type message struct {
 	draw  func(*rapid.T) any // a pointer
 }
 
-func kind[T any](name, topic string) message {
+func drawn[T any](name, topic string) message {
 	return message{name, topic, func() any { return new(T) }, func(t *rapid.T) any {
 		v := rapid.MakeCustom[T](generators()).Draw(t, name)
 		return &v
@@ -41,17 +41,17 @@ func kind[T any](name, topic string) message {
 
 func messages() []message {
 	return []message{
-		kind[protocol.HoldDoc]("HoldDoc", protocol.TopicDown("rack-1", protocol.LeafHold)),
-		kind[protocol.RackDoc]("RackDoc", protocol.TopicDown("rack-1", protocol.LeafRack+"/0")),
-		kind[protocol.Sync]("Sync", protocol.TopicDown("rack-1", protocol.LeafSync)),
-		kind[protocol.Hello]("Hello", protocol.TopicUp("rack-1", protocol.LeafHello)),
-		kind[protocol.Applied]("Applied", protocol.TopicUp("rack-1", protocol.LeafApplied)),
-		kind[protocol.Report]("Report", protocol.TopicUp("rack-1", protocol.LeafReport)),
-		kind[protocol.EventBatch]("EventBatch", protocol.TopicUp("rack-1", protocol.LeafEvent)),
-		kind[protocol.Announce]("Announce", protocol.TopicAnnounce),
-		kind[protocol.Grant]("Grant", FactGrant),
-		kind[protocol.Provisioned]("Provisioned", FactProvisioned),
-		kind[protocol.Receipt]("Receipt", FactReceipt),
+		drawn[protocol.HoldDoc]("HoldDoc", protocol.TopicDown("rack-1", protocol.LeafHold)),
+		drawn[protocol.RackDoc]("RackDoc", protocol.TopicDown("rack-1", protocol.LeafRack+"/0")),
+		drawn[protocol.Sync]("Sync", protocol.TopicDown("rack-1", protocol.LeafSync)),
+		drawn[protocol.Hello]("Hello", protocol.TopicUp("rack-1", protocol.LeafHello)),
+		drawn[protocol.Applied]("Applied", protocol.TopicUp("rack-1", protocol.LeafApplied)),
+		drawn[protocol.Report]("Report", protocol.TopicUp("rack-1", protocol.LeafReport)),
+		drawn[protocol.EventBatch]("EventBatch", protocol.TopicUp("rack-1", protocol.LeafEvent)),
+		drawn[protocol.Announce]("Announce", protocol.TopicAnnounce),
+		drawn[protocol.Grant]("Grant", FactGrant),
+		drawn[protocol.Provisioned]("Provisioned", FactProvisioned),
+		drawn[protocol.Receipt]("Receipt", FactReceipt),
 	}
 }
 

@@ -29,14 +29,7 @@ func Open(v *Verifier, topic string, data []byte, msg any) error {
 	if len(data) > MaxMessage {
 		return tooLarge(op, topic, "is sealed", len(data), MaxMessage)
 	}
-	var m cose.Sign1Message
-	if err := m.UnmarshalCBOR(data); err != nil {
-		return malformed(op, topic, err)
-	}
-	if err := v.checkForm(&m, data); err != nil {
-		return malformed(op, topic, err)
-	}
-	keyID, packed, err := readProtected(m.Headers.Protected)
+	m, keyID, packed, err := v.codec.parse(data)
 	if err != nil {
 		return malformed(op, topic, err)
 	}
@@ -58,15 +51,32 @@ func Open(v *Verifier, topic string, data []byte, msg any) error {
 			return tooLarge(op, topic, "is", len(payload), MaxUnpacked)
 		}
 	}
+	if len(payload) == 0 || payload[0]>>5 != 5 { // null would pass as an empty message
+		return malformed(op, topic, fmt.Errorf("the payload is not a map"))
+	}
 	if err := v.codec.dec.Unmarshal(payload, msg); err != nil {
 		return malformed(op, topic, fmt.Errorf("cannot decode %T: %w", msg, err))
 	}
 	return nil
 }
 
+// parse reads an envelope. Nothing of it is verified, but its form is the one that
+// Seal gives.
+func (c codec) parse(data []byte) (m *cose.Sign1Message, keyID string, packed bool, err error) {
+	m = &cose.Sign1Message{}
+	if err := m.UnmarshalCBOR(data); err != nil {
+		return nil, "", false, err
+	}
+	if err := c.checkForm(m, data); err != nil {
+		return nil, "", false, err
+	}
+	keyID, packed, err = readProtected(m.Headers.Protected)
+	return m, keyID, packed, err
+}
+
 // checkForm refuses what the signature does not cover: an unprotected header,
 // and lengths that are not in their shortest form.
-func (v *Verifier) checkForm(m *cose.Sign1Message, data []byte) error {
+func (c codec) checkForm(m *cose.Sign1Message, data []byte) error {
 	var protected []byte
 	if err := cbor.Unmarshal(m.Headers.RawProtected, &protected); err != nil {
 		return err
@@ -77,7 +87,7 @@ func (v *Verifier) checkForm(m *cose.Sign1Message, data []byte) error {
 			want = append(want, 0xa0) // no unprotected header
 			continue
 		}
-		b, err := v.codec.enc.Marshal(part)
+		b, err := c.enc.Marshal(part)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,8 @@ import (
 func TestTamperedBytesAreRefused(t *testing.T) {
 	s := NewSigner(testKey(0))
 	v := NewVerifier(s.Public())
-	for _, g := range []vector{vectors()[0], {"", "t", rackDoc(4), &protocol.RackDoc{}}} {
+	down := func(leaf string) string { return protocol.TopicDown("rack-1", leaf) }
+	for _, g := range []vector{{topic: down(protocol.LeafHold), msg: holdDoc()}, {topic: down(protocol.RackLeaf(0)), msg: rackDoc(4)}} { // plain, compressed
 		data, err := Seal(s, g.topic, g.msg)
 		if err != nil {
 			t.Fatal(err)
@@ -28,13 +29,13 @@ func TestTamperedBytesAreRefused(t *testing.T) {
 			for _, flip := range []byte{1 << (i % 8), 0xff} {
 				bad := bytes.Clone(data)
 				bad[i] ^= flip
-				if err := Open(v, g.topic, bad, g.empty); err == nil {
+				if err := Open(v, g.topic, bad, g.empty(t)); err == nil {
 					t.Fatalf("byte %d with %08b flipped was accepted", i, flip)
 				}
 			}
 		}
 		for _, bad := range [][]byte{nil, data[:len(data)-1], append(bytes.Clone(data), 0), data[1:]} {
-			if err := Open(v, g.topic, bad, g.empty); protocol.CodeOf(err) != protocol.CodeInvalid {
+			if err := Open(v, g.topic, bad, g.empty(t)); protocol.CodeOf(err) != protocol.CodeInvalid {
 				t.Errorf("%d of %d bytes: %v", len(bad), len(data), err)
 			}
 		}

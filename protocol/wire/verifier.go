@@ -33,11 +33,16 @@ func NewVerifier(keys ...ed25519.PublicKey) *Verifier {
 		}
 		v.keys[string(KeyID(k))] = cv
 	}
-	// The caps hold before anything is allocated: a frame states its window and
-	// may state its size, and a longer one is cut off while it is decoded.
-	v.unpack, v.err = zstd.NewReader(nil,
+	v.unpack, v.err = newUnpacker()
+	return v
+}
+
+// newUnpacker makes a decompressor whose caps hold before anything is allocated: a
+// frame states its window and may state its size, and a longer one is cut off while
+// it is decoded.
+func newUnpacker() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil,
 		zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxMemory(MaxUnpacked),
 		zstd.WithDecoderMaxWindow(MaxUnpacked))
-	return v
 }

@@ -28,7 +28,7 @@ type Process struct {
 // it passes the point for the passage-th time, from 1; with an empty point it never
 // does. What must survive its death, such as its peers, lives in the test. It is
 // killed at the end of the test at the latest.
-func (c Child) Start(t *testing.T, dir, point string, passage int) *Process {
+func (c Child) Start(t testing.TB, dir, point string, passage int) *Process {
 	t.Helper()
 	kill := "0"
 	if point != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"rackboot/cmd/internal/manifest"
 	"rackboot/protocol"
@@ -142,8 +143,22 @@ func (p printer) encode(value any) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, "print", "%w", err)
 	}
-	_, err = fmt.Fprintf(p.out, "%s\n", raw)
+	_, err = fmt.Fprintf(p.out, "%s\n", escaped(raw))
 	return err
+}
+
+// escaped writes the control characters that JSON lets stand (DEL and U+0080 to
+// U+009F) as JSON and YAML both can: a terminal might obey them.
+func escaped(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for _, r := range string(raw) {
+		if r >= 0x7f && r <= 0x9f {
+			out = fmt.Appendf(out, "\\u%04x", r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 func dash(s string) string {

@@ -11,17 +11,26 @@ import (
 )
 
 func (a *app) rebootCmd() *cobra.Command {
+	return a.requestCmd("reboot", protocol.RequestReboot, "Stop a server once and start it with the boot that its claim says")
+}
+
+func (a *app) powerOffCmd() *cobra.Command {
+	return a.requestCmd("power-off", protocol.RequestPowerOff, "Stop a server once that no claim wants On")
+}
+
+// requestCmd asks for one one-shot.
+func (a *app) requestCmd(name string, action protocol.RequestAction, short string) *cobra.Command {
 	var mode string
 	var within, timeout time.Duration
 	var wait bool
 	cmd := &cobra.Command{
-		Use: "reboot SERVER", Short: "Stop a server once and start it with the boot that its claim says", Args: cobra.ExactArgs(1),
+		Use: name + " SERVER", Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, err := a.client()
 			if err != nil {
 				return err
 			}
-			req := api.RebootRequest{Mode: protocol.StopMode(mode)}
+			req := api.RebootRequest{Action: action, Mode: protocol.StopMode(mode)}
 			if within != 0 {
 				at := time.Now().Add(within)
 				req.NotAfter = &at
@@ -58,7 +67,7 @@ func (a *app) waitRequest(ctx context.Context, c *api.Client, id string, timeout
 			return "", false, err
 		}
 		fail := func(code protocol.Code, hint string) (string, bool, error) {
-			return "", false, protocol.Errorf(code, "reboot", "%s: %s", r.Report.Outcome, dash(r.Report.Reason)).WithHint("%s", hint)
+			return "", false, protocol.Errorf(code, string(r.Action), "%s: %s", r.Report.Outcome, dash(r.Report.Reason)).WithHint("%s", hint)
 		}
 		switch r.Report.Outcome {
 		case protocol.OutcomeDone:
@@ -68,7 +77,7 @@ func (a *app) waitRequest(ctx context.Context, c *api.Client, id string, timeout
 		case protocol.OutcomeExpired:
 			return fail(protocol.CodeTimeout, "the rack's agent did not begin in time; see rackctl get agents")
 		case protocol.OutcomeUnknown:
-			return fail(protocol.CodeTimeout, "it was sent and may have happened; read the server's state before another reboot")
+			return fail(protocol.CodeTimeout, "it was sent and may have happened; read the server's state before you ask again")
 		case protocol.OutcomePending:
 		}
 		return string(r.Report.Outcome), false, nil

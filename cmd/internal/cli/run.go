@@ -82,8 +82,8 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.context, "context", "", "the hub to talk to (default: the one that context use chose)")
 	root.AddCommand(
 		a.applyCmd(), a.getCmd(), a.describeCmd(), a.deleteCmd(),
-		a.holdCmd(), a.releaseCmd(), a.receiptCmd(), a.rebootCmd(), a.waitCmd(),
-		a.rackCmd(), a.eventsCmd(), a.explainCmd(), a.contextCmd(), a.versionCmd(),
+		a.holdCmd(), a.releaseCmd(), a.receiptCmd(), a.rebootCmd(), a.powerOffCmd(), a.waitCmd(),
+		a.rackCmd(), a.eventsCmd(), a.explainCmd(), a.wireCmd(), a.contextCmd(), a.versionCmd(),
 	)
 	return root
 }

@@ -1,0 +1,150 @@
+package wire
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// The examples of version 2 have every field that version 2 added, and the facts
+// inside of them are sealed ones.
+
+func fence2() protocol.Fence { return protocol.Fence{Number: 4, Hub: "0b5e55ed0b5e55ed"} }
+
+func heads2() map[string]protocol.Head {
+	return map[string]protocol.Head{"hold": {Epoch: 1, Version: 9}, "rack/0": {Epoch: 1, Version: 44}}
+}
+
+func digests2() map[string]string {
+	return map[string]string{"hold": exampleDigest, "rack/0": "sha256:" + strings.Repeat("ef", 32)}
+}
+
+func hello2() *protocol.Hello {
+	return &protocol.Hello{
+		Agent: "rack-1", Session: "5e55", Incarnation: "1nca", Term: 3, Protocol: 2, Version: "0.2.0",
+		Applied: heads2(), EventHead: 12, EventTail: 10, At: at(0), Nonce: "a00a", Digests: digests2(), Fence: fence2(),
+		Capabilities: protocol.Capabilities(),
+	}
+}
+
+func syncAnswer2() *protocol.Sync {
+	return &protocol.Sync{
+		Session: "5e55", Protocol: 2, Heads: heads2(), EventsAcked: 9, At: at(1), Nonce: "b00b", Digests: digests2(),
+		Epoch: 1, Fence: fence2(), ValidFor: protocol.SyncValid,
+	}
+}
+
+// syncAcks acknowledges events and says nothing of documents: Heads is null.
+func syncAcks() *protocol.Sync {
+	return &protocol.Sync{Session: "5e55", Protocol: 2, EventsAcked: 12, At: at(2), Nonce: "b00b", Epoch: 1, Fence: fence2(), ValidFor: protocol.SyncValid}
+}
+
+func syncRefused() *protocol.Sync {
+	return &protocol.Sync{Session: "5e55", Protocol: 2, At: at(1), Refused: protocol.CondAgentReplaced, Epoch: 1, Fence: fence2()}
+}
+
+func syncAgain() *protocol.Sync {
+	return &protocol.Sync{Session: "5e55", Protocol: 2, At: at(1), Nonce: "c00c", Epoch: 1, Fence: fence2(), Again: true}
+}
+
+func syncRenew() *protocol.Sync {
+	s := syncAgain()
+	s.Renew = "1nca"
+	return s
+}
+
+func announce2() *protocol.Announce {
+	return &protocol.Announce{Hub: fence2().Hub, Epoch: 1, At: at(0), Nonce: "a00a", Fence: fence2(), Spread: 50 * time.Second}
+}
+
+func holdDoc2() *protocol.HoldDoc {
+	return &protocol.HoldDoc{
+		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence2(),
+		Holds:    []protocol.ActiveHold{{ID: "01j1", Server: "server-01", Key: "fence", Owner: "cluster", Mode: protocol.StopSoft, SoftTimeout: time.Minute, Ref: "ns/db-0"}},
+		Releases: []protocol.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1)}},
+		Requests: []protocol.Request{
+			{ID: "01j2", Server: "server-03", Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca"},
+			{
+				ID: "01j4", Server: "server-04", Action: protocol.RequestPowerOff, Mode: protocol.StopHard, By: "admin", NotAfter: at(30),
+				Precondition: protocol.Precondition{Power: protocol.PowerOn, ClaimUID: "01j3"}, Incarnation: "1nca",
+			},
+		},
+	}
+}
+
+// rackDoc2 is a shard with a grant in the first entry, and the echo of a record
+// that the first boot ended in the second. Shard 0 has the rack.
+func rackDoc2(shard, servers int) *protocol.RackDoc {
+	doc := rackDoc(servers)
+	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence2(), shard, 2
+	doc.Rack.AgentKeys = [][]byte{agentKey()}
+	self := doc.Rack.Segments[0].Address
+	doc.Rack.Segments[0].Routers, doc.Rack.Segments[0].DNS = []netip.Addr{self}, []netip.Addr{self}
+	if shard > 0 {
+		doc.Rack = nil
+	}
+	for i := range doc.Servers {
+		doc.Servers[i].MACs = []string{fmt.Sprintf("52:54:00:00:01:%02x", i)}
+	}
+	first := &doc.Servers[0]
+	first.Server, first.UID, first.ClaimUID = "server-01", grant().ServerUID, grant().ClaimUID
+	first.Boot.ClaimUID, first.Boot.Policy.FirstBoot = grant().ClaimUID, grant().FirstBoot
+	first.Boot.Grant, first.Boot.GrantFor = sealedFact(FactGrant), "1nca"
+	if servers > 1 {
+		doc.Servers[1].Boot.Provisioned, doc.Servers[1].Releasing = sealedFact(FactProvisioned), true
+		doc.Servers[1].BMC.Fingerprint, doc.Servers[1].BMC.CA = "", "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n"
+	}
+	return doc
+}
+
+func applied2() *protocol.Applied {
+	a := applied()
+	a.Head.Version, a.Nonce, a.Fence = 9, "b00b", fence2()
+	return a
+}
+
+func appliedRefused() *protocol.Applied {
+	return &protocol.Applied{
+		Doc: "rack/0", Head: protocol.Head{Epoch: 1, Version: 45}, Digest: exampleDigest,
+		Refused: "fence 3 of hub 0123456789abcdef is lower than 4, which was followed", Nonce: "b00b", Fence: fence2(),
+	}
+}
+
+// report2 has a hold that the hub's document does not name any more, and a server
+// whose BMC does not answer.
+func report2() *protocol.Report {
+	r := report()
+	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence2(), heads2(), 1, 2
+	s := &r.Servers[0]
+	s.Observation.Override = protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
+	s.Observation.BootProgress, s.Observation.LastResetTime = "OSRunning", "2026-11-20T09:58:00Z"
+	s.Attempt.Stored, s.Attempt.Evidence = s.Observation.Override, protocol.EvidenceInstalled
+	s.Attempt.URI, s.Attempt.Reason = "http://10.7.0.1/boot/-/uki.efi", "firmware reported late"
+	s.Holds[0].Receipt = sealedFact(FactReceipt)
+	s.Holds = append(s.Holds, protocol.HoldReport{
+		ID: "01j9", Word: protocol.HoldEnforced, EnforcedAt: at(5),
+		Hold: &protocol.ActiveHold{ID: "01j9", Server: "server-1", Key: "node/9", Owner: "cluster", Mode: protocol.StopHard, Ref: "uid 9"},
+	})
+	on, pending := at(3), at(4)
+	s.LastPoweredOn, s.PendingRebootSince, s.Provisioned, s.Released = &on, &pending, sealedFact(FactProvisioned), true
+	s.Requests = append(s.Requests, protocol.RequestReport{ID: "01j2", Outcome: protocol.OutcomeUnknown, At: at(6), Reason: "was given to an earlier disk of this agent"})
+	r.Servers = append(r.Servers, protocol.ServerReport{Server: "server-2", Observation: protocol.Observation{
+		Server: "server-2", StartedAt: at(8), ReadAt: at(9), Source: protocol.SourcePoll, Power: protocol.PowerUnreachable,
+		Code: protocol.CodeTimeout, Error: "no answer in 15s",
+	}})
+	r.Conditions = []protocol.ConditionState{{Code: protocol.CondHubUnverified, Since: at(5)}}
+	return r
+}
+
+func eventBatch2() *protocol.EventBatch {
+	return &protocol.EventBatch{
+		Agent: "rack-1", Incarnation: "1nca", Session: "5e55",
+		Events: []protocol.Event{
+			{From: 10, Seq: 11, At: at(7), Code: protocol.EventLost, Message: "2 events were lost"},
+			{Seq: 12, At: at(8), Server: "server-1", Code: protocol.EventFenced, Message: "hold 01j0hold"},
+		},
+	}
+}

@@ -1,0 +1,118 @@
+package wire
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func page(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// pageFields are the rows of the field tables below "## Messages", as
+// "Hello.agent" with "text, since 1, always".
+func pageFields(t *testing.T) map[string]string {
+	t.Helper()
+	_, text, found := strings.Cut(page(t), "\n## Messages\n")
+	if !found {
+		t.Fatal("docs/PROTOCOL.md has no messages")
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	rows := map[string]string{}
+	for section := range strings.SplitSeq(text, "\n### ") {
+		name, body, _ := strings.Cut(section, "\n")
+		for line := range strings.SplitSeq(body, "\n") {
+			if !strings.HasPrefix(line, "| `") {
+				continue
+			}
+			cells := strings.Split(strings.Trim(line, "| "), " | ")
+			if len(cells) != 5 || cells[3] == "" || cells[4] == "" {
+				t.Fatalf("%s: %q is not field, CBOR, since, meaning, absent means", name, line)
+			}
+			key := name + "." + strings.Trim(cells[0], "`")
+			if rows[key] != "" {
+				t.Errorf("%s is in the page twice", key)
+			}
+			rows[key] = describe(cells[1], cells[2], cells[4] != "—")
+		}
+	}
+	return rows
+}
+
+func describe(cbor, since string, may bool) string {
+	if may {
+		return cbor + ", since " + since + ", may be absent"
+	}
+	return cbor + ", since " + since + ", always"
+}
+
+// Every field of every message is in docs/PROTOCOL.md with its type, the version
+// that brought it, and what its absence means; and no other is.
+func TestPageHasEveryField(t *testing.T) {
+	rows, old, want := pageFields(t), v1Fields(), map[string]string{}
+	for _, k := range Kinds() {
+		fieldsOf(reflect.TypeOf(k.New()), func(owner reflect.Type, f field) {
+			name, since := owner.Name()+"."+f.name, "2"
+			if _, ok := old[name]; ok {
+				since = "1"
+			}
+			want[name] = describe(f.cbor, since, f.may)
+		})
+	}
+	for name, says := range want {
+		if rows[name] != says {
+			t.Errorf("%s is %s; the page says %q", name, says, rows[name])
+		}
+	}
+	for name := range rows {
+		if want[name] == "" {
+			t.Errorf("%s is in the page and in no message", name)
+		}
+	}
+	if len(want) < 200 {
+		t.Errorf("%d fields found", len(want))
+	}
+}
+
+// Each kind of message has its topic in the page.
+func TestPageHasEveryTopic(t *testing.T) {
+	text := page(t)
+	for _, k := range Kinds() {
+		topic := k.Topic
+		switch {
+		case k.Name == "RackDoc":
+			topic = "rb/v1/a/{agent}/d/rack/{shard}"
+		case topic == "":
+			topic = fmt.Sprintf("rb/v1/a/{agent}/%s/%s", k.Direction, k.Leaf)
+		}
+		if !strings.Contains(text, "`"+topic+"`") {
+			t.Errorf("%s travels on %s", k.Name, topic)
+		}
+	}
+}
+
+// The example that is taken apart in the page is a vector.
+func TestPageExample(t *testing.T) {
+	_, text, found := strings.Cut(page(t), "byte by byte:\n\n```\n")
+	if !found {
+		t.Fatal("no example")
+	}
+	text, _, _ = strings.Cut(text, "```")
+	var digits strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		digits.WriteString(regexp.MustCompile(`^ *([0-9a-f]*)`).FindStringSubmatch(line)[1])
+	}
+	if want := hex.EncodeToString(readVector(t, "v2", "sync-again")); digits.String() != want {
+		t.Errorf("the page has %s\nthe vector is %s", digits.String(), want)
+	}
+}
