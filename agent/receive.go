@@ -102,7 +102,7 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
-	a.session.applied(leaf, d.Head)
+	a.session.applied(leaf, d.Head, d.IssuedAt)
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	a.acknowledge(protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	a.lookAt(changed)
@@ -121,7 +121,7 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
-	a.session.applied(leaf, d.Head)
+	a.session.applied(leaf, d.Head, d.IssuedAt)
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	rejected, why := rejections(d)
 	a.trouble(protocol.CondEntryRejected, leaf, why)

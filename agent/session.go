@@ -17,7 +17,7 @@ type session struct {
 	// asked is when the first Hello of the session was said: whatever names it was
 	// made later.
 	asked time.Time
-	last  time.Time // At of the last Sync of it that was heeded
+	last  time.Time // when the last of it was made that was heeded
 	// nonce is the last that the hub gave, and goes back in a Hello; own is that of
 	// this session's Sync, and goes back in everything else.
 	nonce, own string
@@ -152,10 +152,14 @@ func (s *session) isNewest(leaf string, h protocol.Head) bool {
 	return s.heads[leaf] == h
 }
 
-// applied notes that the hub has a document.
-func (s *session) applied(leaf string, h protocol.Head) {
+// applied notes that the hub has a document. A Sync that was made before it was is
+// late, and would let the hub look as if it was behind.
+func (s *session) applied(leaf string, h protocol.Head, issued time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if issued.After(s.last) {
+		s.last = issued
+	}
 	if s.heads == nil {
 		s.heads = map[string]protocol.Head{}
 	}

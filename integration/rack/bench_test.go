@@ -180,9 +180,9 @@ func (b *bench) send(a *agent.Agent) {
 	b.t.Helper()
 	b.version++
 	head := protocol.Head{Epoch: 1, Version: b.version}
-	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: b.term, Holds: b.holds, Releases: b.frees, Requests: b.asks})
+	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees, Requests: b.asks})
 	b.deliver(a, protocol.LeafRack+"/0", protocol.RackDoc{
-		Head: head, Agent: agentID, Term: b.term, Shards: 1, Servers: b.intents,
+		Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Shards: 1, Servers: b.intents,
 		Rack: &protocol.RackIntent{
 			Name: "rack-a", SoftTimeout: 2 * time.Second, SettleWindow: 300 * time.Millisecond, PollInterval: 100 * time.Millisecond,
 			Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()},

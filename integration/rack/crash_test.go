@@ -143,13 +143,13 @@ type crashBench struct {
 func (b *crashBench) stage(name, until string) {
 	b.version++
 	head := protocol.Head{Epoch: 1, Version: b.version}
-	rack := protocol.RackDoc{Head: head, Agent: agentID, Term: 1, Shards: 1, Servers: slices.Clone(b.intents), Rack: &protocol.RackIntent{
+	rack := protocol.RackDoc{Head: head, Agent: agentID, Term: 1, IssuedAt: time.Now(), Shards: 1, Servers: slices.Clone(b.intents), Rack: &protocol.RackIntent{
 		Name: "rack-a", SoftTimeout: time.Second, SettleWindow: 100 * time.Millisecond, PollInterval: 50 * time.Millisecond,
 		Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()},
 	}}
 	st := stage{Name: name, Until: until, Held: len(b.holds) > 0}
 	for leaf, doc := range map[string]any{
-		protocol.LeafHold:        protocol.HoldDoc{Head: head, Agent: agentID, Term: 1, Holds: b.holds, Releases: b.frees},
+		protocol.LeafHold:        protocol.HoldDoc{Head: head, Agent: agentID, Term: 1, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees},
 		protocol.LeafRack + "/0": rack,
 	} {
 		topic := protocol.TopicDown(agentID, leaf)

@@ -129,6 +129,24 @@ func TestHelloSays(t *testing.T) {
 	b.heard("a document that is lacking", func(m protocol.Hello) bool { return m.Nonce == "last" })
 }
 
+// TestLateSync: a Sync that a document has overtaken says nothing of the hub.
+func TestLateSync(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 1, bmcsim.Plain())
+	b.link.mute(true)
+	a, _ := b.start(nil)
+	b.heard("a Hello", func(protocol.Hello) bool { return true })
+	made := time.Now()
+	b.send(a)
+	b.say(a, func(s *protocol.Sync) { s.At, s.Heads = made, map[string]protocol.Head{} })
+	b.deliver(a, "rack/7", "properly signed, and no document") // as a mark
+	b.conds("the mark", func(s string) bool {
+		return contains("DocumentRefused")(s) && lacks("HubBehind")(s) && contains("HubUnverified")(s)
+	})
+	b.link.mute(false)
+	b.conds("a verified hub", lacks("HubUnverified"))
+}
+
 // TestMessagesRefused: what does not verify is counted and not answered, whatever it
 // is.
 func TestMessagesRefused(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 // SyncSnapshot is what the meaning of a Sync depends on.
 type SyncSnapshot struct {
 	Session     string    // the present one
-	Last        time.Time // At of the last Sync of it that was heeded
+	Last        time.Time // when the last Sync or document of it was made that was heeded
 	Incarnation string
 	Fence       protocol.Fence // the highest followed
 	Applied     map[string]protocol.Head
