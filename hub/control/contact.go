@@ -8,6 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"rackboot/protocol"
+	"rackboot/protocol/wire"
 )
 
 // stage is how far the hub may act towards an agent in this run. Before Ready it
@@ -64,6 +65,8 @@ type contact struct {
 	tooOld   map[string][]protocol.Capability
 	refused  refusals
 	limit    *rate.Limiter
+	key      []byte // of the agent
+	verifier *wire.Verifier
 }
 
 // openDoc is a document that goes out again and again.

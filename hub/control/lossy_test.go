@@ -50,7 +50,9 @@ func (l *lossy) settle() bool {
 		m.listens()
 		m.reports(off("n1"), off("n2"))
 		m.listens()
-		b.pass()
+		if err := b.control.reconcile(b.t.Context()); err != nil {
+			b.t.Fatal(err)
+		}
 		b.control.tick()
 		m.listens()
 		if l.agree() {

@@ -31,6 +31,8 @@ type modern struct {
 	tail        uint64
 	seq         uint64
 	deaf        bool // keeps no document
+	hub         *wire.Verifier
+	signer      *wire.Signer
 	// wire takes what the agent sends instead of the hub, where it is set.
 	wire  func(message)
 	heeds time.Time // of the newest Sync of the session
@@ -113,9 +115,11 @@ func (m *modern) listens() {
 
 func (m *modern) takes(v message) {
 	m.b.t.Helper()
-	hub := wire.NewVerifier(m.b.hub.Public())
+	if m.hub == nil {
+		m.hub, m.signer = wire.NewVerifier(m.b.hub.Public()), wire.NewSigner(key(m.name))
+	}
 	open := func(msg any) {
-		if err := wire.Open(hub, v.topic, v.payload, msg); err != nil {
+		if err := wire.Open(m.hub, v.topic, v.payload, msg); err != nil {
 			m.b.t.Fatal(err)
 		}
 	}
@@ -250,5 +254,9 @@ func (m *modern) says(leaf string, msg any) {
 		return
 	}
 	topic := protocol.TopicUp(m.name, leaf)
-	m.wire(message{topic, seal(m.b.t, key(m.name), topic, msg)})
+	data, err := wire.Seal(m.signer, topic, msg)
+	if err != nil {
+		m.b.t.Fatal(err)
+	}
+	m.wire(message{topic, data})
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -74,11 +75,22 @@ type incoming struct {
 
 func open[T any](in incoming, leaf string, then func(T) error) error {
 	var m T
-	if err := wire.Open(wire.NewVerifier(in.agent.Spec.Key), in.topic, in.payload, &m); err != nil {
+	if err := wire.Open(in.control.verifier(in.agent), in.topic, in.payload, &m); err != nil {
 		in.control.refuse(in.agent.Metadata.Name, leaf, why(in.payload, err))
 		return err
 	}
 	return then(m)
+}
+
+// verifier opens what an agent signed. It is made once: that costs more than its use.
+func (c *Control) verifier(a *protocol.Agent) (v *wire.Verifier) {
+	c.contacts.with(a.Metadata.Name, func(k *contact) {
+		if k.verifier == nil || !bytes.Equal(k.key, a.Spec.Key) {
+			k.key, k.verifier = bytes.Clone(a.Spec.Key), wire.NewVerifier(a.Spec.Key)
+		}
+		v = k.verifier
+	})
+	return v
 }
 
 // active says whether the agent is the one that serves its rack.
