@@ -2,8 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -76,11 +74,13 @@ func (b *book) ordered(o order) (claim string) {
 	f := o.agent.found()
 	now := time.Now()
 	rec := f.records[o.server]
-	held := slices.ContainsFunc(slices.Collect(maps.Values(f.holds)), func(h decide.Hold) bool {
-		return h.Server == o.server && h.EnforcedAt.Before(now)
-	})
+	held, before := false, false
+	for _, h := range f.holds {
+		held = held || h.Server == o.server
+		before = before || h.Server == o.server && h.EnforcedAt.Before(now) // else the two met
+	}
 	if o.reset == bmc.ResetOn {
-		if held {
+		if before {
 			b.broken("%s was powered on under a hold", o.server)
 		}
 		if rec.Attempt == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
 	"rackboot/state/statetest"
 )
 
@@ -269,7 +270,7 @@ func (w *wild) secondHub() {
 	w.hub.start()
 }
 
-// settleHubs leaves one hub, whose store is not behind.
+// settleHubs leaves one hub, and raises its epoch where an operator is told to.
 func (w *wild) settleHubs() {
 	for _, h := range w.more {
 		if h.alive() {
@@ -277,7 +278,9 @@ func (w *wild) settleHubs() {
 			h.kill()
 		}
 	}
-	if w.behind {
+	w.recover()
+	w.calm(5 * time.Minute)
+	if w.behind || w.has(w.hub.agentConditions(w.agents[0].name), protocol.CondHubBehind) {
 		w.raise()
 	}
 }
