@@ -13,8 +13,9 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 ARGS      ?=
 # How long each fuzz target runs.
 FUZZTIME  ?= 5s
-# Everything but the tests that boot firmware, which `make integration` runs.
-TESTED     = $$($(GO) list ./... | grep -v '^rackboot/integration/firmware$$')
+# Everything but the tests with real brokers and firmware, which `make integration`
+# runs.
+TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(brokers|firmware)$$')
 
 .PHONY: help
 help: ## list the targets
@@ -37,8 +38,9 @@ demo: build ## show the main job with two simulated servers; KEEP=1 stays up
 	bin/rackboot-sim demo $(if $(KEEP),--keep)
 
 .PHONY: integration
-integration: ## boot real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
+integration: ## real brokers, and real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
 	integration/packages
+	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
 
 .PHONY: check

@@ -40,6 +40,8 @@ func TestConfigs(t *testing.T) {
 				}
 			}
 		},
+		// The brokers themselves read them, in integration/brokers.
+		"brokers/*":              checkBroker,
 		"prometheus/scrape.yaml": func(t *testing.T, p string) { yamlFile[scrape](t, p) },
 		"prometheus/rules.yaml":  func(t *testing.T, p string) { checkRules(t, yamlFile[rules](t, p)) },
 		"systemd/*.service":      checkUnit,
@@ -64,6 +66,28 @@ func TestConfigs(t *testing.T) {
 	for pattern := range kinds {
 		if matched[pattern] == 0 {
 			t.Errorf("configs/%s matches nothing", pattern)
+		}
+	}
+}
+
+// checkBroker wants what keeps strangers out: a broker that lacks it runs as well.
+func checkBroker(t *testing.T, p string) {
+	raw, err := os.ReadFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	wanted := map[string][]string{
+		"mosquitto.conf": {"\nrequire_certificate true\n", "\nallow_anonymous false\n", "\nacl_file "},
+		"mosquitto.acl":  {"\nuser rackboot.hub\n", "\npattern write rb/v1/a/%u/u/#\n"},
+		"nats.conf":      {`"CN=rackboot.hub"`, "verify_and_map: true", "stream_replicas: 3", "default_max_consumers: -1"},
+	}[filepath.Base(p)]
+	if len(wanted) == 0 {
+		t.Error("no test says what it must have")
+	}
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
 		}
 	}
 }

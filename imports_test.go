@@ -82,6 +82,7 @@ func layers() []layer {
 		{"integration/rack", belowCmd(), "tests"},
 		{"integration/faults", nil, "tests of the link between hub and agent"},
 		{"integration/site", belowCmd(), "tests of hub and agent together"},
+		{"integration/brokers", nil, "tests with real brokers"},
 		{"integration/firmware", nil, "tests with real firmware"},
 		{"integration/installer", nil, "init of the images that they boot; it knows the agent by its packets only"},
 		{"integration/netns", nil, "network namespaces for tests"},

@@ -33,7 +33,7 @@ func libraries() []library {
 		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve/...", "cmd/internal/simulate"}, "command lines"},
 		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest", "integration/sim"}, "a reader for each file format"},
 		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/..."}, "metrics are made where they are counted"},
-		{"golang.org/x/sys", []string{"integration/installer", "integration/netns"}, "an init, and namespaces"},
+		{"golang.org/x/sys", []string{"integration/installer", "integration/netns", "protocol/link"}, "an init, namespaces, and a TCP option"},
 		{"golang.org/x/sync", []string{"metrics", "agent/...", "hub/..."}, "groups of goroutines"},
 		{"golang.org/x/time", []string{"agent", "hub/control"}, "limits of rates"},
 	}
@@ -52,7 +52,7 @@ func testLibraries() []library {
 		{"github.com/goccy/go-yaml", []string{"."}, ""},
 		{"github.com/insomniacslk/dhcp", []string{"integration/firmware"}, "reads captures"},
 		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link"}, "a broker inside the bubble"},
-		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker"}, "another client than ours"},
+		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
 		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
 	}
 }

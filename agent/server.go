@@ -189,7 +189,9 @@ func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
 	var err error
 	switch p.Action.Kind {
 	case decide.ActArm, decide.ActDisarm:
-		r.Stored, err = s.bmc.driver.SetBoot(ctx, p.Action.Override)
+		var boot bmc.BootResult
+		boot, err = s.bmc.driver.SetBoot(ctx, p.Action.Override)
+		r.Stored = boot.Stored
 	case decide.ActOn:
 		// A hold that was enforced since the decision stops the power-on here.
 		held, herr := s.agent.store.Held(s.name)

@@ -2,6 +2,7 @@ package bmc
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"rackboot/protocol"
@@ -22,23 +23,33 @@ const (
 // a deadline; a driver adds its own, shorter ones per request.
 //
 // Errors are *protocol.Error: denied (credentials refused: do not retry),
-// unavailable (no route, refused, busy; see Busy), timeout (outcome unknown),
-// unsupported (this BMC cannot do it), invalid (the BMC refused the request's
-// form), conflict (refused in the present state).
+// unavailable (no route, refused, busy; see Busy and Tripped), timeout (outcome
+// unknown), unsupported (this BMC cannot do it), invalid (the BMC refused the
+// request's form), conflict (refused in the present state).
+//
+// A Driver may also be an [Inventorier], a [Prober], a [MediaDriver], a
+// [RestorePolicer] and an [EventSource].
 type Driver interface {
-	// Observe reads the system now, never from a cache. It returns an observation
-	// in every case: on an error its Power is Unreachable or Unknown and the error
-	// is in it as well.
+	// Observe reads the system now, never from a cache and never by a 304. It
+	// returns an observation in every case: on an error its Power is Unreachable or
+	// Unknown and the error is in it as well.
+	//
+	// The override in it is what the BMC holds for the next boot, in the words of
+	// the last SetBoot: where SetBoot ended PendingReset or Aliased, it is shown as
+	// it was wanted for as long as the BMC holds it.
 	Observe(ctx context.Context) (protocol.Observation, error)
 	// Capabilities reads what the BMC says it can do.
 	Capabilities(ctx context.Context) (Capabilities, error)
-	// SetBoot writes the override, reads it back and returns what the BMC stored.
-	// An override that was accepted and not stored is returned without error:
-	// the caller compares. Target None with Disabled disarms.
-	SetBoot(ctx context.Context, want protocol.Override) (stored protocol.Override, err error)
-	// Reset sends one reset and never repeats it.
+	// SetBoot writes the override, reads it back and says what the BMC stored. A
+	// write that was answered with success and not stored is a result without an
+	// error. Target None with Disabled disarms. The result is filled as far as it
+	// is known with an error, too.
+	SetBoot(ctx context.Context, want protocol.Override) (BootResult, error)
+	// Reset sends one reset and never repeats it. ForceOff overtakes what waits for
+	// the same BMC. Being already in the wanted state is a conflict: read to know.
 	Reset(ctx context.Context, reset ResetType) error
-	// Close ends the session and frees connections.
+	// Close ends the session, if this was the last driver that used it, and frees
+	// connections. It takes a few seconds at most.
 	Close() error
 }
 
@@ -85,3 +96,15 @@ type Busy struct {
 
 // Error says that the BMC is busy.
 func (b *Busy) Error() string { return "BMC is busy: " + b.Reason }
+
+// Tripped is in an error's chain when nothing was sent, because the last
+// exchanges with this BMC all failed before an answer. ForceOff is sent anyway.
+type Tripped struct {
+	RetryAfter time.Duration // until the next request is let through as a probe
+	Failures   int           // in a row
+}
+
+// Error says why nothing was sent.
+func (t *Tripped) Error() string {
+	return fmt.Sprintf("%d exchanges in a row had no answer; the next is tried in %s", t.Failures, t.RetryAfter.Round(time.Millisecond))
+}

@@ -23,6 +23,7 @@ type Config struct {
 	Metrics  string    `yaml:"metrics"`
 	Segments []Segment `yaml:"segments"`
 	Images   Images    `yaml:"images"`
+	Link     Link      `yaml:"link"`
 }
 
 // Segment says where the agent listens for the segment of that name.
@@ -72,6 +73,9 @@ func (c *Config) check() error {
 	}
 	if c.Images.QuotaMiB < 0 {
 		return fmt.Errorf("images.quotaMiB: %d is not a size", c.Images.QuotaMiB)
+	}
+	if err := c.Link.check(); err != nil {
+		return err
 	}
 	_, err := c.segments()
 	return err

@@ -14,7 +14,6 @@ import (
 	"rackboot/agent"
 	"rackboot/bmc/redfish"
 	"rackboot/metrics"
-	"rackboot/protocol/link"
 	"rackboot/protocol/wire"
 	"rackboot/state/badger"
 	"rackboot/state/blob"
@@ -63,7 +62,7 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	l, err := dial(id, a, o.MaxBackoff, log, reg)
+	l, err := c.Link.dial(id, a, o.MaxBackoff, log, reg)
 	if err != nil {
 		return err
 	}
@@ -101,28 +100,4 @@ func build(c Config, id identity, version string, log *slog.Logger, reg metrics.
 		Credentials: credentials{c.CredentialsDir}, OpenBMC: dialer.Open, Puller: puller{blobs, options}, Segments: segments,
 		Clock: time.Now, Random: rand.Reader, Logger: log, Registerer: reg,
 	})
-}
-
-// publishTimeout bounds how long one message may wait to be sent.
-const publishTimeout = 5 * time.Second
-
-type transport struct{ link *link.Link }
-
-func (t transport) Publish(topic string, payload []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
-	defer cancel()
-	return t.link.Publish(ctx, topic, payload)
-}
-
-func dial(id identity, a *agent.Agent, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
-	tlsConfig, err := id.tls()
-	if err != nil {
-		return nil, err
-	}
-	var l *link.Link
-	l, err = link.New(link.Config{
-		Broker: id.Answer.Broker, TLS: tlsConfig, Subscribe: agent.Subscriptions(id.Answer.Agent),
-		OnConnect: func(context.Context) { a.Connected(transport{l}) }, OnMessage: a.Receive, MinBackoff: maxBackoff / 5, MaxBackoff: maxBackoff, Logger: log, Registerer: reg,
-	})
-	return l, err
 }

@@ -11,6 +11,7 @@ import (
 // answer, as against one that came of no answer. It wraps a *bmc.Busy or nil.
 type answer struct {
 	status int // 0: an answer that could not be used
+	said   message
 	cause  error
 }
 
@@ -29,4 +30,14 @@ func powerFor(err error) protocol.PowerState {
 		return protocol.PowerUnknown
 	}
 	return protocol.PowerUnreachable
+}
+
+// refusal is what a BMC said to a request that it refused with a status of 4xx,
+// so that nothing was done: false for success, no answer and failures.
+func refusal(err error) (status int, said message, ok bool) {
+	a, is := errors.AsType[*answer](err)
+	if !is || a.status < 400 || a.status >= 500 {
+		return 0, message{}, false
+	}
+	return a.status, a.said, true
 }

@@ -13,19 +13,25 @@ import (
 // call is one operation on a link as gofish's schemas see it. schemas.Client
 // has no context, so a call carries it, and lives as long as the operation.
 type call struct {
-	ctx  context.Context
-	op   string
-	link *link
+	ctx    context.Context
+	op     string
+	link   *link
+	urgent bool // overtakes what waits for the BMC
+	slow   bool // inventory: off the power path
 }
 
 var _ schemas.Client = (*call)(nil)
 
 func (c *call) GetSettings() schemas.ClientSettings { return schemas.ClientSettings{} }
 
+func (c *call) do(method, uri string, payload any, h map[string]string) (*http.Response, error) {
+	return c.link.do(c.ctx, request{op: c.op, method: method, uri: uri, payload: payload, headers: h, urgent: c.urgent, slow: c.slow})
+}
+
 func (c *call) Get(uri string) (*http.Response, error) { return c.GetWithHeaders(uri, nil) }
 
 func (c *call) GetWithHeaders(uri string, h map[string]string) (*http.Response, error) {
-	return c.link.do(c.ctx, c.op, http.MethodGet, uri, nil, h)
+	return c.do(http.MethodGet, uri, nil, h)
 }
 
 func (c *call) Post(uri string, payload any) (*http.Response, error) {
@@ -33,7 +39,7 @@ func (c *call) Post(uri string, payload any) (*http.Response, error) {
 }
 
 func (c *call) PostWithHeaders(uri string, payload any, h map[string]string) (*http.Response, error) {
-	return c.link.do(c.ctx, c.op, http.MethodPost, uri, payload, h)
+	return c.do(http.MethodPost, uri, payload, h)
 }
 
 func (c *call) PostMultipart(uri string, payload map[string]io.Reader) (*http.Response, error) {
@@ -50,7 +56,7 @@ func (c *call) Patch(uri string, payload any) (*http.Response, error) {
 }
 
 func (c *call) PatchWithHeaders(uri string, payload any, h map[string]string) (*http.Response, error) {
-	return c.link.do(c.ctx, c.op, http.MethodPatch, uri, payload, h)
+	return c.do(http.MethodPatch, uri, payload, h)
 }
 
 func (c *call) Put(uri string, payload any) (*http.Response, error) {
@@ -58,11 +64,11 @@ func (c *call) Put(uri string, payload any) (*http.Response, error) {
 }
 
 func (c *call) PutWithHeaders(uri string, payload any, h map[string]string) (*http.Response, error) {
-	return c.link.do(c.ctx, c.op, http.MethodPut, uri, payload, h)
+	return c.do(http.MethodPut, uri, payload, h)
 }
 
 func (c *call) Delete(uri string) (*http.Response, error) { return c.DeleteWithHeaders(uri, nil) }
 
 func (c *call) DeleteWithHeaders(uri string, h map[string]string) (*http.Response, error) {
-	return c.link.do(c.ctx, c.op, http.MethodDelete, uri, nil, h)
+	return c.do(http.MethodDelete, uri, nil, h)
 }

@@ -14,13 +14,13 @@ import (
 )
 
 // Defaults of Config. The slowest answers measured on vendors' own systems are
-// 18 s (Dell), but for inventory collections; a system's own resource takes
+// 18 to 23 s, but for inventory collections; a system's own resource takes
 // 0.1 to 0.6 s.
 const (
-	DefaultRequestTimeout = 10 * time.Second
-	DefaultDeniedPause    = 5 * time.Minute
-	// maxWaiting bounds the calls that wait for one BMC.
-	maxWaiting = 16
+	DefaultRequestTimeout   = 10 * time.Second
+	DefaultInventoryTimeout = 30 * time.Second
+	DefaultDeniedPause      = 5 * time.Minute
+	DefaultStreamIdle       = 5 * time.Minute
 )
 
 // Config configures all drivers of one process. The zero value is usable.
@@ -29,22 +29,32 @@ type Config struct {
 	Logger *slog.Logger
 	// Registerer takes the metrics; nil for none.
 	Registerer prometheus.Registerer
+	// Sessions keeps sessions over a restart; nil keeps them in memory.
+	Sessions SessionStore
 	// RequestTimeout bounds one request and its answer; 0 is DefaultRequestTimeout.
 	RequestTimeout time.Duration
+	// InventoryTimeout is RequestTimeout for the parts of an inventory; 0 is
+	// DefaultInventoryTimeout.
+	InventoryTimeout time.Duration
 	// DeniedPause is how long refused credentials are not tried again; 0 is
 	// DefaultDeniedPause. Opening with other credentials is not affected.
 	DeniedPause time.Duration
+	// StreamIdle ends an event stream on which nothing came for so long, keep-alives
+	// included; 0 is DefaultStreamIdle.
+	StreamIdle time.Duration
 	// DialContext replaces the network; nil is a net.Dialer.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Dialer opens drivers. Drivers of systems behind the same BMC share its queue.
+// Dialer opens drivers. Drivers of systems behind the same BMC share its
+// queues, its breaker and its session.
 type Dialer struct {
 	config  Config
 	metrics *metrics
 
-	mu    sync.Mutex
-	lanes map[string]*lane
+	mu       sync.Mutex
+	hosts    map[string]*host
+	accounts map[accountKey]*account
 }
 
 // New makes a Dialer. It fails if the metrics cannot be registered.
@@ -52,11 +62,18 @@ func New(config Config) (*Dialer, error) {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	if config.RequestTimeout == 0 {
-		config.RequestTimeout = DefaultRequestTimeout
-	}
-	if config.DeniedPause == 0 {
-		config.DeniedPause = DefaultDeniedPause
+	for _, d := range []struct {
+		value *time.Duration
+		or    time.Duration
+	}{
+		{&config.RequestTimeout, DefaultRequestTimeout},
+		{&config.InventoryTimeout, DefaultInventoryTimeout},
+		{&config.DeniedPause, DefaultDeniedPause},
+		{&config.StreamIdle, DefaultStreamIdle},
+	} {
+		if *d.value == 0 {
+			*d.value = d.or
+		}
 	}
 	if config.DialContext == nil {
 		config.DialContext = (&net.Dialer{}).DialContext
@@ -69,7 +86,7 @@ func New(config Config) (*Dialer, error) {
 			}
 		}
 	}
-	return &Dialer{config: config, metrics: m, lanes: make(map[string]*lane)}, nil
+	return &Dialer{config: config, metrics: m, hosts: make(map[string]*host), accounts: make(map[accountKey]*account)}, nil
 }
 
 // Open is a bmc.Opener: it checks the target and makes its driver, without
@@ -86,41 +103,52 @@ func (d *Dialer) Open(target bmc.Target) (bmc.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	l := &link{
+		config:  d.config,
+		base:    base,
+		metrics: d.metrics,
+		logger:  d.config.Logger.With("bmc", base.Host),
+	}
+	key := accountKey{base.String(), target.Fingerprint, string(target.CA), target.Credentials}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l.host = d.hosts[base.Host]
+	if l.host == nil {
+		l.host = d.newHost()
+		d.hosts[base.Host] = l.host
+	}
+	l.account = d.accounts[key]
+	if l.account == nil {
+		l.account = newAccount(key, base, d.httpClient(tlsConfig))
+		d.accounts[key] = l.account
+	}
+	l.host.users++
+	l.account.users++
 	return &driver{
 		server:    target.Server,
 		systemURI: target.SystemURI,
 		logger:    d.config.Logger.With("server", target.Server, "bmc", base.Host),
-		link: &link{
-			base:        base,
-			credentials: target.Credentials,
-			client:      d.httpClient(tlsConfig),
-			timeout:     d.config.RequestTimeout,
-			deniedPause: d.config.DeniedPause,
-			lane:        d.enter(base.Host),
-			metrics:     d.metrics,
-			logger:      d.config.Logger.With("bmc", base.Host),
-		},
-		leave: sync.OnceFunc(func() { d.leave(base.Host) }),
+		link:      l,
+		leave:     sync.OnceFunc(func() { d.leave(l) }),
 	}, nil
 }
 
-func (d *Dialer) enter(host string) *lane {
+// leave drops what only this link used; the last one of an account logs out.
+func (d *Dialer) leave(l *link) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	l, ok := d.lanes[host]
-	if !ok {
-		l = newLane(d.metrics.waiting)
-		d.lanes[host] = l
+	l.account.users--
+	last := l.account.users == 0
+	if last {
+		delete(d.accounts, l.account.key)
 	}
-	l.users++
-	return l
-}
-
-func (d *Dialer) leave(host string) {
+	d.mu.Unlock()
+	if last {
+		l.logout()
+	}
+	l.account.client.CloseIdleConnections()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l := d.lanes[host]
-	if l.users--; l.users == 0 {
-		delete(d.lanes, host)
+	if l.host.users--; l.host.users == 0 {
+		delete(d.hosts, l.base.Host)
 	}
 }

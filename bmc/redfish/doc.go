@@ -13,11 +13,27 @@
 //   - A BMC is trusted by the fingerprint of its certificate or by a given CA,
 //     never blindly. Plain http is for loopback addresses.
 //   - One exchange at a time per BMC, body included, whatever the number of
-//     systems behind it. Every exchange has its own deadline.
-//   - Basic authentication per request (RFC 7617), so that no session slot of the
-//     BMC is held. After one 401 the same credentials are not tried again before
-//     [Config].DeniedPause has passed: BMCs block addresses that keep trying.
-//   - A write is sent once and never repeated.
+//     systems behind it; inventories have a second queue of their own, so that
+//     nothing waits for them. ForceOff overtakes what waits. Every exchange has its
+//     own deadline.
+//   - One session per BMC and account, kept by a [SessionStore], renewed once when
+//     the BMC ends it; basic authentication (RFC 7617) where a BMC has none to give.
+//     After one refusal the same credentials are not tried again before
+//     [Config].DeniedPause has passed: BMCs lock accounts and block addresses.
+//   - After three exchanges in a row without an answer a BMC is left alone, for
+//     seconds; then one request probes it. ForceOff is sent all the same.
+//   - A write is sent a second time only where the BMC refused the first with a
+//     status of 4xx, in another form, or at another place.
+//   - A power state is read by a whole answer: no request is conditional. An ETag
+//     that does not change with the power state would turn a 304 into a false
+//     proof, and what it would save is one object of some KiB.
+//
+// # Boot overrides
+//
+// SetBoot reads the system and its settings, plans (bootplan.go: pure), writes
+// down a ladder of ETags, reads back and classifies (bootoutcome.go: pure). Where
+// a property is written is decided by what the BMC shows; what it does not show
+// is in the table of profiles, each field with its source (profile.go).
 //
 // Objects are decoded field by field: a field of an odd type is an absent field,
 // it never fails the read of the others.

@@ -3,6 +3,7 @@ package redfish
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -28,9 +29,20 @@ type driver struct {
 	mu        sync.Mutex
 	systemURI string          // found once if not given
 	infoTypes []bmc.ResetType // from ActionInfo, which is read once
+	irmc      *string         // see irmcOf; nil: not looked for
+	resetAt   string          // target of the reset action, as last read
+	future    string          // settings that the system does not link to
+	shown     *shown          // nil: Observe reports what it reads
 }
 
-var _ bmc.Driver = (*driver)(nil)
+var (
+	_ bmc.Driver         = (*driver)(nil)
+	_ bmc.Inventorier    = (*driver)(nil)
+	_ bmc.Prober         = (*driver)(nil)
+	_ bmc.MediaDriver    = (*driver)(nil)
+	_ bmc.RestorePolicer = (*driver)(nil)
+	_ bmc.EventSource    = (*driver)(nil)
+)
 
 func (d *driver) call(ctx context.Context, op string) *call {
 	return &call{ctx: ctx, op: op, link: d.link}
@@ -47,7 +59,7 @@ func (d *driver) read(c *call) (*system, error) {
 			return nil, err
 		}
 		d.mu.Lock()
-		d.systemURI = s.ODataID
+		d.systemURI, d.resetAt = s.ODataID, s.reset.target
 		d.mu.Unlock()
 		return s, nil
 	}
@@ -55,19 +67,60 @@ func (d *driver) read(c *call) (*system, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ODataID = uri
+	s.located(uri)
+	d.mu.Lock()
+	d.resetAt = s.reset.target
+	if s.settings == "" {
+		s.settings = d.future
+	}
+	d.mu.Unlock()
 	return s, nil
 }
 
-// Observe reads the system with a single GET.
+// irmcOf is where this system's override is if it is in a vendor's resource;
+// empty elsewhere. It is looked for once; a system that has none of what its
+// vendor is known for is taken as standard.
+func (d *driver) irmcOf(c *call, s *system) (string, error) {
+	if s.irmc != "" || len(s.profile.oemBoot) == 0 {
+		return s.irmc, nil
+	}
+	d.mu.Lock()
+	known := d.irmc
+	d.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	found := ""
+	for _, path := range s.profile.oemBoot {
+		_, err := get[object](c, s.ODataID+path)
+		if status, _, refused := refusal(err); err != nil && (!refused || status != http.StatusNotFound) {
+			return "", err
+		}
+		if err == nil {
+			found = s.ODataID + path
+			break
+		}
+	}
+	d.mu.Lock()
+	d.irmc = &found
+	d.mu.Unlock()
+	return found, nil
+}
+
+// Observe reads the system with a single GET, without If-None-Match: no ETag of
+// a BMC is known to change with every change of the power state, and a 304 that
+// is wrong would prove an Off that is none. Only while an override waits in the
+// settings, those are read as well.
 func (d *driver) Observe(ctx context.Context) (protocol.Observation, error) {
-	s, err := d.read(d.call(ctx, opObserve))
+	c := d.call(ctx, opObserve)
+	s, err := d.read(c)
 	o := protocol.Observation{Server: d.server, ReadAt: time.Now(), Source: protocol.SourcePoll}
 	if err != nil {
 		o.Power, o.Code, o.Error = powerFor(err), protocol.CodeOf(err), err.Error()
 		return o, err
 	}
-	o.Power, o.Override, o.BootProgress, o.LastResetTime = s.power, s.override, s.progress, s.lastResetTime
+	o.Power, o.BootProgress, o.LastResetTime = s.power, s.progress, s.lastResetTime
+	o.Override = d.overrideOf(c, s)
 	if s.power == protocol.PowerUnknown {
 		e := protocol.Errorf(protocol.CodeUnavailable, opObserve, "BMC %s reports the power state %.40q", d.link.base, s.powerWord).
 			WithHint("the BMC may still be starting; the state counts as unknown until it reports one")
@@ -75,6 +128,37 @@ func (d *driver) Observe(ctx context.Context) (protocol.Observation, error) {
 		return o, e
 	}
 	return o, nil
+}
+
+// overrideOf is the override that the BMC holds, in the words of the last
+// SetBoot for as long as it is that one. The power state is from before, so that
+// it is never younger than it says.
+func (d *driver) overrideOf(c *call, s *system) protocol.Override {
+	d.mu.Lock()
+	last := d.shown
+	d.mu.Unlock()
+	main := s.boot.override
+	if irmc, err := d.irmcOf(c, s); irmc != "" || err != nil {
+		if o, errGet := get[object](c, irmc); err == nil && errGet == nil {
+			return decodeIRMC(irmc, "", o.f).override
+		}
+		return protocol.Override{}
+	}
+	if last == nil {
+		return main
+	}
+	if last.pending && !main.Armed() && s.settings != "" {
+		o, err := get[object](c, s.settings)
+		if err != nil || decodeBoot(s.settings, "", o.f["Boot"]).override == last.read {
+			return last.want // without news it still counts as armed
+		}
+	}
+	if main == last.read { // what waited has reached the system
+		d.remember(&shown{want: last.want, read: last.read})
+		return last.want
+	}
+	d.remember(nil)
+	return main
 }
 
 // Capabilities reads the system and, where its reset types are not inline, the
@@ -88,16 +172,15 @@ func (d *driver) Capabilities(ctx context.Context) (bmc.Capabilities, error) {
 	return bmc.Capabilities{
 		Vendor:  s.manufacturer,
 		Model:   s.model,
-		Targets: s.targets,
+		Targets: s.boot.targets,
 		Resets:  d.resetTypes(c, s),
 	}, nil
 }
 
-// Close frees the connections; calls that run end as they would, later ones are
-// unavailable. There is no session to end.
+// Close ends the session if no other driver uses it, and frees the connections;
+// calls that run end as they would, later ones are unavailable.
 func (d *driver) Close() error {
 	d.link.closed.Store(true)
 	d.leave()
-	d.link.client.CloseIdleConnections()
 	return nil
 }

@@ -100,9 +100,9 @@ func (l *link) statusError(op string, resp *http.Response, body []byte) *protoco
 	}
 	v := l.classify(op, resp.StatusCode, said)
 	e := protocol.Errorf(v.code, op, "BMC %s %s: %s", l.base, v.what, text).WithHint("%s", v.hint)
-	a := &answer{status: resp.StatusCode}
+	a := &answer{status: resp.StatusCode, said: said}
 	if v.busy {
-		a.cause = &bmc.Busy{RetryAfter: retryAfter(resp.Header, time.Now()), Reason: printable(l.redact(said.id))}
+		a.cause = &bmc.Busy{RetryAfter: max(retryAfter(resp.Header, time.Now()), said.pause()), Reason: printable(l.redact(said.id))}
 	}
 	e.Err = a
 	return e
@@ -124,7 +124,7 @@ func (l *link) classify(op string, status int, said message) verdict {
 	case status == http.StatusUnauthorized:
 		return verdict{
 			code: protocol.CodeDenied, what: "refused the credentials",
-			hint: "correct the credentials of this BMC; they are not tried again for " + l.deniedPause.String(),
+			hint: "correct the credentials of this BMC; they are not tried again for " + l.config.DeniedPause.String(),
 		}
 	case status == http.StatusForbidden:
 		return verdict{
@@ -167,7 +167,7 @@ func (l *link) classify(op string, status int, said message) verdict {
 
 // redact removes the credentials from what a BMC says.
 func (l *link) redact(s string) string {
-	for _, secret := range []string{l.credentials.Password, l.credentials.Username} {
+	for _, secret := range l.account.secrets() {
 		if secret != "" {
 			s = strings.ReplaceAll(s, secret, "[hidden]")
 		}

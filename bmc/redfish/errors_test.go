@@ -45,7 +45,8 @@ func TestStatusClassification(t *testing.T) {
 		{"400 to a change, nothing said", "DSP0266", sim.Fault{Status: 400, Body: "no"}, false, protocol.CodeInvalid, false, 0},
 		{"400 not writable", "iDRAC 10, bmclib #461", sim.Fault{Status: 400, MessageID: "Base.1.18.PropertyNotWritable"}, false, protocol.CodeUnsupported, false, 0},
 		{"405", "RFC 9110", sim.Fault{Status: 405}, true, protocol.CodeUnsupported, false, 0},
-		{"412", "Lenovo XCC, ansible #11261", sim.Fault{Status: 412}, false, protocol.CodeConflict, false, 0},
+		{"503 with the time in words", "Dell SYS518, metal-operator #170", sim.Fault{Status: 503, Body: `{"error":{"@Message.ExtendedInfo":[{"MessageId":"IDRAC.2.8.SYS518","Message":"Not ready. Retry in 30 seconds."}]}}`}, true, protocol.CodeUnavailable, true, 30 * time.Second},
+		{"409 to On just after off", "iDRAC 10, ironic", sim.Fault{Status: 409, MessageID: "Base.1.18.ActionParameterValueConflict"}, true, protocol.CodeConflict, true, 10 * time.Second},
 		{"428", "AMI, Tacklebox #144", sim.Fault{Status: 428, MessageID: "Base.1.13.PreconditionRequired"}, false, protocol.CodeConflict, false, 0},
 		{"404", "RFC 9110", sim.Fault{Status: 404}, true, protocol.CodeInvalid, false, 0},
 		{"500", "RFC 9110", sim.Fault{Status: 500, Body: "<html>"}, true, protocol.CodeUnavailable, false, 0},
@@ -53,6 +54,7 @@ func TestStatusClassification(t *testing.T) {
 		{"broken connection", "outcome unknown", sim.Fault{Status: 0}, true, protocol.CodeTimeout, false, 0},
 	}
 	r := newRig(t, sim.Plain())
+	r.await(t, protocol.PowerOff) // the faults are not for the login
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var err error
@@ -86,6 +88,7 @@ func TestStatusClassification(t *testing.T) {
 // A reset whose answer is lost was done once, and is not repeated.
 func TestLostAnswerIsUnknownAndNotRepeated(t *testing.T) {
 	r := newRig(t, sim.Plain())
+	r.await(t, protocol.PowerOff) // the fault is not for the login
 	r.bmc.Inject(sim.Fault{Method: http.MethodPost, Status: 0, Perform: true})
 	wantCode(t, r.driver.Reset(deadline(t), bmc.ResetOn), protocol.CodeTimeout)
 	r.await(t, protocol.PowerOn)
@@ -105,7 +108,9 @@ func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 	var requests atomic.Int32
 	var allow atomic.Bool
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
+		if r.Header.Get("Authorization") != "" {
+			requests.Add(1)
+		}
 		if !allow.Load() {
 			w.WriteHeader(http.StatusUnauthorized)
 			fmt.Fprintf(w, `{"error":{"code":"x","message":"wrong password %s for %s"}}`, password, username)

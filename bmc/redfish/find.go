@@ -11,8 +11,8 @@ import (
 
 const (
 	rootURI     = "/redfish/v1/" // DSP0266 fixes it
-	maxSystems  = 64
-	maxMembers  = 8 // pages of a collection
+	maxPages    = 8              // of a collection
+	maxMembers  = 512            // of a collection; boot options of a GH200: 30
 	onlyOneHint = "set the server's system URI to one of them"
 )
 
@@ -54,7 +54,7 @@ func (d *driver) find(c *call) (*system, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.ODataID = uri
+		s.located(uri)
 		if s.bootable() {
 			found = append(found, s)
 			names = append(names, uri)
@@ -73,16 +73,24 @@ func (d *driver) find(c *call) (*system, error) {
 	}
 }
 
-// systems lists the members of the systems collection. A nextLink that loops
-// ends at maxMembers pages.
+// systems lists the members of the systems collection.
 func (d *driver) systems(c *call) ([]string, error) {
 	root, err := get[resource](c, rootURI)
 	if err != nil {
 		return nil, err
 	}
+	if root.systems == "" {
+		return nil, nil
+	}
+	return members(c, root.systems)
+}
+
+// members lists a collection, in the order of the service. A nextLink that loops
+// ends at maxPages.
+func members(c *call, uri string) ([]string, error) {
 	var uris []string
-	next := root.systems
-	for range maxMembers {
+	next := uri
+	for range maxPages {
 		if next == "" {
 			break
 		}
@@ -93,8 +101,8 @@ func (d *driver) systems(c *call) ([]string, error) {
 		uris = append(uris, page.members...)
 		next = page.next
 	}
-	if next != "" || len(uris) > maxSystems {
-		return nil, d.link.unusable(c.op, fmt.Sprintf("its list of systems does not end after %d members", len(uris)))
+	if next != "" || len(uris) > maxMembers {
+		return nil, c.link.unusable(c.op, fmt.Sprintf("the list %s does not end after %d members", uri, len(uris)))
 	}
 	return uris, nil
 }

@@ -2,66 +2,82 @@ package redfish
 
 import (
 	"context"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
-// lane is the queue in front of one BMC: one exchange at a time, body
-// included, and at most maxWaiting that wait. It also remembers credentials
-// that the BMC refused. It is shared by all systems of the BMC.
+// maxWaiting bounds the calls that wait for one BMC; as many urgent ones may
+// wait besides.
+const maxWaiting = 16
+
+// lane is a queue in front of one BMC: one exchange at a time, body included.
+// Urgent calls (hard power) overtake the others, not the one that runs.
 type lane struct {
-	users   int // guarded by Dialer.mu
-	turn    chan struct{}
-	waiting chan struct{}
-	gauge   prometheus.Gauge
+	gauge prometheus.Gauge
 
-	mu      sync.Mutex
-	refused bmc.Credentials
-	until   time.Time
+	mu     sync.Mutex
+	taken  bool
+	urgent []chan struct{}
+	normal []chan struct{}
 }
 
-func newLane(gauge prometheus.Gauge) *lane {
-	return &lane{turn: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting), gauge: gauge}
-}
+func newLane(gauge prometheus.Gauge) *lane { return &lane{gauge: gauge} }
 
 // enter waits for the turn; the caller calls the returned function at the end
 // of the exchange.
-func (l *lane) enter(ctx context.Context, op string) (func(), error) {
-	select {
-	case l.waiting <- struct{}{}:
-	default:
+func (l *lane) enter(ctx context.Context, op string, urgent bool) (func(), error) {
+	l.mu.Lock()
+	if !l.taken {
+		l.taken = true
+		l.mu.Unlock()
+		return l.leave, nil
+	}
+	queue := &l.normal
+	if urgent {
+		queue = &l.urgent
+	}
+	if len(*queue) >= maxWaiting {
+		l.mu.Unlock()
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%d calls already wait for this BMC", maxWaiting).
 			WithHint("the BMC answers too slowly; nothing was sent to it")
 	}
+	turn := make(chan struct{})
+	*queue = append(*queue, turn)
+	l.mu.Unlock()
 	l.gauge.Inc()
-	defer func() { l.gauge.Dec(); <-l.waiting }()
+	defer l.gauge.Dec()
 	select {
-	case l.turn <- struct{}{}:
-		return func() { <-l.turn }, nil
+	case <-turn:
+		return l.leave, nil
 	case <-ctx.Done():
-		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "gave up waiting for other calls to this BMC: %w", context.Cause(ctx)).
-			WithHint("nothing was sent to the BMC")
 	}
+	l.mu.Lock()
+	i := slices.Index(*queue, turn)
+	if i >= 0 {
+		*queue = slices.Delete(*queue, i, i+1)
+	}
+	l.mu.Unlock()
+	if i < 0 { // the turn came at the same moment
+		l.leave()
+	}
+	return nil, protocol.Errorf(protocol.CodeUnavailable, op, "gave up waiting for other calls to this BMC: %w", context.Cause(ctx)).
+		WithHint("nothing was sent to the BMC")
 }
 
-// refuse remembers that the BMC refused the credentials.
-func (l *lane) refuse(c bmc.Credentials, until time.Time) {
+// leave hands the turn on.
+func (l *lane) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.refused, l.until = c, until
-}
-
-// refusal says how long the credentials must not be tried; 0 if they may be.
-func (l *lane) refusal(c bmc.Credentials, now time.Time) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.refused != c {
-		return 0
+	for _, queue := range []*[]chan struct{}{&l.urgent, &l.normal} {
+		if len(*queue) > 0 {
+			close((*queue)[0])
+			*queue = slices.Delete(*queue, 0, 1)
+			return
+		}
 	}
-	return max(0, l.until.Sub(now))
+	l.taken = false
 }

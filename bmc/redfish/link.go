@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -11,10 +12,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
-	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
@@ -30,27 +31,38 @@ var errRedirect = errors.New("the BMC redirects to another host or method")
 
 // link does the exchanges with one BMC for one system.
 type link struct {
-	base        *url.URL
-	credentials bmc.Credentials
-	client      *http.Client
-	timeout     time.Duration
-	deniedPause time.Duration
-	lane        *lane
-	metrics     *metrics
-	logger      *slog.Logger
-	closed      atomic.Bool
+	config  Config
+	base    *url.URL
+	host    *host
+	account *account
+	metrics *metrics
+	logger  *slog.Logger
+	closed  atomic.Bool
+}
+
+// request is one exchange.
+type request struct {
+	op      string
+	method  string
+	uri     string
+	payload any
+	headers map[string]string
+	open    bool   // without the account's login
+	token   string // with this token instead
+	urgent  bool   // overtakes what waits
+	slow    bool   // inventory: its own queue and timeout
 }
 
 func (d *Dialer) httpClient(config *tls.Config) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			// No Proxy: credentials of BMCs go to the BMC or nowhere.
-			DialContext:           d.config.DialContext,
-			TLSClientConfig:       config,
-			TLSHandshakeTimeout:   d.config.RequestTimeout,
-			ResponseHeaderTimeout: d.config.RequestTimeout,
-			IdleConnTimeout:       idleTimeout,
-			MaxConnsPerHost:       1,
+			DialContext:         d.config.DialContext,
+			TLSClientConfig:     config,
+			TLSHandshakeTimeout: d.config.RequestTimeout,
+			IdleConnTimeout:     idleTimeout,
+			// One for power, one for inventory, one for events.
+			MaxConnsPerHost: 3,
 			// Compressed answers carry an ETag that does not match on PATCH.
 			DisableCompression: true,
 			// A BMC that speaks h2 only exists.
@@ -63,7 +75,7 @@ func (d *Dialer) httpClient(config *tls.Config) *http.Client {
 
 // checkRedirect allows what iLO 5 before 1.40 needs, 308 for a missing
 // trailing slash. 301 to 303 would turn a PATCH or POST into a GET whose
-// success says nothing.
+// success says nothing. Another host would get the session's token.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > maxRedirects || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme || req.Method != first.Method {
@@ -73,88 +85,180 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 }
 
 // do sends one request and reads the whole answer. The answer's body is in
-// memory. Every error is a *protocol.Error without secrets.
-func (l *link) do(ctx context.Context, op, method, uri string, payload any, headers map[string]string) (*http.Response, error) {
-	if err := checkURI(uri); err != nil {
-		return nil, l.unusable(op, fmt.Sprintf("it names %.200q, which is not a path on it", uri))
+// memory. Every error is a *protocol.Error without secrets. A write is sent a
+// second time only where the BMC refused the session and so did nothing.
+func (l *link) do(ctx context.Context, r request) (*http.Response, error) {
+	if err := checkURI(r.uri); err != nil {
+		return nil, l.unusable(r.op, fmt.Sprintf("it names %.200q, which is not a path on it", r.uri))
 	}
-	leave, err := l.lane.enter(ctx, op)
+	lane := l.host.power
+	if r.slow {
+		lane = l.host.inventory
+	}
+	leave, err := lane.enter(ctx, r.op, r.urgent)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	if l.closed.Load() {
-		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "the driver for BMC %s is closed", l.base).
+		return nil, protocol.Errorf(protocol.CodeUnavailable, r.op, "the driver for BMC %s is closed", l.base).
 			WithHint("open it again; nothing was sent to the BMC")
 	}
-	if pause := l.lane.refusal(l.credentials, time.Now()); pause > 0 {
-		return nil, l.deniedBefore(op, pause)
+	if pause := l.host.refusal(l.account.credentials, time.Now()); pause > 0 {
+		return nil, l.deniedBefore(r.op, pause)
+	}
+	if err := l.host.breaker.pass(r.op, time.Now(), r.urgent); err != nil {
+		return nil, err
 	}
 	start := time.Now()
-	resp, err := l.exchange(ctx, op, method, uri, payload, headers)
+	resp, err := l.authorized(ctx, r)
 	took := time.Since(start)
 	if l.closed.Load() { // closed meanwhile: leave no connection behind
-		l.client.CloseIdleConnections()
+		l.account.client.CloseIdleConnections()
 	}
-	l.metrics.done(op, took, err)
-	l.logger.Debug("BMC request", "op", op, "method", method, "uri", uri, "took", took, "code", protocol.CodeOf(err))
+	l.metrics.done(r.op, took, err)
+	l.logger.Debug("BMC request", "op", r.op, "method", r.method, "uri", r.uri, "took", took, "code", protocol.CodeOf(err))
 	return resp, err
 }
 
-func (l *link) exchange(ctx context.Context, op, method, uri string, payload any, headers map[string]string) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
-	defer cancel()
-	var body io.Reader
-	if payload != nil {
-		b, err := json.Marshal(payload)
-		if err != nil {
-			return nil, protocol.Errorf(protocol.CodeInternal, op, "encode request: %w", err)
+// authorized sends the request with the account's login, which it makes or, for
+// one time, renews.
+func (l *link) authorized(ctx context.Context, r request) (*http.Response, error) {
+	refused := ""
+	for {
+		if err := l.login(ctx, refused); err != nil {
+			return nil, l.settle(ctx, err)
 		}
-		body = bytes.NewReader(b)
+		resp, body, err := l.exchange(ctx, r)
+		if err != nil {
+			return nil, l.settle(ctx, err)
+		}
+		l.host.breaker.done(true, time.Now())
+		used := resp.Request.Header.Get("X-Auth-Token")
+		switch {
+		case resp.StatusCode == http.StatusUnauthorized && used != "" && refused == "":
+			refused = used // the session ended: once more with a new one
+			continue
+		case resp.StatusCode == http.StatusUnauthorized:
+			return nil, l.denied(r.op, resp, body)
+		case resp.StatusCode >= 300:
+			return nil, l.statusError(r.op, resp, body)
+		}
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		return resp, nil
 	}
-	req, err := http.NewRequestWithContext(ctx, method, l.base.String()+uri, body)
+}
+
+// settle tells the breaker of an exchange that failed, if that was the BMC's
+// doing: a caller that gave up says nothing about the BMC.
+func (l *link) settle(ctx context.Context, err error) error {
+	_, answered := errors.AsType[*answer](err)
+	switch {
+	case answered:
+		l.host.breaker.done(true, time.Now())
+	case ctx.Err() != nil, protocol.CodeOf(err) == protocol.CodeDenied:
+		l.host.breaker.skip()
+	default:
+		l.host.breaker.done(false, time.Now())
+	}
+	return err
+}
+
+// exchange sends one request and reads its answer, whatever the status. A GET
+// that is refused with 406 for wanting no compression (HPE Gen10+, registries)
+// is sent again without that wish.
+func (l *link) exchange(ctx context.Context, r request) (*http.Response, []byte, error) {
+	timeout := l.config.RequestTimeout
+	if r.slow {
+		timeout = l.config.InventoryTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	resp, body, err := l.roundTrip(ctx, r, "identity")
+	if err == nil && resp.StatusCode == http.StatusNotAcceptable && r.method == http.MethodGet {
+		return l.roundTrip(ctx, r, "gzip")
+	}
+	return resp, body, err
+}
+
+func (l *link) roundTrip(ctx context.Context, r request, encoding string) (*http.Response, []byte, error) {
+	req, err := l.request(ctx, r, encoding)
 	if err != nil {
-		return nil, l.unusable(op, "it names a path that makes no URL")
+		return nil, nil, err
 	}
-	req.SetBasicAuth(l.credentials.Username, l.credentials.Password)
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Accept-Encoding", "identity")
-	req.Header.Set("OData-Version", "4.0")
-	req.Header.Set("User-Agent", "rackboot")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for k, v := range headers {
-		req.Header.Set(k, v)
-	}
-	if method == http.MethodPost {
+	if r.method == http.MethodPost {
 		// A reset must not meet a connection that the BMC has just dropped: it is
 		// not repeated, and its outcome would be unknown.
-		l.client.CloseIdleConnections()
+		l.account.client.CloseIdleConnections()
 	}
-	resp, err := l.client.Do(req)
+	resp, err := l.account.client.Do(req)
 	if err != nil {
-		return nil, l.transportError(ctx, op, method, err)
+		return nil, nil, l.transportError(ctx, r.op, r.method, err)
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	body, err := readBody(resp)
+	if errors.Is(err, errTooLarge) {
+		return nil, nil, l.unusable(r.op, err.Error())
+	}
 	if err == nil {
 		// A BMC that ends a half-sent answer because we are closing the connection
 		// looks like one that has finished.
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, l.transportError(ctx, op, method, err)
+		return nil, nil, l.transportError(ctx, r.op, r.method, err)
 	}
-	if len(answer) > maxAnswer {
-		return nil, l.unusable(op, fmt.Sprintf("it is larger than %d bytes", maxAnswer))
+	return resp, body, nil
+}
+
+func (l *link) request(ctx context.Context, r request, encoding string) (*http.Request, error) {
+	var body io.Reader
+	if r.payload != nil {
+		b, err := json.Marshal(r.payload)
+		if err != nil {
+			return nil, protocol.Errorf(protocol.CodeInternal, r.op, "encode request: %w", err)
+		}
+		body = bytes.NewReader(b)
 	}
-	if resp.StatusCode == http.StatusUnauthorized {
-		l.lane.refuse(l.credentials, time.Now().Add(l.deniedPause))
+	req, err := http.NewRequestWithContext(ctx, r.method, l.base.String()+r.uri, body)
+	if err != nil {
+		return nil, l.unusable(r.op, "it names a path that makes no URL")
 	}
-	if resp.StatusCode >= 300 {
-		return nil, l.statusError(op, resp, answer)
+	switch {
+	case r.token != "":
+		req.Header.Set("X-Auth-Token", r.token)
+	case !r.open:
+		l.account.authorize(req)
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(answer))
-	return resp, nil
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept-Encoding", encoding)
+	req.Header.Set("OData-Version", "4.0")
+	req.Header.Set("User-Agent", "rackboot")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for k, v := range r.headers {
+		req.Header.Set(k, v)
+	}
+	return req, nil
+}
+
+var errTooLarge = errors.New("it is larger than 4 MiB")
+
+// readBody reads a bounded body. Some BMCs compress although they were asked
+// not to.
+func readBody(resp *http.Response) ([]byte, error) {
+	var from io.Reader = resp.Body
+	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		z, err := gzip.NewReader(io.LimitReader(resp.Body, maxAnswer+1))
+		if err != nil {
+			return nil, err
+		}
+		from = z
+	}
+	body, err := io.ReadAll(io.LimitReader(from, maxAnswer+1))
+	if err == nil && len(body) > maxAnswer {
+		return nil, errTooLarge
+	}
+	return body, err
 }

@@ -3,7 +3,9 @@ package redfish
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -12,15 +14,17 @@ const maxMessage = 300
 // message is what a BMC says with an HTTP error (DSP0266, error responses): the
 // first extended message, which is the specific one, else the general one.
 type message struct {
-	id   string // as sent, such as iLO.2.37.UnableToModifyDuringSystemPOST
-	text string
-	keys []string // last parts of all MessageIds, such as UnableToModifyDuringSystemPOST
+	id    string // as sent, such as iLO.2.37.UnableToModifyDuringSystemPOST
+	text  string
+	keys  []string // last parts of all MessageIds, such as UnableToModifyDuringSystemPOST
+	names []string // properties that the messages are about: RelatedProperties and MessageArgs
 }
 
 // postMessages are refused changes that pass with POST.
 func postMessages() []string {
 	return []string{
 		"UnableToModifyDuringSystemPOST", // HPE iLO 4 to 6
+		"SYS518",                         // Dell: data sources not ready (503)
 	}
 }
 
@@ -31,6 +35,7 @@ func stateMessages() []string {
 		"PSU501",                         // Dell: already in the state
 		"ActionParameterValueConflict",   // iDRAC 10: On within a minute of off
 		"ResourceInUse",
+		"SYS011", // Dell: another job of the same kind waits
 	}
 }
 
@@ -45,12 +50,31 @@ func unsupportedMessages() []string {
 		"PropertyNotWritableOrUnknown", // HPE
 		"PropertyUnknown",
 		"PropertyValueNotInList",
-		"UnsupportedOperation", // HPE iLO 6
+		"UnsupportedOperation",               // HPE iLO 6
+		"OperationSupportedInFutureStateURI", // AMI: only at /SD
+		"PropertyBlockedByFixedBootOrder",    // AMI: while the fixed boot order is on
 	}
 }
 
 func (m message) is(keys []string) bool {
 	return slices.ContainsFunc(m.keys, func(k string) bool { return slices.Contains(keys, k) })
+}
+
+// about says whether a message names the property.
+func (m message) about(property string) bool { return slices.Contains(m.names, property) }
+
+// pause is a time to wait that the text states (Dell SYS518: "retry in 30
+// seconds"); 0 if it states none.
+func (m message) pause() time.Duration {
+	words := strings.Fields(strings.ToLower(m.text))
+	for i, w := range words {
+		if i > 0 && strings.HasPrefix(w, "second") {
+			if n, err := strconv.ParseUint(words[i-1], 10, 10); err == nil {
+				return time.Duration(n) * time.Second
+			}
+		}
+	}
+	return 0
 }
 
 // parseMessage reads leniently: any part may be missing or of another type.
@@ -68,6 +92,12 @@ func parseMessage(body []byte) message {
 		m.keys = append(m.keys, lastPart(id))
 		if i == 0 && id != "" {
 			m.id, m.text = id, textOf(f["Message"])
+		}
+		for _, p := range textsOf[string](f["RelatedProperties"]) {
+			m.names = append(m.names, p[strings.LastIndexByte(p, '/')+1:])
+		}
+		for _, p := range textsOf[string](f["MessageArgs"]) {
+			m.names = append(m.names, p[strings.LastIndexAny(p, "/.")+1:])
 		}
 	}
 	return m

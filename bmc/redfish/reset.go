@@ -2,7 +2,10 @@ package redfish
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
+	"time"
 
 	"github.com/stmcginnis/gofish/schemas"
 
@@ -20,7 +23,13 @@ type resetBody struct {
 // settles by reading.
 func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 	c := d.call(ctx, opReset)
+	c.urgent = reset == bmc.ResetForceOff
 	s, err := d.read(c)
+	if known := d.resetKnown(); err != nil && c.urgent && known != "" && protocol.CodeOf(err) != protocol.CodeDenied {
+		// A BMC that cannot say how the system is can often still turn it off.
+		d.logger.Warn("system cannot be read; forced off all the same", "err", err)
+		return c.reset(known, reset)
+	}
 	if err != nil {
 		return err
 	}
@@ -32,13 +41,41 @@ func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 		return protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s does not offer the reset %s; it offers %v", d.link.base, reset, types).
 			WithHint("use one of those that it offers")
 	}
+	return c.reset(s.reset.target, reset)
+}
+
+// reset sends one reset.
+func (c *call) reset(target string, reset bmc.ResetType) error {
 	// Without If-Match: the ETag changes with the power state, and a reset that
 	// was refused for it could not be told from one refused for the state.
-	resp, err := c.Post(s.reset.target, resetBody{ResetType: reset})
+	resp, err := c.Post(target, resetBody{ResetType: reset})
 	if err != nil {
-		return err
+		return tooSoon(reset, err)
 	}
 	return schemas.CleanupHTTPResponse(resp)
+}
+
+// onPause is how long to wait where iDRAC 10 refuses On, which it does for up to
+// 60 s after an off (ironic tries 6 times, 10 s apart).
+const onPause = 10 * time.Second
+
+// tooSoon marks a refused On that only time is missing for.
+func tooSoon(reset bmc.ResetType, err error) error {
+	e, is := errors.AsType[*protocol.Error](err)
+	_, said, ok := refusal(err)
+	if !is || !ok || reset != bmc.ResetOn || !said.is([]string{"ActionParameterValueConflict"}) {
+		return err
+	}
+	e.Err = &answer{status: http.StatusConflict, said: said, cause: &bmc.Busy{RetryAfter: onPause, Reason: printable(said.id)}}
+	e.Hint = "wait and send On again; the BMC refuses it for up to a minute after an off"
+	return e
+}
+
+// resetKnown is the address of the reset action when it was last read.
+func (d *driver) resetKnown() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.resetAt
 }
 
 // resetTypes are the types that the system states, inline or in its

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -119,11 +120,11 @@ func (r *rig) reset(t *testing.T, reset bmc.ResetType) {
 
 func (r *rig) arm(t *testing.T, target protocol.BootTarget) protocol.Override {
 	t.Helper()
-	stored, err := r.driver.SetBoot(deadline(t), protocol.Override{Target: target, Enabled: protocol.OverrideOnce})
+	result, err := r.driver.SetBoot(deadline(t), protocol.Override{Target: target, Enabled: protocol.OverrideOnce})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stored
+	return result.Stored
 }
 
 func wantCode(t *testing.T, err error, want protocol.Code) {
@@ -142,4 +143,20 @@ func certificateOf(t *testing.T, address string) []byte {
 	}
 	defer conn.Close()
 	return conn.ConnectionState().PeerCertificates[0].Raw
+}
+
+func wantHint(t *testing.T, err error, want string) {
+	t.Helper()
+	if got := protocol.HintOf(err); !strings.Contains(got, want) {
+		t.Errorf("hint %q lacks %q", got, want)
+	}
+}
+
+func wantBusy(t *testing.T, err error) *bmc.Busy {
+	t.Helper()
+	var busy *bmc.Busy
+	if !errors.As(err, &busy) {
+		t.Fatalf("not busy: %v", err)
+	}
+	return busy
 }

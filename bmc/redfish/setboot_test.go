@@ -61,7 +61,7 @@ func TestSetBootBody(t *testing.T) {
 					t.Errorf("Accept-Encoding is %q", e)
 				}
 				w.Header().Set("ETag", `W/"7"`)
-				fmt.Fprintf(w, `{"PowerState":"Off","Boot":{"HttpBootUri":"http://x","BootOrder":["a"],%s}}`, tt.boot)
+				fmt.Fprintf(w, `{"PowerState":"Off","Boot":{"HttpBootUri":"","BootOrder":["a"],%s}}`, tt.boot)
 			})
 			if _, err := open(t, redfish.Config{}, target).SetBoot(deadline(t), tt.want); err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -18,14 +19,17 @@ type system struct {
 
 	power         protocol.PowerState // Unknown for anything but the words of the schema
 	powerWord     string              // as sent
-	override      protocol.Override
+	boot          bootObject
 	hasBoot       bool
-	targets       []protocol.BootTarget
+	settings      string // the settings resource; empty if there is none
+	irmc          string // Fujitsu's BootConfig; empty elsewhere
+	profile       profile
 	progress      string
 	lastResetTime string
 	manufacturer  string
 	model         string
 	reset         resetAction
+	f             map[string]json.RawMessage // everything, for the inventory
 }
 
 // resetAction is the #ComputerSystem.Reset action.
@@ -49,19 +53,20 @@ func (s *system) UnmarshalJSON(b []byte) error {
 		lastResetTime: textOf(f["LastResetTime"]),
 		manufacturer:  printable(textOf(f["Manufacturer"])),
 		model:         printable(textOf(f["Model"])),
+		settings:      settingsURI(f),
+		f:             f,
 	}
 	s.ODataID = textOf(f["@odata.id"])
-	s.ODataEtag = textOf(f["@odata.etag"])
 	s.power = powerOf(s.powerWord)
 
-	boot := fields(f["Boot"])
-	s.override = protocol.Override{
-		Target:  protocol.BootTarget(textOf(boot["BootSourceOverrideTarget"])),
-		Enabled: protocol.OverrideEnabled(textOf(boot["BootSourceOverrideEnabled"])),
-		Mode:    textOf(boot["BootSourceOverrideMode"]),
+	oem := fields(f["Oem"])
+	s.profile = profileOf(oem, s.manufacturer)
+	for _, key := range []string{"ts_fujitsu", "Fsas"} {
+		if uri := linkOf(fields(oem[key])["BootConfig"]); uri != "" {
+			s.irmc = uri
+		}
 	}
-	s.targets = textsOf[protocol.BootTarget](boot["BootSourceOverrideTarget@Redfish.AllowableValues"])
-	s.hasBoot = len(boot) > 0
+	s.hasBoot = len(fields(f["Boot"])) > 0
 
 	reset := fields(fields(f["Actions"])["#ComputerSystem.Reset"])
 	s.reset = resetAction{
@@ -70,6 +75,18 @@ func (s *system) UnmarshalJSON(b []byte) error {
 		info:   textOf(reset["@Redfish.ActionInfo"]),
 	}
 	return nil
+}
+
+// located says where the system was read from, which its own @odata.id need not
+// be, and completes what depends on it.
+func (s *system) located(uri string) *system {
+	s.ODataID = uri
+	tag := s.ODataEtag // the header's, which is what If-Match is compared with
+	if tag == "" {
+		tag = textOf(s.f["@odata.etag"])
+	}
+	s.boot = decodeBoot(uri, tag, s.f["Boot"])
+	return s
 }
 
 // powerOf accepts the words of Resource.PowerState, spelled exactly; null,

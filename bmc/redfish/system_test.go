@@ -35,7 +35,7 @@ func TestSystemIsReadLeniently(t *testing.T) {
 		{
 			"numbers where words belong", `{"PowerState":"On","LastResetTime":7,"Boot":{"BootSourceOverrideTarget":1,"BootSourceOverrideEnabled":"Once"}}`, protocol.PowerOn,
 			func(s *system) bool {
-				return s.lastResetTime == "" && s.override == protocol.Override{Enabled: protocol.OverrideOnce}
+				return s.lastResetTime == "" && s.located("/x").boot.override == protocol.Override{Enabled: protocol.OverrideOnce}
 			},
 		},
 		{
@@ -44,7 +44,7 @@ func TestSystemIsReadLeniently(t *testing.T) {
 		},
 		{
 			"null target (DGX)", `{"PowerState":"On","Boot":{"BootSourceOverrideTarget":null,"BootSourceOverrideMode":null}}`, protocol.PowerOn,
-			func(s *system) bool { return s.hasBoot && s.override == protocol.Override{} },
+			func(s *system) bool { return s.hasBoot && s.located("/x").boot.override == protocol.Override{} },
 		},
 		{"baseboard (GB200)", `{"PowerState":"On","Boot":{}}`, protocol.PowerOn, func(s *system) bool { return !s.bootable() }},
 		{

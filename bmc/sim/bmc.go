@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
+	"math/rand/v2"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -13,7 +15,8 @@ import (
 
 // Config configures a simulated BMC.
 type Config struct {
-	Machine     Machine // required; Close of the BMC closes it
+	Machine     Machine   // required; Close of the BMC closes it
+	More        []Machine // of further systems, in the order of the tree; closed likewise
 	Personality Personality
 	Username    string
 	Password    string
@@ -21,40 +24,48 @@ type Config struct {
 	// ReachRefused it is called again and must give the same address.
 	Listen func() (net.Listener, error)
 	Logger *slog.Logger // nil for none
+	Seed   uint64       // of the latencies
+	// Sender delivers events to webhooks; nil is HTTP that trusts every server.
+	Sender http.RoundTripper
 }
 
 // BMC is a simulated BMC. Its methods are safe for concurrent use.
 type BMC struct {
-	machine     Machine
 	logger      *slog.Logger
-	certificate tls.Certificate
 	fingerprint string
 	front       *front
 	ctx         context.Context
 	cancel      context.CancelFunc
 	tasks       sync.WaitGroup
+	tree        *Tree
+	layout      layout
+	hosts       []*Host
+	routes      map[string]handle // by method and folded URI
+	sender      http.RoundTripper
 
-	mu          sync.Mutex
-	personality Personality
-	username    string
-	password    string
-	sessions    map[string]string // token by id
-	power       protocol.PowerState
-	powerEpoch  uint64 // grows with each command, so that older delays end without effect
-	offAt       time.Time
-	override    protocol.Override
-	etag        uint64
-	lastReset   time.Time
-	dropOns     int
-	mains       bool
-	closed      bool
-	beforeLoss  protocol.PowerState
-	faults      []Fault
-	history     []Record
+	mu            sync.Mutex
+	personality   Personality
+	username      string
+	password      string
+	dice          *rand.Rand
+	versions      map[string]uint64 // of ETags, by folded URI
+	sessions      map[string]*session
+	wrong         int // passwords in a row
+	lockedAt      time.Time
+	jobs          []*job
+	subscriptions []*subscription
+	streams       map[chan []byte]struct{}
+	events        int // serial number
+	mains         bool
+	restarted     bool
+	closed        bool
+	faults        []Fault
+	history       []Record
 }
 
-// New makes a BMC and serves it, unless its personality is down. It fails if
-// the listener cannot be opened.
+// New makes a BMC and serves it, unless its personality is down. It fails with
+// invalid if there is no machine or no system for one, and if the listener
+// cannot be opened.
 func New(config Config) (*BMC, error) {
 	if config.Machine == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "sim.new", "a BMC needs a machine")
@@ -66,36 +77,57 @@ func New(config Config) (*BMC, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, "sim.new", "make certificate: %w", err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	b := &BMC{
-		machine:     config.Machine,
-		logger:      config.Logger,
-		certificate: cert,
-		fingerprint: fingerprint,
-		ctx:         ctx,
-		cancel:      cancel,
-		personality: config.Personality,
-		username:    config.Username,
-		password:    config.Password,
-		sessions:    make(map[string]string),
-		power:       protocol.PowerOff,
-		override:    protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled},
-		dropOns:     config.Personality.DropOns,
-		mains:       true,
+	b := newBMC(config, fingerprint)
+	if len(b.hosts) == 0 {
+		b.cancel()
+		return nil, protocol.Errorf(protocol.CodeInvalid, "sim.new", "the tree has no system with a reset action")
 	}
-	if !config.Personality.NoMode {
-		b.override.Mode = modeUEFI
-	}
-	b.front, err = newFront(b.handler(), cert, config.Listen)
+	b.front, err = newFront(b, []tls.Certificate{cert}, config.Personality.Wire.H2Only, config.Listen)
 	if err != nil {
-		cancel()
+		b.cancel()
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "sim.new", "listen: %w", err)
 	}
 	if err := b.SetReach(config.Personality.Reach); err != nil {
-		cancel()
+		b.cancel()
 		return nil, err
 	}
 	return b, nil
+}
+
+func newBMC(config Config, fingerprint string) *BMC {
+	b := &BMC{
+		logger:      config.Logger,
+		fingerprint: fingerprint,
+		personality: config.Personality,
+		username:    config.Username,
+		password:    config.Password,
+		tree:        config.Personality.Tree,
+		sender:      config.Sender,
+		dice:        newDice(config.Seed),
+		versions:    make(map[string]uint64),
+		sessions:    make(map[string]*session),
+		streams:     make(map[chan []byte]struct{}),
+		mains:       true,
+	}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	if b.sender == nil {
+		b.sender = &http.Transport{
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+			DisableKeepAlives: true,
+		}
+	}
+	if b.tree == nil {
+		b.tree = GenericTree()
+	}
+	b.layout = b.tree.survey()
+	machines := append([]Machine{config.Machine}, config.More...)
+	for i, p := range b.layout.systems {
+		if i < len(machines) {
+			b.hosts = append(b.hosts, newHost(b, p, machines[i]))
+		}
+	}
+	b.routes = b.router()
+	return b
 }
 
 // Address is https://host:port.
@@ -104,27 +136,24 @@ func (b *BMC) Address() string { return "https://" + b.front.address }
 // Fingerprint is sha256:<hex> of the certificate.
 func (b *BMC) Fingerprint() string { return b.fingerprint }
 
-// PowerState is the power state that the BMC reports.
-func (b *BMC) PowerState() protocol.PowerState {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.power
-}
+// Hosts are the systems with a machine, in the order of the tree.
+func (b *BMC) Hosts() []*Host { return append([]*Host(nil), b.hosts...) }
 
-// Override is the override that the BMC holds.
-func (b *BMC) Override() protocol.Override {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.override
-}
+// PowerState is the power state that the BMC holds for the first host.
+func (b *BMC) PowerState() protocol.PowerState { return b.hosts[0].PowerState() }
+
+// Override is the override that the BMC holds for the first host.
+func (b *BMC) Override() protocol.Override { return b.hosts[0].Override() }
 
 // Adjust changes the personality from the next request on. DropOns counts anew;
-// Reach is changed by SetReach only.
+// Reach is changed by SetReach only, Tree and Wire.H2Only not at all.
 func (b *BMC) Adjust(change func(*Personality)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change(&b.personality)
-	b.dropOns = b.personality.DropOns
+	for _, h := range b.hosts {
+		h.dropOns = b.personality.DropOns
+	}
 }
 
 // SetCredentials changes the account; open sessions end.
@@ -139,84 +168,39 @@ func (b *BMC) SetCredentials(username, password string) {
 // cannot be opened again.
 func (b *BMC) SetReach(r Reach) error { return b.front.set(r) }
 
-// Close ends the service and the machine.
+// Close ends the service and the machines.
 func (b *BMC) Close() error {
 	b.cancel()
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
 	b.front.close()
-	err := b.machine.Close()
-	b.tasks.Wait()
-	return err
-}
-
-// NextBoot implements Board.
-func (b *BMC) NextBoot() protocol.BootTarget {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.override.Armed() {
-		return protocol.TargetNone
-	}
-	return b.override.Target
-}
-
-// BootConsumed implements Board: an override for once ends.
-func (b *BMC) BootConsumed(target protocol.BootTarget) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.record(RecordConsumed, string(target))
-	if b.override.Enabled == protocol.OverrideOnce && b.override.Target == target {
-		b.override.Target, b.override.Enabled = protocol.TargetNone, protocol.OverrideDisabled
-		b.etag++
-	}
-}
-
-// MachineChanged implements Board.
-func (b *BMC) MachineChanged(state MachineState) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.etag++
-	// Only what the machine is now counts: calls can overtake each other.
-	switch {
-	case b.machine.State() == MachineOff:
-		b.offAt = time.Now()
-		b.setPower(protocol.PowerOff)
-	case state == MachinePost:
-		b.lastReset = time.Now()
-		if b.power != protocol.PowerPoweringOff {
-			b.setPower(protocol.PowerOn)
+	var failed error
+	for _, h := range b.hosts {
+		if err := h.machine.Close(); err != nil {
+			failed = err
 		}
 	}
+	b.tasks.Wait()
+	return failed
 }
 
-// setPower sets the reported state. b.mu is held.
-func (b *BMC) setPower(p protocol.PowerState) {
-	if b.power == p {
-		return
-	}
-	b.power = p
-	b.etag++
-	b.record(RecordPower, string(p))
-	b.logger.Debug("simulated power", "power", p)
-}
-
-// later does something after a delay unless the BMC is closed first, or a
-// newer power command came. b.mu is held by the caller, not by what is done.
-func (b *BMC) later(d time.Duration, do func()) {
+// after does something after a delay unless the BMC is closed first. b.mu is
+// held by the caller, not by what is done.
+func (b *BMC) after(d time.Duration, do func()) {
 	if b.closed {
 		return
 	}
-	epoch := b.powerEpoch
 	b.tasks.Go(func() {
-		if !pause(b.ctx, d) {
-			return
-		}
-		b.mu.Lock()
-		stale := b.powerEpoch != epoch
-		b.mu.Unlock()
-		if !stale {
+		if pause(b.ctx, d) {
 			do()
 		}
 	})
+}
+
+// forgetRuntime ends what does not outlive a restart of the BMC. b.mu is held.
+func (b *BMC) forgetRuntime() {
+	clear(b.sessions)
+	b.subscriptions, b.jobs, b.wrong = nil, nil, 0
+	b.closeStreams()
 }

@@ -7,27 +7,37 @@ import (
 	"time"
 )
 
-// Fault is a one-off answer, for requests that arrive after Inject.
+// Fault is an answer that differs from the usual, for requests that arrive
+// after Inject. Faults of which several fit are used up one after the other, so
+// that a list of them is a script.
 type Fault struct {
 	Method string // empty: any
 	Path   string // end of the path; empty: any
-	// Status is the answer's status; 0 closes the connection without an answer.
+	// Status is the answer's status; 0 closes the connection without an answer,
+	// unless Merge or Pass is given.
 	Status    int
 	MessageID string // Redfish MessageId; empty for a body without one
 	Header    http.Header
 	Body      string // instead of a Redfish error body
-	Delay     time.Duration
+	// Merge is a JSON object that is put over the usual answer (RFC 7396); what
+	// was asked is done. The status stays unless Status is given.
+	Merge string
+	Delay time.Duration
+	// Pass answers as usual, after Delay: a step of a script.
+	Pass bool
 	// Perform does what was asked before the answer is lost or replaced.
 	Perform bool
 	Times   int // 0 counts as 1
 }
 
-// Inject adds a fault. Faults are matched in the order of their injection.
-func (b *BMC) Inject(f Fault) {
-	f.Times = max(1, f.Times)
+// Inject adds faults. Faults are matched in the order of their injection.
+func (b *BMC) Inject(faults ...Fault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.faults = append(b.faults, f)
+	for _, f := range faults {
+		f.Times = max(1, f.Times)
+		b.faults = append(b.faults, f)
+	}
 }
 
 // ClearFaults forgets the faults that were not used.
@@ -41,9 +51,10 @@ func (b *BMC) ClearFaults() {
 func (b *BMC) takeFault(r *http.Request) (Fault, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	path := strings.TrimRight(r.URL.Path, "/")
 	for i := range b.faults {
 		f := &b.faults[i]
-		if f.Method != "" && f.Method != r.Method || !strings.HasSuffix(r.URL.Path, f.Path) {
+		if f.Method != "" && f.Method != r.Method || !strings.HasSuffix(path, strings.TrimRight(f.Path, "/")) {
 			continue
 		}
 		got := *f
@@ -55,16 +66,36 @@ func (b *BMC) takeFault(r *http.Request) (Fault, bool) {
 	return Fault{}, false
 }
 
-// answer gives the fault's answer.
-func (f Fault) answer(w http.ResponseWriter) {
+// performs says whether what was asked is done.
+func (f Fault) performs() bool { return f.Perform || f.Pass || f.Merge != "" }
+
+// answer gives the fault's answer; usual is nil unless the fault performs.
+func (f Fault) answer(usual *answer) *answer {
+	if f.Pass {
+		return usual
+	}
+	if f.Merge != "" {
+		patch, err := parseObject([]byte(f.Merge))
+		if err != nil {
+			panic("sim: Fault.Merge: " + err.Error())
+		}
+		usual.body = merge(usual.body, patch).(object)
+		if f.Status != 0 {
+			usual.status = f.Status
+		}
+		maps.Copy(usual.header, f.Header)
+		return usual
+	}
 	if f.Status == 0 {
 		panic(http.ErrAbortHandler)
 	}
-	maps.Copy(w.Header(), f.Header)
+	a := refuse(&refusal{status: f.Status, id: f.MessageID, text: "injected"})
+	maps.Copy(a.header, f.Header)
 	if f.Body != "" {
-		w.WriteHeader(f.Status)
-		_, _ = w.Write([]byte(f.Body))
-		return
+		a.stream = func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(f.Status)
+			_, _ = w.Write([]byte(f.Body))
+		}
 	}
-	writeError(w, &refusal{status: f.Status, id: f.MessageID, text: "injected"})
+	return a
 }

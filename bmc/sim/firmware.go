@@ -9,7 +9,8 @@ import (
 // Firmware boots a simulated machine from a target, with real packets where it
 // is a network target.
 type Firmware interface {
-	// Boot tries the target: Pxe, UefiHttp, or Hdd when a disk is installed. nil
+	// Boot tries the target: Pxe, UefiHttp, Cd or UsbCd with an image inserted, or
+	// Hdd when a disk is installed. nil
 	// means that a system now runs; an error means that firmware falls through to
 	// the EFI shell. ctx ends when power goes or the machine resets. Boot may
 	// return only when the system ends, after Guest.Running.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -15,7 +16,8 @@ import (
 // front is the network side of a BMC: it can refuse connections and hang.
 type front struct {
 	handler http.Handler
-	tls     *tls.Config
+	certs   []tls.Certificate
+	h2Only  bool
 	address string
 	listen  func() (net.Listener, error)
 
@@ -27,8 +29,8 @@ type front struct {
 }
 
 // newFront opens the listener once, to have its address.
-func newFront(handler http.Handler, cert tls.Certificate, listen func() (net.Listener, error)) (*front, error) {
-	f := &front{handler: handler, tls: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}}
+func newFront(handler http.Handler, certs []tls.Certificate, h2Only bool, listen func() (net.Listener, error)) (*front, error) {
+	f := &front{handler: handler, certs: certs, h2Only: h2Only}
 	if listen == nil {
 		listen = func() (net.Listener, error) {
 			if f.address == "" {
@@ -65,9 +67,16 @@ func (f *front) start(l net.Listener) {
 		Handler:           http.HandlerFunc(f.serveHTTP),
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		TLSConfig:         &tls.Config{Certificates: f.certs, MinVersion: tls.VersionTLS12},
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return context.WithValue(ctx, useKey{}, new(lastUse))
+		},
+		Protocols: new(http.Protocols),
 	}
+	server.Protocols.SetHTTP1(!f.h2Only)
+	server.Protocols.SetHTTP2(f.h2Only)
 	f.server = server
-	f.serve.Go(func() { _ = server.Serve(tls.NewListener(l, f.tls)) })
+	f.serve.Go(func() { _ = server.ServeTLS(l, "", "") })
 }
 
 func (f *front) serveHTTP(w http.ResponseWriter, r *http.Request) {

@@ -1,130 +1,133 @@
 package sim
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
+	"slices"
+	"strings"
 	"time"
 )
 
 const (
-	maxBody  = 64 << 10
-	modeUEFI = "UEFI"
-
-	uriRoot      = "/redfish/v1"
-	uriSystems   = uriRoot + "/Systems"
-	uriSystem    = uriSystems + "/1"
-	uriBaseboard = uriSystems + "/HGX_Baseboard_0"
-	uriReset     = uriSystem + "/Actions/ComputerSystem.Reset"
-	uriResetInfo = uriSystem + "/ResetActionInfo"
-	uriManagers  = uriRoot + "/Managers"
-	uriManager   = uriManagers + "/1"
-	uriSessionSv = uriRoot + "/SessionService"
-	uriSessions  = uriSessionSv + "/Sessions"
+	uriRoot    = "/redfish/v1"
+	uriSystems = uriRoot + "/Systems"
+	uriSystem  = uriSystems + "/1"
 )
 
-// SystemURI is the URI of the machine's ComputerSystem.
+// SystemURI is the URI of the machine's ComputerSystem in [GenericTree].
 const SystemURI = uriSystem
 
-// refusal is an error answer with a Redfish MessageId (DSP0266, error responses).
-type refusal struct {
-	status int
-	id     string
-	text   string
-}
+// handle answers one kind of request, with b.mu held.
+type handle func(*request) *answer
 
-// object is a JSON object in an answer.
-type object = map[string]any
-
-func (b *BMC) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+uriRoot, b.getRoot)
-	mux.HandleFunc("GET "+uriRoot+"/{$}", b.getRoot)
-	mux.HandleFunc("GET "+uriSystems, b.getSystems)
-	mux.HandleFunc("GET "+uriSystem, b.getSystem)
-	mux.HandleFunc("PATCH "+uriSystem, b.patchSystem)
-	mux.HandleFunc("GET "+uriBaseboard, b.getBaseboard)
-	mux.HandleFunc("POST "+uriReset, b.postReset)
-	mux.HandleFunc("GET "+uriResetInfo, b.getResetInfo)
-	mux.HandleFunc("GET "+uriManagers, b.getManagers)
-	mux.HandleFunc("GET "+uriManager, b.getManager)
-	mux.HandleFunc("GET "+uriSessionSv, b.getSessionService)
-	mux.HandleFunc("GET "+uriSessions, b.getSessions)
-	mux.HandleFunc("POST "+uriSessions, b.postSession)
-	mux.HandleFunc("DELETE "+uriSessions+"/{id}", b.deleteSession)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		writeError(w, &refusal{status: http.StatusNotFound, id: "Base.1.13.ResourceMissingAtURI", text: "no such resource"})
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b.mu.Lock()
-		delay := b.personality.AnswerDelay
-		b.mu.Unlock()
-		fault, faulty := b.takeFault(r)
-		if delay += fault.Delay; delay > 0 && !pause(r.Context(), delay) {
-			panic(http.ErrAbortHandler)
+// router maps the live resources; all else is answered from the tree.
+func (b *BMC) router() map[string]handle {
+	routes := make(map[string]handle)
+	add := func(method, uri string, h handle) {
+		if uri != "" {
+			routes[method+" "+fold(uri)] = h
 		}
-		if faulty {
-			if fault.Perform && b.allowed(r) {
-				mux.ServeHTTP(httptest.NewRecorder(), r)
-			}
-			fault.answer(w)
-			return
+	}
+	add("GET", uriRoot, b.getRoot)
+	add("GET", b.layout.collection, b.getSystems)
+	for _, uri := range b.layout.managers {
+		add("GET", uri, b.getManager)
+	}
+	add("GET", b.layout.sessions, b.getSessions)
+	add("POST", b.layout.sessions, b.postSession)
+	add("POST", strings.TrimRight(b.layout.sessions, "/")+"/Members", b.postSession)
+	add("GET", b.layout.subscriptions, b.getSubscriptions)
+	add("POST", b.layout.subscriptions, b.postSubscription)
+	add("POST", b.layout.testEvent, b.postTestEvent)
+	add("GET", b.layout.stream, b.getStream)
+	add("POST", b.layout.update, b.postUpdate)
+	for _, uri := range b.layout.tasks {
+		add("GET", uri, b.getJobs)
+		add("POST", uri, b.postJob)
+	}
+	for _, h := range b.hosts {
+		add("GET", h.place.uri, h.getSystem)
+		add("PATCH", h.place.uri, h.patchSystem)
+		add("POST", h.place.reset, h.postReset)
+		add("GET", h.place.settings, h.getSettings)
+		add("PATCH", h.place.settings, h.patchSettings)
+		add("GET", h.place.oemBoot, h.getOEMBoot)
+		add("PATCH", h.place.oemBoot, h.patchOEMBoot)
+		add("GET", h.place.fixedOrder, h.getFixedOrder)
+		add("PATCH", h.place.fixedOrder, h.patchFixedOrder)
+		add("GET", h.place.bios, h.getBIOS)
+		add("GET", h.place.biosSettings, h.getBIOSSettings)
+		add("PATCH", h.place.biosSettings, h.patchBIOSSettings)
+		add("GET", h.place.secureBoot, h.getSecureBoot)
+		add("PATCH", h.place.secureBoot, h.patchSecureBoot)
+		add("GET", h.place.powerLog, h.getPowerLog)
+		for i, slot := range h.place.media {
+			b.routeMedia(add, h, slot, i)
 		}
-		if !b.allowed(r) {
-			w.Header().Set("WWW-Authenticate", `Basic realm="BMC"`)
-			writeError(w, &refusal{status: http.StatusUnauthorized, id: "Base.1.13.NoValidSession", text: "there is no valid session"})
-			return
+	}
+	return routes
+}
+
+// handle answers a request that is allowed. b.mu is held.
+func (b *BMC) handle(r *request) *answer {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if do, ok := b.routes[method+" "+r.uri]; ok {
+		return do(r)
+	}
+	if a := b.member(r, method); a != nil {
+		return a
+	}
+	if body := b.tree.get(r.uri); body != nil {
+		if method != http.MethodGet {
+			return refuse(&refusal{status: http.StatusMethodNotAllowed, id: "Base.1.13.OperationNotAllowed", text: "this resource is read only"})
 		}
-		mux.ServeHTTP(w, r)
-	})
-}
-
-func writeObject(w http.ResponseWriter, status int, o object) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("OData-Version", "4.0")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(o)
-}
-
-func writeError(w http.ResponseWriter, r *refusal) {
-	e := object{"code": "Base.1.13.GeneralError", "message": "see @Message.ExtendedInfo"}
-	if r.id != "" {
-		e["@Message.ExtendedInfo"] = []object{{"MessageId": r.id, "Message": r.text}}
+		return b.tagged(r, body)
 	}
-	writeObject(w, r.status, object{"error": e})
+	return missing()
 }
 
-func link(uri string) object { return object{"@odata.id": uri} }
-
-func (b *BMC) getRoot(w http.ResponseWriter, _ *http.Request) {
-	writeObject(w, http.StatusOK, object{
-		"@odata.id": uriRoot, "@odata.type": "#ServiceRoot.v1_10_0.ServiceRoot",
-		"Id": "RootService", "Name": "Root Service", "RedfishVersion": "1.13.1",
-		"Systems": link(uriSystems), "Managers": link(uriManagers), "SessionService": link(uriSessionSv),
-		"Links": object{"Sessions": link(uriSessions)},
-	})
-}
-
-func (b *BMC) getManagers(w http.ResponseWriter, _ *http.Request) {
-	writeObject(w, http.StatusOK, collection(uriManagers, "ManagerCollection", uriManager))
-}
-
-func (b *BMC) getManager(w http.ResponseWriter, _ *http.Request) {
-	writeObject(w, http.StatusOK, object{
-		"@odata.id": uriManager, "@odata.type": "#Manager.v1_12_0.Manager",
-		"Id": "1", "Name": "Manager", "ManagerType": "BMC",
-		"DateTime": time.Now().UTC().Format(time.RFC3339),
-		"Links":    object{"ManagerForServers": []object{link(uriSystem)}},
-	})
-}
-
-func collection(uri, kind string, members ...string) object {
-	list := []object{}
-	for _, m := range members {
-		list = append(list, link(m))
+// member answers for what is made at run time: sessions, subscriptions, jobs.
+// nil if the URI is no such thing.
+func (b *BMC) member(r *request, method string) *answer {
+	cut := strings.LastIndexByte(r.uri, '/')
+	if cut < 0 {
+		return nil
 	}
-	return object{
-		"@odata.id": uri, "@odata.type": "#" + kind + "." + kind, "Name": kind,
-		"Members": list, "Members@odata.count": len(list),
+	collection, id := r.uri[:cut], r.uri[cut+1:]
+	switch {
+	case b.layout.sessions != "" && collection == fold(b.layout.sessions):
+		return b.sessionMember(method, id)
+	case b.layout.subscriptions != "" && collection == fold(b.layout.subscriptions):
+		return b.subscriptionMember(method, id)
+	case slices.ContainsFunc(b.layout.tasks, func(uri string) bool { return collection == fold(uri) }):
+		return b.jobMember(r, method, id)
+	default:
+		return nil
 	}
+}
+
+func (b *BMC) getRoot(r *request) *answer {
+	body := b.tree.get(r.uri)
+	if b.personality.Session.NoLink {
+		delete(body, "Links")
+	}
+	return b.tagged(r, body)
+}
+
+func (b *BMC) getSystems(r *request) *answer {
+	body := b.tree.get(r.uri)
+	if b.personality.Wire.Loop && body != nil {
+		body["Members@odata.nextLink"] = b.layout.collection + "?$skip=1"
+	}
+	return b.tagged(r, body)
+}
+
+func (b *BMC) getManager(r *request) *answer {
+	body := b.tree.get(r.uri)
+	if _, ok := body["DateTime"]; ok {
+		body["DateTime"] = time.Now().Add(b.personality.Report.Clock).UTC().Format(time.RFC3339)
+	}
+	return b.tagged(r, body)
 }

@@ -6,7 +6,8 @@ import "time"
 const maxHistory = 1000
 
 // Record is one thing that happened at a BMC: "patch", "reset", "power",
-// "consumed" or "external".
+// "consumed", "external",
+// "boot" or "media".
 type Record struct {
 	At     time.Time
 	What   string
@@ -19,7 +20,9 @@ const (
 	RecordReset    = "reset"    // a reset that was accepted
 	RecordPower    = "power"    // a new PowerState
 	RecordConsumed = "consumed" // the target by which firmware picked its device
-	RecordExternal = "external" // something that a person did
+	RecordExternal = "external" // something that a person did, or the BMC of its own
+	RecordBoot     = "boot"     // why firmware did not boot what the override asks for
+	RecordMedia    = "media"    // an image that was inserted
 )
 
 // record adds a record. b.mu is held.

@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"time"
-
-	"rackboot/protocol"
-)
+import "time"
 
 // Reach is how a BMC answers the network.
 type Reach string
@@ -33,7 +29,7 @@ type Personality struct {
 	Name   string
 	Source string // the report or captured tree that shows the behaviour
 
-	Manufacturer string
+	Manufacturer string // empty: what the tree says
 	Model        string
 
 	PowerOnDelay  time.Duration // shown as PoweringOn
@@ -44,8 +40,6 @@ type Personality struct {
 	NoMode bool
 	// ActionInfoOnly states the reset types by ActionInfo instead of inline.
 	ActionInfoOnly bool
-	// SecondSystem lists a baseboard without reset and boot before the host.
-	SecondSystem bool
 
 	// RefusePatchInPost refuses boot changes while firmware runs.
 	RefusePatchInPost bool
@@ -67,13 +61,23 @@ type Personality struct {
 	Reach Reach
 	// Restore applies when mains power returns; empty is RestoreAlwaysOff.
 	Restore RestorePolicy
+
+	// Tree is what the resources say; nil is GenericTree. It is read once, by New.
+	Tree    *Tree
+	Latency Latency // on top of AnswerDelay
+	Boot    BootRules
+	ETag    ETagRules
+	Power   PowerRules
+	Report  ReportRules
+	Session SessionRules
+	Wire    WireRules
+	Event   EventRules
+	Media   MediaRules
+	BIOS    BIOSRules
+	Update  UpdateRules
 }
 
-const (
-	messageAlreadyDell = "IDRAC.2.8.PSU501"
-	messageAlreadyHPE  = "iLO.2.37.InvalidOperationForSystemState"
-	messagePostHPE     = "iLO.2.37.UnableToModifyDuringSystemPOST"
-)
+const messagePostHPE = "iLO.2.37.UnableToModifyDuringSystemPOST"
 
 // Plain has no quirk besides what most BMCs do: 409 for a state already
 // reached, and visible transitions.
@@ -115,7 +119,7 @@ func ActionInfoOnly() Personality {
 func Baseboard() Personality {
 	return plainWith("Baseboard", "NVIDIA GB200, HGX_Baseboard_0 (captured tree)", func(p *Personality) {
 		p.Manufacturer, p.Model = "NVIDIA", "GB200 NVL"
-		p.SecondSystem, p.NoMode = true, true
+		p.Tree, p.NoMode = BaseboardTree(), true
 	})
 }
 
@@ -166,27 +170,11 @@ func Down() Personality {
 	return plainWith("Down", "BMC restarting or unplugged", func(p *Personality) { p.Reach = ReachRefused })
 }
 
-// Personalities lists all presets.
+// Personalities lists the presets above, that every driver must know. [Presets]
+// has them and all others.
 func Personalities() []Personality {
 	return []Personality{
 		Plain(), PostRefuses(), ActionInfoOnly(), Baseboard(), IgnoresGraceful(), HangsPoweringOff(),
 		DropsOverride(), DropsOn(), RefusesOnAfterOff(), SlowAnswers(), Down(),
 	}
 }
-
-// allowedTargets are the boot targets that the BMC offers.
-func allowedTargets() []protocol.BootTarget {
-	return []protocol.BootTarget{protocol.TargetNone, protocol.TargetPxe, protocol.TargetHdd, protocol.TargetUefiHTTP}
-}
-
-// allowedResets are the reset types that the BMC offers.
-func allowedResets() []string {
-	return []string{resetOn, resetForceOff, resetGracefulShutdown, resetForceRestart}
-}
-
-const (
-	resetOn               = "On"
-	resetForceOff         = "ForceOff"
-	resetGracefulShutdown = "GracefulShutdown"
-	resetForceRestart     = "ForceRestart"
-)

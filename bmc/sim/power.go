@@ -1,122 +1,138 @@
 package sim
 
 import (
-	"net/http"
 	"time"
 
 	"rackboot/protocol"
 )
 
-// reset does a ComputerSystem.Reset of an allowed type.
-func (b *BMC) reset(kind string) *refusal {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.mains {
-		return &refusal{status: http.StatusServiceUnavailable, id: "Base.1.13.ServiceTemporarilyUnavailable", text: "no mains power"}
-	}
-	off := b.power == protocol.PowerOff
-	switch kind {
-	case resetOn:
-		if !off {
-			return b.already()
+// later does something after a delay unless the BMC is closed first, or a
+// newer power command came. bmc.mu is held by the caller, not by what is done.
+func (h *Host) later(d time.Duration, do func()) {
+	b := h.bmc
+	epoch := h.epoch
+	b.after(d, func() {
+		b.mu.Lock()
+		stale := h.epoch != epoch
+		b.mu.Unlock()
+		if !stale {
+			do()
 		}
-		if time.Since(b.offAt) < b.personality.RefuseOnFor {
-			return &refusal{status: http.StatusConflict, id: "Base.1.18.ActionParameterValueConflict", text: "the system has just been powered off"}
-		}
-		b.record(RecordReset, kind)
-		if b.dropOns > 0 {
-			b.dropOns--
-			return nil
-		}
-		b.powerOn()
-	case resetForceOff:
-		if off {
-			return b.already()
-		}
-		b.record(RecordReset, kind)
-		b.forceOff(nil)
-	case resetGracefulShutdown:
-		if off {
-			return b.already()
-		}
-		b.record(RecordReset, kind)
-		b.shutdown()
-	case resetForceRestart:
-		if off {
-			return b.already()
-		}
-		b.record(RecordReset, kind)
-		b.forceOff(b.powerOn)
-	}
-	return nil
+	})
 }
 
-// already answers a reset to the state that the system is in.
-func (b *BMC) already() *refusal {
-	if b.personality.AlreadyStatus == 0 {
-		return nil
+// powerOn starts the machine after the delay. bmc.mu is held.
+func (h *Host) powerOn() {
+	p := &h.bmc.personality
+	h.epoch++
+	if !h.masked {
+		h.setPower(protocol.PowerPoweringOn)
 	}
-	return &refusal{status: b.personality.AlreadyStatus, id: b.personality.AlreadyMessage, text: "the server is already in the requested state"}
-}
-
-// powerOn starts the machine after the delay. b.mu is held.
-func (b *BMC) powerOn() {
-	b.powerEpoch++
-	b.setPower(protocol.PowerPoweringOn)
-	b.later(b.personality.PowerOnDelay, func() {
-		if err := b.machine.PowerOn(b); err != nil {
-			b.logger.Warn("simulated machine does not start", "err", err)
-			b.settle()
+	if p.Power.OnFallsBack > 0 && !h.masked {
+		p.Power.OnFallsBack--
+		h.later(p.PowerOnDelay, h.settle)
+		return
+	}
+	h.beginBoot()
+	h.begun = true
+	h.later(p.PowerOnDelay, func() {
+		if err := h.machine.PowerOn(h); err != nil {
+			h.bmc.logger.Warn("simulated machine does not start", "err", err)
+			h.settle()
 		}
 	})
 }
 
 // forceOff cuts power after the delay, and then does what comes next, with
-// b.mu held. b.mu is held.
-func (b *BMC) forceOff(next func()) {
-	b.powerEpoch++
-	b.setPower(protocol.PowerPoweringOff)
-	b.later(b.personality.PowerOffDelay, func() {
-		if err := b.machine.PowerOff(); err != nil {
-			b.logger.Warn("simulated machine does not stop", "err", err)
+// bmc.mu held. bmc.mu is held.
+func (h *Host) forceOff(next func()) {
+	h.epoch++
+	p := h.bmc.personality
+	delay := p.PowerOffDelay
+	switch {
+	case h.masked:
+		delay = 0
+	case p.Power.OffAtOnce:
+		h.setPower(protocol.PowerOff)
+	default:
+		h.setPower(protocol.PowerPoweringOff)
+	}
+	h.later(delay, func() {
+		if err := h.machine.PowerOff(); err != nil {
+			h.bmc.logger.Warn("simulated machine does not stop", "err", err)
 		}
-		b.settle()
-		if next != nil {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			next()
+		if next == nil {
+			h.settle()
+			return
+		}
+		h.bmc.mu.Lock()
+		defer h.bmc.mu.Unlock()
+		next()
+	})
+}
+
+// restart is a reset that the BMC does of its own: Off is not seen. bmc.mu is held.
+func (h *Host) restart(why string) {
+	h.bmc.record(RecordExternal, why)
+	h.masked = true
+	h.forceOff(h.powerOn)
+}
+
+// shutdown asks the system to end. bmc.mu is held.
+func (h *Host) shutdown() {
+	p := h.bmc.personality
+	switch {
+	case p.IgnoreGraceful:
+		return
+	case p.HangPoweringOff:
+		h.epoch++
+		h.setPower(protocol.PowerPoweringOff)
+		return
+	case p.Power.OffAtOnce:
+		h.setPower(protocol.PowerOff)
+	case h.machine.State() == MachineRunning:
+		h.setPower(protocol.PowerPoweringOff)
+	}
+	h.later(0, func() {
+		if err := h.machine.Shutdown(); err != nil {
+			h.bmc.logger.Warn("simulated machine does not hear the power button", "err", err)
 		}
 	})
 }
 
-// shutdown asks the system to end. b.mu is held.
-func (b *BMC) shutdown() {
-	switch {
-	case b.personality.IgnoreGraceful:
-	case b.personality.HangPoweringOff:
-		b.powerEpoch++
-		b.setPower(protocol.PowerPoweringOff)
-	default:
-		if b.machine.State() == MachineRunning {
-			b.setPower(protocol.PowerPoweringOff)
-		}
-		b.later(0, func() {
-			if err := b.machine.Shutdown(); err != nil {
-				b.logger.Warn("simulated machine does not hear the power button", "err", err)
-			}
-		})
+// settle takes the power state from the machine.
+func (h *Host) settle() {
+	state := h.machine.State()
+	h.bmc.mu.Lock()
+	defer h.bmc.mu.Unlock()
+	if state == MachineOff {
+		h.offAt, h.hung = time.Now(), false
+		h.setPower(protocol.PowerOff)
+	} else {
+		h.setPower(protocol.PowerOn)
 	}
 }
 
-// settle takes the power state from the machine.
-func (b *BMC) settle() {
-	state := b.machine.State()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if state == MachineOff {
-		b.offAt = time.Now()
-		b.setPower(protocol.PowerOff)
-	} else {
-		b.setPower(protocol.PowerOn)
+// maxPast bounds the changes of power that are remembered.
+const maxPast = 32
+
+// powerChange is a power state and when it began.
+type powerChange struct {
+	at    time.Time
+	power protocol.PowerState
+}
+
+// shown is the power state as a read gives it. bmc.mu is held.
+func (h *Host) shown() any {
+	rules := h.bmc.personality.Power
+	power := h.past[0].power
+	for _, c := range h.past[1:] {
+		if time.Since(c.at) >= rules.StaleFor {
+			power = c.power
+		}
 	}
+	if word, ok := rules.Shown[string(power)]; ok {
+		return word
+	}
+	return power
 }

@@ -2,29 +2,57 @@ package sim
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
+	"strconv"
+	"time"
+
+	"rackboot/protocol"
 )
 
-func (b *BMC) postReset(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
-	if err != nil {
-		panic(http.ErrAbortHandler)
+// The reset types that the simulator knows (Redfish ResetType).
+const (
+	resetOn               = "On"
+	resetForceOn          = "ForceOn"
+	resetForceOff         = "ForceOff"
+	resetGracefulShutdown = "GracefulShutdown"
+	resetGracefulRestart  = "GracefulRestart"
+	resetForceRestart     = "ForceRestart"
+	resetPowerCycle       = "PowerCycle"
+	resetPushPowerButton  = "PushPowerButton"
+	resetNmi              = "Nmi"
+)
+
+const (
+	messageAlreadyDell = "IDRAC.2.8.PSU501"
+	messageAlreadyHPE  = "iLO.2.37.InvalidOperationForSystemState"
+	messageNotReady    = "IDRAC.2.8.SYS518"
+)
+
+func knownResets() []string {
+	return []string{
+		resetOn, resetForceOn, resetForceOff, resetGracefulShutdown, resetGracefulRestart,
+		resetForceRestart, resetPowerCycle, resetPushPowerButton, resetNmi,
 	}
-	kind, refused := parseReset(body)
+}
+
+func (h *Host) postReset(r *request) *answer {
+	allowed := h.resets
+	if len(allowed) == 0 {
+		allowed = knownResets()
+	}
+	kind, refused := parseReset(r.body, allowed)
 	if refused == nil {
-		refused = b.reset(kind)
+		refused = h.reset(kind)
 	}
 	if refused != nil {
-		writeError(w, refused)
-		return
+		return refuse(refused)
 	}
-	w.WriteHeader(http.StatusNoContent)
+	return reply(http.StatusNoContent, nil)
 }
 
 // parseReset checks the body of a reset.
-func parseReset(body []byte) (string, *refusal) {
+func parseReset(body []byte, allowed []string) (string, *refusal) {
 	var f map[string]json.RawMessage
 	if json.Unmarshal(body, &f) != nil || f == nil {
 		return "", &refusal{status: http.StatusBadRequest, id: "Base.1.13.MalformedJSON", text: "the body is not a JSON object"}
@@ -35,15 +63,104 @@ func parseReset(body []byte) (string, *refusal) {
 		}
 	}
 	var kind string
-	if json.Unmarshal(f["ResetType"], &kind) != nil || !slices.Contains(allowedResets(), kind) {
+	if json.Unmarshal(f["ResetType"], &kind) != nil || !slices.Contains(allowed, kind) {
 		return "", &refusal{status: http.StatusBadRequest, id: "Base.1.13.ActionParameterValueNotInList", text: "parameter ResetType"}
 	}
 	return kind, nil
 }
 
-func (b *BMC) getResetInfo(w http.ResponseWriter, _ *http.Request) {
-	writeObject(w, http.StatusOK, object{
-		"@odata.id": uriResetInfo, "@odata.type": "#ActionInfo.v1_1_2.ActionInfo", "Id": "ResetActionInfo", "Name": "Reset Action Info",
-		"Parameters": []object{{"Name": "ResetType", "Required": true, "DataType": "String", "AllowableValues": allowedResets()}},
-	})
+// reset does a ComputerSystem.Reset of an allowed type. bmc.mu is held.
+func (h *Host) reset(kind string) *refusal {
+	off := h.power == protocol.PowerOff
+	if refused := h.untimely(kind, off); refused != nil {
+		return refused
+	}
+	switch kind {
+	case resetOn, resetForceOn:
+		if !off {
+			return h.already()
+		}
+	case resetPushPowerButton:
+	default:
+		if off {
+			return h.already()
+		}
+	}
+	h.bmc.record(RecordReset, kind)
+	h.resetAt = time.Now()
+	h.do(kind, off)
+	return nil
+}
+
+// untimely refuses resets that come too soon, or never work.
+func (h *Host) untimely(kind string, off bool) *refusal {
+	p := h.bmc.personality
+	gap := time.Since(h.resetAt)
+	switch {
+	case !h.bmc.mains:
+		return &refusal{status: http.StatusServiceUnavailable, id: "Base.1.13.ServiceTemporarilyUnavailable", text: "no mains power"}
+	case kind == p.Power.RefuseReset:
+		return propertyError("ActionParameterNotSupported", "ResetType")
+	case !h.resetAt.IsZero() && gap < p.Power.Gap:
+		left := strconv.Itoa(int((p.Power.Gap - gap + time.Second - 1) / time.Second))
+		return &refusal{status: http.StatusServiceUnavailable, id: messageNotReady, text: "the last operation is not complete", retryAfter: left}
+	case !h.resetAt.IsZero() && gap < p.Power.RefuseAfter:
+		return &refusal{status: http.StatusBadRequest, id: messageAlreadyHPE, text: "not in this state"}
+	case kind == resetOn && off && !h.offAt.IsZero() && time.Since(h.offAt) < p.RefuseOnFor:
+		return &refusal{status: http.StatusConflict, id: "Base.1.18.ActionParameterValueConflict", text: "the system has just been powered off"}
+	default:
+		return nil
+	}
+}
+
+// already answers a reset to the state that the system is in.
+func (h *Host) already() *refusal {
+	p := h.bmc.personality
+	if p.AlreadyStatus == 0 {
+		return nil
+	}
+	return &refusal{status: p.AlreadyStatus, id: p.AlreadyMessage, text: "the server is already in the requested state"}
+}
+
+// do does an accepted reset.
+func (h *Host) do(kind string, off bool) {
+	h.masked = false
+	switch kind {
+	case resetOn, resetForceOn:
+		if h.dropOns > 0 {
+			h.dropOns--
+			return
+		}
+		h.powerOn()
+	case resetForceOff:
+		h.forceOff(nil)
+	case resetGracefulShutdown:
+		h.shutdown()
+	case resetPowerCycle:
+		h.forceOff(h.powerOn)
+	case resetForceRestart:
+		if h.bmc.personality.Power.RestartHangs {
+			h.hang()
+			return
+		}
+		h.forceOff(h.powerOn)
+	case resetGracefulRestart:
+		if h.bmc.personality.Power.RestartHard || h.machine.State() == MachineRunning {
+			h.forceOff(h.powerOn)
+		}
+	case resetPushPowerButton:
+		if off {
+			h.powerOn()
+		} else {
+			h.shutdown()
+		}
+	}
+}
+
+// hang leaves the host powered and dead: the machine is cut while the BMC still
+// says On.
+func (h *Host) hang() {
+	h.hung, h.masked = true, true
+	h.epoch++
+	h.later(0, func() { _ = h.machine.PowerOff() })
 }

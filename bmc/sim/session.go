@@ -3,86 +3,124 @@ package sim
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxSessions is what Supermicro BMCs hold.
 const maxSessions = 16
 
+// session is an open session.
+type session struct {
+	token string
+	used  time.Time
+}
+
 // allowed checks basic authentication or a session token (DSP0266).
-// The service root can be read and a session be opened without.
-func (b *BMC) allowed(r *http.Request) bool {
-	path := strings.TrimSuffix(r.URL.Path, "/")
-	if r.Method == http.MethodGet && path == uriRoot || r.Method == http.MethodPost && path == uriSessions {
+// The service root can be read and a session be opened without. b.mu is held.
+func (b *BMC) allowed(r *request) bool {
+	if r.Method == http.MethodGet && r.uri == uriRoot || r.Method == http.MethodPost && b.isLogin(r.uri) {
 		return true
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.endSessions()
 	if token := r.Header.Get("X-Auth-Token"); token != "" {
-		for _, t := range b.sessions {
-			if subtle.ConstantTimeCompare([]byte(t), []byte(token)) == 1 {
+		for _, s := range b.sessions {
+			if subtle.ConstantTimeCompare([]byte(s.token), []byte(token)) == 1 {
+				s.used = time.Now()
 				return true
 			}
 		}
 		return false
 	}
 	username, password, ok := r.BasicAuth()
-	return ok && username == b.username && password == b.password
+	return ok && b.authentic(username, password)
 }
 
-func (b *BMC) getSessionService(w http.ResponseWriter, _ *http.Request) {
-	writeObject(w, http.StatusOK, object{
-		"@odata.id": uriSessionSv, "@odata.type": "#SessionService.v1_1_8.SessionService",
-		"Id": "SessionService", "Name": "Session Service", "ServiceEnabled": true, "SessionTimeout": 300,
-		"Sessions": link(uriSessions),
-	})
+func (b *BMC) isLogin(uri string) bool {
+	sessions := fold(b.layout.sessions)
+	return sessions != "" && (uri == sessions || uri == sessions+"/members")
 }
 
-func (b *BMC) getSessions(w http.ResponseWriter, _ *http.Request) {
-	b.mu.Lock()
+// authentic checks a password and counts wrong ones. b.mu is held.
+func (b *BMC) authentic(username, password string) bool {
+	rules := b.personality.Session
+	if rules.LockAfter > 0 && b.wrong >= rules.LockAfter && time.Since(b.lockedAt) < rules.LockFor {
+		return false
+	}
+	if username == b.username && password == b.password {
+		b.wrong = 0
+		return true
+	}
+	if b.wrong++; b.wrong >= rules.LockAfter {
+		b.lockedAt = time.Now()
+	}
+	return false
+}
+
+// endSessions forgets sessions that were not used for too long. b.mu is held.
+func (b *BMC) endSessions() {
+	limit := b.personality.Session.Timeout
+	if limit == 0 {
+		return
+	}
+	for id, s := range b.sessions {
+		if time.Since(s.used) >= limit {
+			delete(b.sessions, id)
+		}
+	}
+}
+
+func (b *BMC) getSessions(r *request) *answer {
+	body := b.tree.get(r.uri)
+	if body == nil {
+		body = object{"@odata.id": b.layout.sessions, "Name": "Sessions"}
+	}
 	var members []string
 	for id := range b.sessions {
-		members = append(members, uriSessions+"/"+id)
+		members = append(members, strings.TrimRight(b.layout.sessions, "/")+"/"+id)
 	}
-	b.mu.Unlock()
 	slices.Sort(members)
-	writeObject(w, http.StatusOK, collection(uriSessions, "SessionCollection", members...))
+	setMembers(body, members)
+	return b.tagged(r, body)
 }
 
-func (b *BMC) postSession(w http.ResponseWriter, r *http.Request) {
-	var login struct{ UserName, Password string }
-	if json.NewDecoder(io.LimitReader(r.Body, maxBody)).Decode(&login) != nil {
-		writeError(w, &refusal{status: http.StatusBadRequest, id: "Base.1.13.MalformedJSON", text: "the body is not JSON"})
-		return
+func (b *BMC) postSession(r *request) *answer {
+	login, refused := r.object()
+	if refused != nil {
+		return refuse(refused)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.endSessions()
+	limit := b.personality.Session.Max
+	if limit == 0 {
+		limit = maxSessions
+	}
+	name := textAt(login, "UserName")
 	switch {
-	case login.UserName != b.username || login.Password != b.password:
-		writeError(w, &refusal{status: http.StatusUnauthorized, id: "Base.1.13.NoValidSession", text: "wrong credentials"})
-	case len(b.sessions) >= maxSessions:
-		writeError(w, &refusal{status: http.StatusServiceUnavailable, id: "IDRAC.2.8.RAC0218", text: "the maximum number of sessions is reached"})
-	default:
-		id, token := rand.Text(), rand.Text()
-		b.sessions[id] = token
-		w.Header().Set("X-Auth-Token", token)
-		w.Header().Set("Location", uriSessions+"/"+id)
-		writeObject(w, http.StatusCreated, object{"@odata.id": uriSessions + "/" + id, "Id": id, "Name": "Session", "UserName": login.UserName})
+	case !b.authentic(name, textAt(login, "Password")):
+		return refuse(&refusal{status: http.StatusUnauthorized, id: "Base.1.13.NoValidSession", text: "wrong credentials"})
+	case len(b.sessions) >= limit:
+		return refuse(&refusal{status: http.StatusServiceUnavailable, id: "IDRAC.2.8.RAC0218", text: "the maximum number of sessions is reached"})
 	}
+	id := strings.ToLower(rand.Text())
+	s := &session{token: rand.Text(), used: time.Now()}
+	b.sessions[id] = s
+	uri := strings.TrimRight(b.layout.sessions, "/") + "/" + id
+	a := reply(http.StatusCreated, object{"@odata.id": uri, "Id": id, "Name": "Session", "UserName": name})
+	a.header.Set("X-Auth-Token", s.token)
+	a.header.Set("Location", uri)
+	return a
 }
 
-func (b *BMC) deleteSession(w http.ResponseWriter, r *http.Request) {
-	b.mu.Lock()
-	_, ok := b.sessions[r.PathValue("id")]
-	delete(b.sessions, r.PathValue("id"))
-	b.mu.Unlock()
-	if !ok {
-		writeError(w, &refusal{status: http.StatusNotFound, id: "Base.1.13.ResourceMissingAtURI", text: "no such session"})
-		return
+func (b *BMC) sessionMember(method, id string) *answer {
+	if b.sessions[id] == nil {
+		return nil
 	}
-	w.WriteHeader(http.StatusNoContent)
+	if method == http.MethodDelete {
+		delete(b.sessions, id)
+		return reply(http.StatusNoContent, nil)
+	}
+	uri := strings.TrimRight(b.layout.sessions, "/") + "/" + id
+	return reply(http.StatusOK, object{"@odata.id": uri, "Id": id, "Name": "Session", "UserName": b.username})
 }

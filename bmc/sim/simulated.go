@@ -14,10 +14,13 @@ type SimulatedConfig struct {
 	Shutdown time.Duration // from the power button to off, while a system runs
 	Firmware Firmware      // nil: network targets fail, an installed disk boots
 	Disk     *Disk         // nil: a new empty one
+	// Order is what is tried without an override, and after one that fails, until
+	// one boots; empty is the EFI shell.
+	Order []protocol.BootTarget
 }
 
-// Simulated is a machine without hardware. Without an override it stops in the
-// EFI shell, which is the boot order that Rackboot asks operators to set.
+// Simulated is a machine without hardware. Without an override and an order it
+// stops in the EFI shell, which is the order that Rackboot asks operators to set.
 type Simulated struct {
 	config SimulatedConfig
 	disk   *Disk
@@ -85,11 +88,16 @@ func (m *Simulated) boot(r *run) {
 	target := r.board.NextBoot()
 	r.board.BootConsumed(target)
 	m.advance(r, MachineBooting)
-	if m.bootFrom(r, target) {
-		m.advance(r, MachineRunning)
-	} else {
-		m.advance(r, MachineShell)
+	for _, t := range append([]protocol.BootTarget{target}, m.config.Order...) {
+		if m.bootFrom(r, t) {
+			m.advance(r, MachineRunning)
+			return
+		}
+		if r.ctx.Err() != nil {
+			return
+		}
 	}
+	m.advance(r, MachineShell)
 }
 
 func (m *Simulated) bootFrom(r *run, target protocol.BootTarget) bool {
@@ -98,7 +106,7 @@ func (m *Simulated) bootFrom(r *run, target protocol.BootTarget) bool {
 		if m.disk.Digest() == "" {
 			return false
 		}
-	case protocol.TargetPxe, protocol.TargetUefiHTTP:
+	case protocol.TargetPxe, protocol.TargetUefiHTTP, targetCd, targetUsbCd:
 		if m.config.Firmware == nil {
 			return false
 		}

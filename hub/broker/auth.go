@@ -17,6 +17,7 @@ type gate struct {
 	open    atomic.Bool // agents are let in
 	log     *slog.Logger
 	refused func()
+	refuse  func(agent string) bool // may be nil
 }
 
 // Check is called by the server for each new connection. TLS has verified the
@@ -55,6 +56,12 @@ func (g *gate) check(c server.ClientAuthentication) bool {
 		return false
 	}
 	c.RegisterUser(&server.User{Username: name, Permissions: permissions})
+	// Asked after the name is known to the server: a connection that comes while its
+	// agent is being cut is then refused here or found by Cut.
+	if name != g.hub && g.refuse != nil && g.refuse(name) {
+		g.log.Warn("broker connection refused", "reason", "the agent is refused", "agent", name)
+		return false
+	}
 	return true
 }
 

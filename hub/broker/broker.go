@@ -36,7 +36,7 @@ func Open(cfg Config) (*Broker, error) {
 		return nil, err
 	}
 	refused := newRefused()
-	g := &gate{hub: cfg.HubIdentity, token: rand.Text(), log: cfg.Logger, refused: refused.Inc}
+	g := &gate{hub: cfg.HubIdentity, token: rand.Text(), log: cfg.Logger, refused: refused.Inc, refuse: cfg.Refuse}
 	options := cfg.options(host, port, g)
 	held, err := lock(cfg.Dir)
 	if err != nil {
@@ -56,10 +56,12 @@ func Open(cfg Config) (*Broker, error) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "broker on %s with store %s did not start: %s", cfg.MQTTListen, cfg.Dir, text).
 			WithHint("check that no other hub runs, that the port is free and that the disk can be written")
 	}
-	b.addr = net.JoinHostPort(host, strconv.Itoa(options.MQTT.Port))
+	if cfg.MQTTListen != "" {
+		b.addr = net.JoinHostPort(host, strconv.Itoa(options.MQTT.Port))
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	if err := b.prepare(ctx); err != nil {
+	if err := b.prepare(ctx, cfg.MQTTListen != ""); err != nil {
 		b.Close()
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "cannot clear MQTT state: %w", err)
 	}
@@ -71,13 +73,13 @@ func Open(cfg Config) (*Broker, error) {
 	return b, nil
 }
 
-func (b *Broker) prepare(ctx context.Context) error {
+func (b *Broker) prepare(ctx context.Context, listens bool) error {
 	nc, err := b.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	return resetMQTT(ctx, nc)
+	return resetMQTT(ctx, nc, listens)
 }
 
 // Conn makes a connection within the process, with all rights. It may be closed
@@ -112,7 +114,7 @@ func (b *Broker) Conn(ctx context.Context) (*nats.Conn, error) {
 }
 
 // Addr is the address of the MQTT listener, host:port. The host is as it was
-// configured, so it may be empty or 0.0.0.0.
+// configured, so it may be empty or 0.0.0.0. Without a listener it is empty.
 func (b *Broker) Addr() string { return b.addr }
 
 // Close ends all connections and the server, and returns when its store is

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestCertificateIsRequired(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	other, err := pki.Open(filepath.Join(t.TempDir(), "pki"), nil)
 	if err != nil {
@@ -96,6 +97,7 @@ func TestNamesWithoutRights(t *testing.T) {
 
 // The store outlives the broker; MQTT state does not.
 func TestReopen(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	store := func() jetstream.KeyValue {
 		kv, err := bucket(t.Context(), s.broker)
@@ -196,8 +198,34 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
+	s.broker = b
+	s.serves(t)
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Error(problems, err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			got[f.GetName()] += m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	// One hub and one agent, with a session each and at least a message in and out.
+	for name, least := range map[string]float64{
+		"rackboot_broker_connections": 2, "rackboot_broker_mqtt_sessions": 2, "rackboot_broker_subscriptions": 1,
+		"rackboot_broker_messages_total": 2, "rackboot_broker_message_bytes_total": 2, "rackboot_broker_store_used_bytes": 1,
+	} {
+		if got[name] < least {
+			t.Errorf("%s is %v, want at least %v", name, got[name], least)
+		}
+	}
+	for _, name := range []string{"rackboot_broker_pending_bytes", "rackboot_broker_slow_consumers_total", "rackboot_broker_refused_total"} {
+		if v, ok := got[name]; !ok || v != 0 {
+			t.Errorf("%s is %v, %v", name, v, ok)
+		}
 	}
 }
 

@@ -19,11 +19,11 @@ const (
 	MaxPayload = 256 << 10
 
 	defaultMaxConnections = 20_000
-	defaultMaxStore       = 16 << 30 // bytes on disk
-	maxSubscriptions      = 256      // per connection
-	maxPending            = 64 << 20 // bytes that wait for one connection; a fleet reports at once after a restart
-	authTimeout           = 10 * time.Second
-	writeDeadline         = 10 * time.Second
+	defaultMaxStore       = 16 << 30         // bytes on disk
+	maxSubscriptions      = 256              // per connection
+	maxPending            = 64 << 20         // bytes that wait for one connection; a fleet reports at once after a restart
+	authTimeout           = 10 * time.Second // for TLS, and again for CONNECT
+	writeDeadline         = 10 * time.Second // for a connection to take what waits for it
 	startTimeout          = 10 * time.Second
 	serverName            = "rackboot-hub"
 )
@@ -33,10 +33,14 @@ type Config struct {
 	// Dir holds the store; it is made and locked. The hub may keep nothing else in
 	// it.
 	Dir string
-	// MQTTListen is host:port; port 0 takes a free one.
+	// MQTTListen is host:port; port 0 takes a free one. Empty is no MQTT at all: the
+	// store only, where agents have another broker.
 	MQTTListen string
 	// TLS must require and verify client certificates.
 	TLS *tls.Config
+	// Refuse says whether an agent is to be refused, and may be nil. It is called for
+	// each new connection, at once with others, and must not wait. See [Broker.Cut].
+	Refuse func(agent string) bool
 	// HubIdentity is the common name of the hub's own certificate. It must not be
 	// a valid agent id.
 	HubIdentity string
@@ -48,12 +52,35 @@ type Config struct {
 	Logger *slog.Logger
 	// Registerer takes the metrics; nil for none.
 	Registerer prometheus.Registerer
+
+	limits limits // other ones, in tests
+}
+
+// limits are those of a connection that does not behave.
+type limits struct {
+	pending     int64 // bytes
+	write, auth time.Duration
 }
 
 func (c *Config) check() (host string, port int, err error) {
 	const op = "broker.Open"
 	invalid := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.CodeInvalid, op, format, args...)
+	}
+	if c.Dir == "" || c.Logger == nil {
+		return "", 0, invalid("Dir and Logger are required")
+	}
+	if c.limits == (limits{}) {
+		c.limits = limits{pending: maxPending, write: writeDeadline, auth: authTimeout}
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = defaultMaxConnections
+	}
+	if c.MaxStore == 0 {
+		c.MaxStore = defaultMaxStore
+	}
+	if c.MQTTListen == "" {
+		return "", 0, nil
 	}
 	host, text, err := net.SplitHostPort(c.MQTTListen)
 	if err == nil {
@@ -62,27 +89,16 @@ func (c *Config) check() (host string, port int, err error) {
 	switch {
 	case err != nil || port < 0 || port > 65535:
 		return "", 0, invalid("listen address %q is not host:port", c.MQTTListen)
-	case c.Dir == "" || c.Logger == nil:
-		return "", 0, invalid("Dir and Logger are required")
 	case c.TLS == nil || c.TLS.ClientAuth != tls.RequireAndVerifyClientCert || c.TLS.ClientCAs == nil || c.TLS.MinVersion < tls.VersionTLS13:
 		return "", 0, invalid("the TLS configuration does not require TLS 1.3 and a verified client certificate")
 	case c.HubIdentity == "" || protocol.ValidName(c.HubIdentity):
 		return "", 0, invalid("hub identity %q could be the id of an agent", c.HubIdentity)
 	}
-	if c.MaxConnections == 0 {
-		c.MaxConnections = defaultMaxConnections
-	}
-	if c.MaxStore == 0 {
-		c.MaxStore = defaultMaxStore
-	}
 	return host, port, nil
 }
 
 func (c *Config) options(host string, port int, auth server.Authentication) *server.Options {
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	return &server.Options{
+	o := &server.Options{
 		ServerName:                 serverName,
 		DontListen:                 true,
 		NoSigs:                     true,
@@ -94,18 +110,25 @@ func (c *Config) options(host string, port int, auth server.Authentication) *ser
 		JetStreamMaxMemory:         maxMemory,
 		JetStreamLimits:            server.JSLimitOpts{DefaultMaxConsumers: -1},
 		CustomClientAuthentication: auth,
-		AuthTimeout:                authTimeout.Seconds(),
+		AuthTimeout:                c.limits.auth.Seconds(),
 		MaxConn:                    c.MaxConnections,
 		MaxSubs:                    maxSubscriptions,
 		MaxPayload:                 MaxPayload,
-		MaxPending:                 maxPending,
-		WriteDeadline:              writeDeadline,
-		MQTT: server.MQTTOpts{
-			Host:        host,
-			Port:        port,
-			TLSConfig:   c.TLS,
-			TLSTimeout:  authTimeout.Seconds(),
-			AuthTimeout: authTimeout.Seconds(),
-		},
+		MaxPending:                 c.limits.pending,
+		WriteDeadline:              c.limits.write,
 	}
+	if c.MQTTListen == "" {
+		return o
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	o.MQTT = server.MQTTOpts{
+		Host:        host,
+		Port:        port,
+		TLSConfig:   c.TLS,
+		TLSTimeout:  c.limits.auth.Seconds(),
+		AuthTimeout: c.limits.auth.Seconds(),
+	}
+	return o
 }

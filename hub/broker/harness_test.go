@@ -26,26 +26,34 @@ type site struct {
 	keys   *pki.PKI
 	store  string
 	broker *Broker
+	change func(*Config) // may be nil
 }
 
-func newSite(t testing.TB) *site {
+func newSite(t testing.TB) *site { return newSiteWith(t, nil) }
+
+// newSiteWith changes the configuration of the broker.
+func newSiteWith(t testing.TB, change func(*Config)) *site {
 	t.Helper()
 	dir := t.TempDir()
 	keys, err := pki.Open(filepath.Join(dir, "pki"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, keys: keys, store: filepath.Join(dir, "store")}
+	s := &site{t: t, keys: keys, store: filepath.Join(dir, "store"), change: change}
 	s.open()
 	t.Cleanup(func() { s.broker.Close() })
 	return s
 }
 
 func (s *site) config() Config {
-	return Config{
+	c := Config{
 		Dir: s.store, MQTTListen: freeAddress(s.t), TLS: s.keys.BrokerTLS(), HubIdentity: pki.HubIdentity,
 		Logger: slog.New(slog.DiscardHandler),
 	}
+	if s.change != nil {
+		s.change(&c)
+	}
+	return c
 }
 
 // freeAddress is a loopback address whose port no outgoing connection can take

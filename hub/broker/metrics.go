@@ -13,18 +13,94 @@ func register(r prometheus.Registerer, s *server.Server, refused prometheus.Coun
 	if r == nil {
 		return nil
 	}
-	for _, c := range []prometheus.Collector{
-		refused,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "rackboot_broker_connections", Help: "Open connections, those within the hub included."},
-			func() float64 { return float64(s.NumClients()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "rackboot_broker_subscriptions", Help: "Subscriptions of all connections."},
-			func() float64 { return float64(s.NumSubscriptions()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "rackboot_broker_slow_consumers_total", Help: "Connections closed because they read too slowly."},
-			func() float64 { return float64(s.NumSlowConsumers()) }),
-	} {
+	for _, c := range []prometheus.Collector{refused, newCollector(s)} {
 		if err := r.Register(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// collector reads the server's own counters when it is asked. A read goes over all
+// connections, under one lock each.
+type collector struct {
+	server *server.Server
+
+	connections, sessions, subscriptions, slow *prometheus.Desc
+	messages, bytes, pending, used             *prometheus.Desc
+}
+
+// Values of the labels.
+const (
+	directionIn   = "in"  // to the broker
+	directionOut  = "out" // from the broker
+	storageDisk   = "disk"
+	storageMemory = "memory"
+)
+
+func newCollector(s *server.Server) *collector {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("rackboot_broker_"+name, help, labels, nil)
+	}
+	return &collector{
+		server:        s,
+		connections:   desc("connections", "Open connections, those within the hub included."),
+		sessions:      desc("mqtt_sessions", "MQTT sessions that are kept."),
+		subscriptions: desc("subscriptions", "Subscriptions of all connections."),
+		slow:          desc("slow_consumers_total", "Connections closed because they read too slowly."),
+		messages:      desc("messages_total", "Messages, those within the hub included.", "direction"),
+		bytes:         desc("message_bytes_total", "Bytes of messages, those within the hub included.", "direction"),
+		pending:       desc("pending_bytes", "Bytes that wait for connections to read them."),
+		used:          desc("store_used_bytes", "Size of what JetStream keeps.", "storage"),
+	}
+}
+
+func (c *collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
+
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	counter := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	gauge(c.connections, float64(c.server.NumClients()))
+	gauge(c.subscriptions, float64(c.server.NumSubscriptions()))
+	counter(c.slow, float64(c.server.NumSlowConsumers()))
+	if v, err := c.server.Varz(nil); err != nil {
+		out <- prometheus.NewInvalidMetric(c.messages, err)
+	} else {
+		counter(c.messages, float64(v.InMsgs), directionIn)
+		counter(c.messages, float64(v.OutMsgs), directionOut)
+		counter(c.bytes, float64(v.InBytes), directionIn)
+		counter(c.bytes, float64(v.OutBytes), directionOut)
+	}
+	if list, err := c.server.Connz(&server.ConnzOptions{Limit: c.server.NumClients() + 1}); err != nil {
+		out <- prometheus.NewInvalidMetric(c.pending, err)
+	} else {
+		sum := 0
+		for _, one := range list.Conns {
+			sum += one.Pending
+		}
+		gauge(c.pending, float64(sum))
+	}
+	if js, err := c.server.Jsz(&server.JSzOptions{Accounts: true, Streams: true}); err != nil {
+		out <- prometheus.NewInvalidMetric(c.used, err)
+	} else {
+		gauge(c.used, float64(js.Store), storageDisk)
+		gauge(c.used, float64(js.Memory), storageMemory)
+		gauge(c.sessions, float64(sessions(js)))
+	}
+}
+
+// sessions are the records of the stream that MQTT keeps them in.
+func sessions(js *server.JSInfo) (n uint64) {
+	for _, account := range js.AccountDetails {
+		for _, stream := range account.Streams {
+			if stream.Name == sessionStream {
+				n += stream.State.Msgs
+			}
+		}
+	}
+	return n
 }

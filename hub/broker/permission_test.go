@@ -8,9 +8,10 @@ import (
 )
 
 func TestOwnTopicsWork(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	hub, agent := s.hub(t), s.agent(t, "rack-1")
-	for _, qos := range []byte{0, 1} {
+	for _, qos := range []byte{0, 1, 2} {
 		granted, up := subscribe(t, hub, "rb/v1/a/+/u/#", qos)
 		if !granted {
 			t.Fatal("hub may not subscribe")
@@ -34,6 +35,7 @@ func TestOwnTopicsWork(t *testing.T) {
 
 // Subscriptions outside of the own tree are refused in the SUBACK.
 func TestForbiddenSubscriptions(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, row := range []struct {
 		who     string
@@ -54,7 +56,7 @@ func TestForbiddenSubscriptions(t *testing.T) {
 		}
 		cl := c(t)
 		for _, f := range row.filters {
-			for _, qos := range []byte{0, 1} {
+			for _, qos := range []byte{0, 1, 2} {
 				if !cl.IsConnectionOpen() {
 					cl = c(t)
 				}
@@ -71,6 +73,7 @@ func TestForbiddenSubscriptions(t *testing.T) {
 // Publishes outside of the own tree reach nobody, not even one with all rights;
 // the last row shows that the watcher would have seen them.
 func TestForbiddenPublishes(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	nc, err := s.broker.Conn(t.Context())
 	if err != nil {
@@ -90,7 +93,7 @@ func TestForbiddenPublishes(t *testing.T) {
 		"rb/v1/a/rack-2/u/report", "rb/v1/a/rack-1/d/hold", "rb/v1/a/rack-2/d/hold", "rb/v1/h/announce", "rb/v1/a/rack-1",
 		"rb/v1/a/rack-1/u", "$KV/hub/claims", "rb//v1", "rb/v1/a/rack-1/u.d/hold",
 	} {
-		for _, qos := range []byte{0, 1} {
+		for _, qos := range []byte{0, 1, 2} {
 			for _, retain := range []bool{false, true} {
 				c := s.agent(t, "rack-1") // a refused publish may end the connection
 				c.Publish(topic, qos, retain, "forged").WaitTimeout(100 * time.Millisecond)
@@ -114,6 +117,7 @@ func TestForbiddenPublishes(t *testing.T) {
 
 // Other brokers publish a will without asking for rights.
 func TestWills(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	nc, err := s.broker.Conn(t.Context())
 	if err != nil {
@@ -151,6 +155,7 @@ func TestWills(t *testing.T) {
 }
 
 func TestNothingIsRetained(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	hub := s.hub(t)
 	_, up := subscribe(t, hub, "rb/v1/a/+/u/#", 0)

@@ -12,6 +12,9 @@ import (
 // state (mqtt.go of nats-server v2.15.2, constants mqtt…StreamName).
 const mqttPrefix = "$MQTT_"
 
+// sessionStream has one message for each session.
+const sessionStream = mqttPrefix + "sess"
+
 // maxMemory bounds all of the streams below, in bytes, with room to spare.
 const maxMemory = 256 << 20
 
@@ -39,8 +42,9 @@ func mqttStreams() []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{sessions, messages, incoming, outgoing, retained}
 }
 
-// resetMQTT removes all MQTT state of an earlier run and makes the streams.
-func resetMQTT(ctx context.Context, nc *nats.Conn) error {
+// resetMQTT removes all MQTT state of an earlier run, and makes the streams for a
+// listener.
+func resetMQTT(ctx context.Context, nc *nats.Conn, listens bool) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
@@ -59,6 +63,9 @@ func resetMQTT(ctx context.Context, nc *nats.Conn) error {
 		if err := js.DeleteStream(ctx, name); err != nil {
 			return err
 		}
+	}
+	if !listens {
+		return nil
 	}
 	for _, c := range mqttStreams() {
 		if _, err := js.CreateStream(ctx, c); err != nil {

@@ -19,7 +19,7 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 		return nil
 	}
 	foreign := false
-	_, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+	l, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
 		s, sent := l.Sent[m.Doc]
 		same := sent && s.Head == m.Head
 		if foreign = same && m.Digest != "" && m.Digest != sealed(s); foreign || !same || l.Acked[m.Doc] == m.Head {
@@ -40,6 +40,9 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 	}
 	if written {
 		c.cfg.Crash.At("hub.applied")
+	}
+	if s, ok := l.Sent[m.Doc]; ok && m.Doc == protocol.LeafHold && l.Acked[m.Doc] == s.Head {
+		c.lay(name, s)
 	}
 	for _, id := range m.Released {
 		h, err := store.Get[*protocol.Hold](c.cfg.Store, id)

@@ -26,9 +26,11 @@ type Config struct {
 	Issuer Issuer
 	// Publish sends to agents. What is lost is sent again.
 	Publish func(topic string, payload []byte) error
-	// CA is PEM of the broker's CA; Broker the URL that agents dial.
+	// CA is PEM of the broker's CA; Broker the URL that agents dial; QoS that of
+	// their link, 0 or 1.
 	CA     []byte
 	Broker string
+	QoS    byte
 
 	Clock      state.Clock
 	NewID      func() string // ULIDs

@@ -123,6 +123,12 @@ func (c *Control) decorateHold(h *protocol.Hold) {
 			}
 		}
 	}
+	if h.Status.Word == protocol.HoldAccepted {
+		rack, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
+		if err == nil && c.mirror.enforced(rack.Status.Agent, h.Metadata.Name) {
+			h.Status.Word = protocol.HoldEnforced
+		}
+	}
 	if h.Status.ReleasedAt != nil {
 		h.Status.Word = protocol.HoldReleased
 	}

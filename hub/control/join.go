@@ -114,7 +114,7 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	c.events.own(ctx, "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
 	return api.JoinAnswer{
 		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
-		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker,
+		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker, QoS: c.cfg.QoS,
 	}, nil
 }
 

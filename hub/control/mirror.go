@@ -14,9 +14,10 @@ type mirror struct {
 	mu     sync.RWMutex
 	agents map[string]*agentMirror
 	byName map[string]*protocol.ServerReport
-	at     map[string]time.Time // by server: when the hub got it
-	known  map[string]bool      // digests of facts that are in the log
-	freed  map[string]string    // holds whose release was acknowledged in this run, and by whom
+	at     map[string]time.Time       // by server: when the hub got it
+	known  map[string]bool            // digests of facts that are in the log
+	freed  map[string]string          // holds whose release was acknowledged in this run, and by whom
+	laid   map[string]map[string]bool // by agent: the holds of its acknowledged document
 }
 
 // maxKnown bounds the facts whose filing is remembered.
@@ -29,7 +30,7 @@ type agentMirror struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}}
+	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}}
 }
 
 // accepts says whether a report is newer than what is there of its shard: by number
@@ -144,4 +145,5 @@ func (m *mirror) forgive(agent string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.freed, func(_, by string) bool { return by == agent })
+	delete(m.laid, agent)
 }

@@ -15,8 +15,11 @@ import (
 type Config struct {
 	// DataDir is the hub's folder; only the hub may read it.
 	DataDir string `yaml:"dataDir"`
-	API     string `yaml:"api"`  // host:port of the HTTPS API
-	MQTT    string `yaml:"mqtt"` // host:port of the agents' MQTT listener
+	API     string `yaml:"api"` // host:port of the HTTPS API
+	// MQTT is host:port of the agents' MQTT listener. It is empty with a broker of
+	// one's own.
+	MQTT   string `yaml:"mqtt"`
+	Broker Broker `yaml:"broker"`
 	// Names are the DNS names and IP addresses under which the hub is reached; the
 	// first is the one that agents are told to dial.
 	Names []string `yaml:"names"`
@@ -56,10 +59,11 @@ func (c *Config) check() error {
 	if c.DataDir == "" {
 		return fmt.Errorf("dataDir is needed")
 	}
-	for field, addr := range map[string]string{"api": c.API, "mqtt": c.MQTT} {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			return fmt.Errorf("%s: %q is not host:port", field, addr)
-		}
+	if _, _, err := net.SplitHostPort(c.API); err != nil {
+		return fmt.Errorf("api: %q is not host:port", c.API)
+	}
+	if err := c.checkLink(); err != nil {
+		return err
 	}
 	if len(c.Names) == 0 {
 		return fmt.Errorf("names: give at least the name or address that agents dial")

@@ -33,6 +33,9 @@ type Options struct {
 	// Registry takes the metrics; nil is a new one.
 	Registry metrics.Registry
 	Crash    state.Crasher // nil in production
+	// MaxBackoff bounds the pause between two connections to the broker; 0 is the
+	// link's default.
+	MaxBackoff time.Duration
 	// Ready is called once the API and the broker listen.
 	Ready func()
 }
@@ -51,9 +54,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err := os.WriteFile(c.path("ca.pem"), keys.CAPEM(), 0o644); err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "write the CA's certificate", "%w", err)
 	}
-	b, err := broker.Open(broker.Config{
-		Dir: c.path("store"), MQTTListen: c.MQTT, TLS: keys.BrokerTLS(), HubIdentity: pki.HubIdentity, Logger: log, Registerer: reg,
-	})
+	b, err := openBroker(c, keys, log, reg)
 	if err != nil {
 		return err
 	}
@@ -108,18 +109,12 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	host, port, err := net.SplitHostPort(h.broker.Addr())
+	to, err := c.route(h.keys, h.broker.Addr())
 	if err != nil {
 		return err
 	}
-	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	own := h.keys.ClientTLS()
-	own.ServerName = "127.0.0.1" // always in the hub's certificate, wherever the broker listens
 	h.control, err = control.New(ctx, control.Config{
-		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, CA: h.keys.CAPEM(),
-		Broker: "mqtts://" + net.JoinHostPort(c.Names[0], port),
+		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, CA: to.ca, Broker: to.agents, QoS: to.qos,
 		Publish: func(topic string, payload []byte) error {
 			ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 			defer cancel()
@@ -131,9 +126,9 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 		return err
 	}
 	h.link, err = link.New(link.Config{
-		// The hub talks to its own broker as it would to any other.
-		Broker: "mqtts://" + net.JoinHostPort(host, port), TLS: own, Subscribe: []string{protocol.TopicAllUp},
-		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.control.Receive, Logger: h.log, Registerer: h.reg,
+		Broker: to.hub, TLS: to.tls, QoS: to.qos, Subscribe: []string{protocol.TopicAllUp},
+		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.control.Receive,
+		MinBackoff: h.options.MaxBackoff / 5, MaxBackoff: h.options.MaxBackoff, Logger: h.log, Registerer: h.reg,
 	})
 	return err
 }
@@ -161,7 +156,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	group.Go(func() error { return h.control.Run(ctx) })
 	group.Go(func() error { return h.link.Run(ctx) })
 	group.Go(func() error { return a.Serve(ctx, ln, h.keys.ServerTLS()) })
-	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "token_file", h.keys.AdminTokenPath())
+	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "broker", c.Broker.URL, "token_file", h.keys.AdminTokenPath())
 	h.options.Ready()
 	err = group.Wait()
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {

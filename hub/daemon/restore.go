@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/hub/broker"
 	"rackboot/hub/control"
 	"rackboot/hub/pki"
 )
@@ -20,9 +19,7 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 		return 0, err
 	}
 	log := slog.New(slog.DiscardHandler)
-	b, err := broker.Open(broker.Config{
-		Dir: c.path("store"), MQTTListen: c.MQTT, TLS: keys.BrokerTLS(), HubIdentity: pki.HubIdentity, Logger: log, Registerer: prometheus.NewRegistry(),
-	})
+	b, err := openBroker(c, keys, log, prometheus.NewRegistry())
 	if err != nil {
 		return 0, err
 	}

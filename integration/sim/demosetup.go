@@ -16,7 +16,7 @@ func (d *Demo) writeFiles() error {
 	files := map[string]string{
 		"hub.yaml": fmt.Sprintf("dataDir: %s\napi: %s\nmqtt: %s\nnames: [127.0.0.1]\nmetrics: %s\n",
 			d.path("hub"), d.ports.api, d.ports.mqtt, d.ports.hubMetrics),
-		"agent.yaml": fmt.Sprintf("dataDir: %s\ncredentialsDir: %s\nmetrics: %s\nsegments:\n  - name: demo-boot\n    dhcp: %s\n    http: %s\n",
+		"agent.yaml": fmt.Sprintf("dataDir: %s\ncredentialsDir: %s\nmetrics: %s\nlink:\n  firstDelay: 0s\nsegments:\n  - name: demo-boot\n    dhcp: %s\n    http: %s\n",
 			d.path("agent"), d.path("credentials"), d.ports.agentMetrics, d.ports.dhcp, d.ports.http),
 		"credentials/demo-bmc": "username: demo\npassword: demo\n",
 	}

@@ -27,4 +27,6 @@ type JoinAnswer struct {
 	CA          []byte `json:"ca"`          // PEM, of the broker
 	HubKey      []byte `json:"hubKey"`      // Ed25519 public key that signs documents
 	Broker      string `json:"broker"`      // mqtts://host:port
+	// QoS is that of the link: 0 or 1. A hub of before says nothing, which is 0.
+	QoS byte `json:"qos,omitempty"`
 }

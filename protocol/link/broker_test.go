@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	mochi "github.com/mochi-mqtt/server/v2"
@@ -83,10 +84,15 @@ func (p *place) up(t *testing.T) {
 	}
 }
 
+// down cuts the connections first and lets the broker forget their clients: its
+// Close takes a read lock twice, and one that is forgotten in between is a deadlock.
 func (p *place) down() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	_ = p.listener.Close()
+	p.mu.Unlock()
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	_ = p.server.Close()
 }
 

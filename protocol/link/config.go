@@ -34,6 +34,8 @@ const (
 	pingTimeout    = 10 * time.Second
 	connectTimeout = 15 * time.Second // dial, TLS and CONNACK; and again for SUBACK
 	writeTimeout   = 10 * time.Second
+	ackTimeout     = 30 * time.Second       // for PUBACK
+	userTimeout    = 30 * time.Second       // for the peer's kernel to take what was sent
 	window         = 64                     // publishes in flight
 	quiesce        = 250 * time.Millisecond // for DISCONNECT to leave
 )
@@ -53,7 +55,7 @@ type Config struct {
 	OnConnect func(ctx context.Context)
 	// OnMessage is called from one goroutine in order of arrival. It owns payload.
 	OnMessage func(topic string, payload []byte)
-	// QoS is that of both directions: 0 or 1.
+	// QoS is that of both directions: 0 or 1. The broker must grant it.
 	QoS byte
 	// MinBackoff and MaxBackoff bound the wait between connections: 1 s and 60 s
 	// by default.
@@ -81,13 +83,19 @@ type endpoint struct {
 	secure  bool
 }
 
-func (c *Config) check() (endpoint, error) {
-	const op = "link.New"
-	invalid := func(format string, args ...any) error {
-		return protocol.Errorf(protocol.CodeInvalid, op, format, args...).
-			WithHint("give mqtts://host:port with a client certificate, or mqtt:// on loopback")
-	}
-	u, err := url.Parse(c.Broker)
+// CheckBroker says whether an address is one that a link may dial. Errors: invalid.
+func CheckBroker(address string) error {
+	_, err := parseBroker(address)
+	return err
+}
+
+func invalid(format string, args ...any) error {
+	return protocol.Errorf(protocol.CodeInvalid, "link.New", format, args...).
+		WithHint("give mqtts://host:port with a client certificate, or mqtt:// on loopback")
+}
+
+func parseBroker(address string) (endpoint, error) {
+	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 		return endpoint{}, invalid("broker address is not mqtts://host:port")
 	}
@@ -97,9 +105,6 @@ func (c *Config) check() (endpoint, error) {
 	case "mqtts":
 		if port == "" {
 			port = "8883"
-		}
-		if c.TLS == nil {
-			return endpoint{}, invalid("broker %s needs a TLS configuration", u.Host)
 		}
 	case "mqtt":
 		if port == "" {
@@ -112,6 +117,17 @@ func (c *Config) check() (endpoint, error) {
 		return endpoint{}, invalid("scheme %q of the broker address is not mqtts", u.Scheme)
 	}
 	e.address = net.JoinHostPort(e.host, port)
+	return e, nil
+}
+
+func (c *Config) check() (endpoint, error) {
+	e, err := parseBroker(c.Broker)
+	if err != nil {
+		return endpoint{}, err
+	}
+	if e.secure && c.TLS == nil {
+		return endpoint{}, invalid("broker %s needs a TLS configuration", e.address)
+	}
 	if c.QoS > 1 {
 		return endpoint{}, invalid("QoS %d is not 0 or 1", c.QoS)
 	}

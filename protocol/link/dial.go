@@ -31,8 +31,10 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // dialTCP probes an idle connection after 15 s, so that a peer that vanished is
-// seen by the kernel as well as by the ping.
+// seen by the kernel as well as by the ping, and gives up on unacknowledged bytes
+// after userTimeout: with bytes on their way the kernel does not probe, and would
+// send them again for a quarter of an hour (tcp_retries2).
 func (l *Link) dialTCP(ctx context.Context) (net.Conn, error) {
-	d := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}}
+	d := net.Dialer{Control: setUserTimeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}}
 	return d.DialContext(ctx, "tcp", l.at.address)
 }

@@ -34,7 +34,7 @@ func New(cfg Config) (*Link, error) {
 		l.cfg.Dial = l.dialTCP
 	}
 	l.cfg.Logger = cfg.Logger.With("broker", at.address)
-	if l.metrics, err = newMetrics(cfg.Registerer, l.queue); err != nil {
+	if l.metrics, err = newMetrics(cfg.Registerer, l.queue, l.inFlight); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -43,6 +43,14 @@ func New(cfg Config) (*Link, error) {
 // Connected says whether the link is connected and subscribed. It is a hint:
 // the next Publish may find the connection lost.
 func (l *Link) Connected() bool { return l.current.Load() != nil }
+
+// inFlight counts the publishes of the present connection that are not done.
+func (l *Link) inFlight() int {
+	if s := l.current.Load(); s != nil {
+		return len(s.slots)
+	}
+	return 0
+}
 
 // Run keeps the link up until ctx ends and returns nil then; all its goroutines
 // have ended. A second call is refused with conflict.

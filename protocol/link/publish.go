@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"strings"
+	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
@@ -14,12 +15,15 @@ type outgoing struct {
 	topic   string
 	payload []byte
 	token   chan mqtt.Token // holds paho's token once it has the message
+	sent    mqtt.Token      // that token, once it was taken
+	begun   time.Time
 }
 
 // Publish sends one message that is not retained. It returns when the message
 // was written (QoS 0) or acknowledged by the broker (QoS 1), neither of which
 // means that anybody received it. It never waits past ctx, and keeps payload
-// until the connection has it: do not change it.
+// until the connection has it: do not change it. A connection on which a publish
+// is not acknowledged within 30 s is ended.
 //
 // Errors: unavailable if there is no connection, if it is lost, or if ctx ends
 // first (then the message may still be sent); invalid for a bad topic or a
@@ -51,50 +55,59 @@ func (l *Link) publish(ctx context.Context, topic string, payload []byte) error 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := l.slot(ctx, s); err != nil {
+		return err
+	}
+	o := &outgoing{topic: topic, payload: payload, token: make(chan mqtt.Token, 1), begun: time.Now()}
+	s.out <- o // has room for the whole window
+	done, err := s.finish(ctx, o)
+	if !done { // nobody waits for it any more, but for its slot
+		go func() { _, _ = s.finish(context.Background(), o) }()
+	}
+	return err
+}
+
+// slot waits for room in the window.
+func (l *Link) slot(ctx context.Context, s *session) error {
+	begun := time.Now()
+	l.metrics.waiting.Inc()
+	defer l.metrics.waiting.Dec()
 	select {
 	case s.slots <- struct{}{}:
+		l.metrics.waited.Observe(time.Since(begun).Seconds())
+		return nil
 	case <-s.lost:
 		return mqtt.ErrNotConnected
 	case <-ctx.Done():
-		return ctx.Err()
-	}
-	o := &outgoing{topic: topic, payload: payload, token: make(chan mqtt.Token, 1)}
-	s.out <- o // has room for the whole window
-	var token mqtt.Token
-	select {
-	case token = <-o.token:
-	case <-s.lost:
-		return mqtt.ErrNotConnected
-	case <-ctx.Done():
-		go s.release(o, nil)
-		return ctx.Err()
-	}
-	select {
-	case <-token.Done():
-		<-s.slots
-		return token.Error()
-	case <-s.lost:
-		return mqtt.ErrNotConnected
-	case <-ctx.Done():
-		go s.release(nil, token)
 		return ctx.Err()
 	}
 }
 
-// release gives the slot back when a message that nobody waits for is done. It
-// ends with the connection at the latest; a lost one needs no slots.
-func (s *session) release(o *outgoing, token mqtt.Token) {
-	if o != nil {
+// finish waits for the end of a publish and gives its slot back; done is false if
+// ctx ends first. A lost connection needs no slots.
+func (s *session) finish(ctx context.Context, o *outgoing) (done bool, err error) {
+	late := time.NewTimer(time.Until(o.begun.Add(ackTimeout)))
+	defer late.Stop()
+	if o.sent == nil {
 		select {
-		case token = <-o.token:
+		case o.sent = <-o.token:
 		case <-s.lost:
-			return
+			return true, mqtt.ErrNotConnected
+		case <-ctx.Done():
+			return false, ctx.Err()
 		}
 	}
 	select {
-	case <-token.Done():
+	case <-o.sent.Done():
 		<-s.slots
+		return true, o.sent.Error()
 	case <-s.lost:
+		return true, mqtt.ErrNotConnected
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-late.C:
+		s.end(errNoAck)
+		return true, errNoAck
 	}
 }
 

@@ -82,4 +82,10 @@ func (q *queue) len() int {
 	return len(q.messages)
 }
 
+func (q *queue) size() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.bytes
+}
+
 func (m message) size() int { return len(m.topic) + len(m.payload) }

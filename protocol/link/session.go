@@ -15,8 +15,12 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 )
 
-// errRefused says that the broker did not grant a topic filter.
+// errRefused says that the broker did not grant a topic filter with the QoS that
+// was asked for.
 var errRefused = errors.New("subscription refused")
+
+// errNoAck says that the broker takes publishes and does not acknowledge them.
+var errNoAck = errors.New("no PUBACK from the broker in time")
 
 // session is one connection with its own paho client, which is never used again.
 type session struct {
@@ -90,8 +94,8 @@ func (l *Link) connect(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// subscribe checks each grant: paho does not count 0x80 as an error
-// (MQTT 3.1.1 §3.9.3).
+// subscribe checks each grant: paho does not count 0x80 as an error, nor a lower
+// QoS than was asked for (MQTT 3.1.1 §3.9.3).
 func (s *session) subscribe(ctx context.Context, filters []string, qos byte) error {
 	if len(filters) == 0 {
 		return nil
@@ -109,8 +113,11 @@ func (s *session) subscribe(ctx context.Context, filters []string, qos byte) err
 	var refused []string
 	granted := token.(*mqtt.SubscribeToken).Result()
 	for _, f := range filters {
-		if code, ok := granted[f]; !ok || code > 1 {
+		switch code, ok := granted[f]; {
+		case !ok || code > 2:
 			refused = append(refused, f)
+		case code != qos:
+			refused = append(refused, fmt.Sprintf("%s granted with QoS %d instead of %d", f, code, qos))
 		}
 	}
 	if len(refused) > 0 {

@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"rackboot/agent"
+	"rackboot/metrics"
+	"rackboot/protocol"
+	"rackboot/protocol/link"
+)
+
+// Link is what the file says about the connection to the broker. What it leaves
+// out is as joining gave it.
+type Link struct {
+	// Broker is the URL to dial: mqtts://host:port, or mqtt:// on loopback.
+	Broker string `yaml:"broker"`
+	// CAFile is PEM of the CA that signed the broker's certificate.
+	CAFile string `yaml:"caFile"`
+	// QoS is 0 or 1.
+	QoS *byte `yaml:"qos"`
+	// FirstDelay bounds the random wait before the first connection, so that racks
+	// that were powered on together do not arrive together. LoadConfig makes it
+	// [DefaultFirstDelay]; nil is none.
+	FirstDelay *time.Duration `yaml:"firstDelay"`
+}
+
+// DefaultFirstDelay is Link.FirstDelay of a file that does not give it.
+const DefaultFirstDelay = 30 * time.Second
+
+func (l *Link) check() error {
+	if l.Broker != "" {
+		if err := link.CheckBroker(l.Broker); err != nil {
+			return fmt.Errorf("link.broker: %w", err)
+		}
+	}
+	if l.QoS != nil && *l.QoS > 1 {
+		return fmt.Errorf("link.qos: %d is not 0 or 1", *l.QoS)
+	}
+	if l.FirstDelay == nil {
+		l.FirstDelay = new(DefaultFirstDelay)
+	}
+	if *l.FirstDelay < 0 {
+		return fmt.Errorf("link.firstDelay: %s is negative", *l.FirstDelay)
+	}
+	return nil
+}
+
+// config is the link that the file and the identity say together.
+func (l Link) config(id identity) (link.Config, error) {
+	const op = "read the agent's file"
+	tlsConfig, err := id.tls()
+	if err != nil {
+		return link.Config{}, err
+	}
+	out := link.Config{Broker: id.Answer.Broker, QoS: id.Answer.QoS, TLS: tlsConfig, Subscribe: agent.Subscriptions(id.Answer.Agent)}
+	if l.Broker != "" {
+		out.Broker = l.Broker
+	}
+	if l.QoS != nil {
+		out.QoS = *l.QoS
+	}
+	if l.FirstDelay != nil {
+		out.FirstDelay = *l.FirstDelay
+	}
+	if l.CAFile != "" {
+		ca, err := os.ReadFile(l.CAFile)
+		if err != nil {
+			return link.Config{}, protocol.Errorf(protocol.CodeInvalid, op, "link.caFile: %w", err)
+		}
+		tlsConfig.RootCAs = x509.NewCertPool()
+		if !tlsConfig.RootCAs.AppendCertsFromPEM(ca) {
+			return link.Config{}, protocol.Errorf(protocol.CodeInvalid, op, "link.caFile: %s has no certificate", l.CAFile).
+				WithHint("give the PEM file of the CA that signed the broker's certificate")
+		}
+	}
+	return out, nil
+}
+
+// publishTimeout bounds how long one message may wait to be sent.
+const publishTimeout = 5 * time.Second
+
+type transport struct{ link *link.Link }
+
+func (t transport) Publish(topic string, payload []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
+	defer cancel()
+	return t.link.Publish(ctx, topic, payload)
+}
+
+func (l Link) dial(id identity, a *agent.Agent, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
+	c, err := l.config(id)
+	if err != nil {
+		return nil, err
+	}
+	var out *link.Link
+	c.OnConnect, c.OnMessage = func(context.Context) { a.Connected(transport{out}) }, a.Receive
+	c.MinBackoff, c.MaxBackoff, c.Logger, c.Registerer = maxBackoff/5, maxBackoff, log, reg
+	out, err = link.New(c)
+	return out, err
+}

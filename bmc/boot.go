@@ -1,0 +1,66 @@
+package bmc
+
+import "rackboot/protocol"
+
+// BootOutcome is what became of a boot override that was written.
+type BootOutcome string
+
+// The outcomes. The first three will boot what was wanted.
+const (
+	// BootStored: the system shows it.
+	BootStored BootOutcome = "Stored"
+	// BootPendingReset: it was accepted for the next reset and shows in the settings
+	// object only (AMI and Lenovo TSM /SD, BIOS jobs).
+	BootPendingReset BootOutcome = "PendingReset"
+	// BootAliased: the BMC shows it under another name (Dell R640: Pxe reads as
+	// UefiTarget; Supermicro: Pxe reads as UefiBootNext).
+	BootAliased BootOutcome = "Aliased"
+	// BootDropped: answered with success, and the old values are still there.
+	BootDropped BootOutcome = "Dropped"
+	// BootCoercedContinuous: Once reads back as Continuous (kubevirtbmc). It stays
+	// armed until it is cleared.
+	BootCoercedContinuous BootOutcome = "CoercedContinuous"
+	// BootReverted: answered with success, and something else was stored, such as
+	// Legacy or Disabled (Supermicro AS-1015CS).
+	BootReverted BootOutcome = "Reverted"
+	// BootRefusedByState: not now; with an error that has Busy in its chain.
+	BootRefusedByState BootOutcome = "RefusedByState"
+	// BootUnsupported: never on this BMC; with an error that is unsupported.
+	BootUnsupported BootOutcome = "Unsupported"
+	// BootUnknown: the write or its read-back had no answer; with an error.
+	BootUnknown BootOutcome = "Unknown"
+)
+
+// OK says whether the next boot will be as wanted, as far as a BMC can tell.
+func (o BootOutcome) OK() bool {
+	return o == BootStored || o == BootPendingReset || o == BootAliased
+}
+
+// BootResult is what came of SetBoot.
+type BootResult struct {
+	// Stored is what the BMC holds for the next boot, in the caller's words: with
+	// an outcome that is OK it is what was wanted.
+	Stored protocol.Override
+	// Read is what was read back, as the BMC spells it.
+	Read    protocol.Override
+	Outcome BootOutcome
+	// Where is the path of the resource that took the write; empty if none did.
+	Where string
+	// Text says in a line what happened, for people.
+	Text string
+}
+
+// BootWrite is one PATCH of a boot plan.
+type BootWrite struct {
+	URI  string `json:"uri"`
+	Body any    `json:"body"` // nil values are JSON nulls, which clear
+}
+
+// BootPlan is what SetBoot would write for one target now.
+type BootPlan struct {
+	Target    protocol.BootTarget `json:"target"`
+	Supported bool                `json:"supported"`
+	Writes    []BootWrite         `json:"writes,omitempty"` // empty and supported: nothing to change
+	Why       string              `json:"why,omitempty"`
+	Remedy    string              `json:"remedy,omitempty"`
+}

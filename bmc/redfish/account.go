@@ -1,0 +1,140 @@
+package redfish
+
+import (
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"rackboot/bmc"
+)
+
+// accountKey is what drivers share an account by.
+type accountKey struct {
+	base        string
+	fingerprint string
+	ca          string
+	credentials bmc.Credentials
+}
+
+// account is one login at one BMC, shared by the drivers of all its systems:
+// the connections, and the session or basic authentication.
+type account struct {
+	key         accountKey
+	base        *url.URL
+	credentials bmc.Credentials
+	client      *http.Client
+	users       int // guarded by Dialer.mu
+
+	logging chan struct{} // held for the whole of a login
+
+	mu      sync.Mutex
+	mode    loginMode
+	why     string    // why basic, for people
+	until   time.Time // when basic by sessionCap ends
+	session session
+	opened  time.Time // when the session was opened
+	short   int       // sessions in a row that ended too soon
+}
+
+// A BMC that ends sessions sooner than this, so often in a row, is used without:
+// AMI and HPE state timeouts of 30, in a unit that not all agree on, and a poll
+// that logs in each time fills their logs.
+const (
+	shortSession  = 2 * time.Minute
+	shortSessions = 3
+)
+
+// loginMode is how requests are authenticated.
+type loginMode int
+
+const (
+	loginUnknown loginMode = iota // not yet tried
+	loginSession
+	loginBasic
+)
+
+// session is a login at the SessionService (DSP0266, session management).
+type session struct {
+	URI   string `json:"uri"`
+	Token string `json:"token"`
+}
+
+func newAccount(key accountKey, base *url.URL, client *http.Client) *account {
+	return &account{key: key, base: base, credentials: key.credentials, client: client, logging: make(chan struct{}, 1)}
+}
+
+// ready says whether requests can be authorized now. renew is a token that the
+// BMC did not accept, and must not be used again.
+func (a *account) ready(renew string, now time.Time) (ready, dropped bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if renew != "" && a.session.Token == renew {
+		a.mode, a.session, dropped = loginUnknown, session{}, true
+		if a.short++; now.Sub(a.opened) > shortSession {
+			a.short = 0
+		}
+		if a.short >= shortSessions {
+			a.mode, a.why, a.until, a.short = loginBasic, "the BMC ends sessions too soon", now.Add(sessionCap), 0
+		}
+	}
+	if a.mode == loginBasic && !a.until.IsZero() && now.After(a.until) {
+		a.mode = loginUnknown
+	}
+	return a.mode != loginUnknown, dropped
+}
+
+// use sets how requests are authorized from now on.
+func (a *account) use(mode loginMode, s session, why string, until time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mode, a.session, a.why, a.until = mode, s, why, until
+	a.opened = time.Now()
+}
+
+// say is how the account is logged in, for people.
+func (a *account) say() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch a.mode {
+	case loginSession:
+		return "session"
+	case loginBasic:
+		return "basic: " + a.why
+	case loginUnknown:
+	}
+	return "none yet"
+}
+
+// token is the session's token; empty for basic.
+func (a *account) token() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.session.Token
+}
+
+// authorize puts the login on a request.
+func (a *account) authorize(req *http.Request) (token string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.mode == loginSession {
+		req.Header.Set("X-Auth-Token", a.session.Token)
+		return a.session.Token
+	}
+	req.SetBasicAuth(a.credentials.Username, a.credentials.Password)
+	return ""
+}
+
+// secrets are what must not show in anything that a BMC says.
+func (a *account) secrets() []string {
+	return []string{a.token(), a.credentials.Password, a.credentials.Username}
+}
+
+// end takes the session out of use.
+func (a *account) end() session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.session
+	a.mode, a.session = loginUnknown, session{}
+	return s
+}

@@ -1,0 +1,68 @@
+package redfish
+
+import (
+	"sync"
+	"time"
+
+	"rackboot/bmc"
+	"rackboot/protocol"
+)
+
+// The breaker opens after tripAfter exchanges in a row without an answer, for
+// tripPause, which doubles to tripMax with each probe that fails. The longest
+// pause is no longer than a slow poll, so that it delays nothing that a poll
+// would have noticed.
+const (
+	tripAfter = 3
+	tripPause = time.Second
+	tripMax   = 10 * time.Second
+)
+
+// breaker spares a dead BMC, and the callers that would wait for it. Any answer,
+// an error status too, closes it.
+type breaker struct {
+	mu       sync.Mutex
+	failures int
+	until    time.Time
+	probing  bool
+}
+
+// pass says whether a request may be sent now. While the breaker is open one
+// request at a time is let through after each pause. An urgent one always is.
+func (b *breaker) pass(op string, now time.Time, urgent bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if urgent || b.failures < tripAfter {
+		return nil
+	}
+	wait := b.until.Sub(now)
+	if wait <= 0 && !b.probing {
+		b.probing = true
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, op, "the BMC is not asked: %w",
+		&bmc.Tripped{RetryAfter: max(wait, 0), Failures: b.failures}).
+		WithHint("check the BMC's address, its cable and switch port, and that its web service is on; it is probed by itself")
+}
+
+// done takes the end of an exchange: whether the BMC answered at all.
+func (b *breaker) done(answered bool, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing = false
+	if answered {
+		b.failures = 0
+		return
+	}
+	b.failures++
+	if n := b.failures - tripAfter; n >= 0 {
+		b.until = now.Add(min(tripPause<<min(n, 10), tripMax))
+	}
+}
+
+// skip takes an exchange that did not come to its end for reasons of ours.
+func (b *breaker) skip() {
+	b.mu.Lock()
+	b.probing = false
+	b.mu.Unlock()
+}

@@ -1,0 +1,105 @@
+package redfish
+
+import (
+	"slices"
+	"strings"
+
+	"rackboot/bmc"
+)
+
+// nics collects interfaces by MAC address, in the order in which they were
+// found.
+type nics struct {
+	list []bmc.Interface
+	own  []string // MACs of the BMC itself
+}
+
+// Where a MAC address was found.
+const (
+	fromInterfaces = "EthernetInterfaces"
+	fromFunctions  = "NetworkDeviceFunctions"
+	fromOptions    = "BootOptions"
+)
+
+func (n *nics) add(mac, name, source, internal string) {
+	mac = macOf(mac)
+	if mac == "" {
+		return
+	}
+	if internal == "" && slices.Contains(n.own, mac) {
+		internal = "it is an address of the BMC"
+	}
+	i := slices.IndexFunc(n.list, func(x bmc.Interface) bool { return x.MAC == mac })
+	if i < 0 {
+		n.list = append(n.list, bmc.Interface{MAC: mac, Name: name, Sources: []string{source}, Internal: internal})
+		return
+	}
+	have := &n.list[i]
+	if !slices.Contains(have.Sources, source) {
+		have.Sources = append(have.Sources, source)
+	}
+	if have.Internal == "" {
+		have.Internal = internal
+	}
+}
+
+// internalNIC says why an EthernetInterface is no way to the network: it is the
+// host's end of the USB network to its BMC.
+func internalNIC(o *object) string {
+	words := strings.ToLower(strings.Join([]string{o.text("Id"), o.text("Name"), o.text("Description")}, " "))
+	for _, w := range []string{"tomanager", "tohost", "manager ethernet", "host interface", "usb", "ipmi", "bmc"} {
+		if strings.Contains(words, w) {
+			return "it leads to the BMC (" + w + ")"
+		}
+	}
+	if strings.Contains(strings.ToUpper(o.text("UefiDevicePath")), "/USB(") {
+		return "it leads to the BMC (a USB device)"
+	}
+	return ""
+}
+
+// interfaces reads the host's network interfaces from all places that may name
+// them: EthernetInterfaces (absent on GB200 and GH200), the functions of the
+// chassis' adapters (absent on many), and the boot options.
+func (v *survey) interfaces() {
+	n := &nics{own: v.managerMACs()}
+	v.each("EthernetInterfaces", v.system.f["EthernetInterfaces"], func(o *object) {
+		why := internalNIC(o)
+		name := printable(o.text("Id"))
+		n.add(o.text("MACAddress"), name, fromInterfaces, why)
+		n.add(o.text("PermanentMACAddress"), name, fromInterfaces, why)
+	})
+	for _, chassis := range rawsOf(fields(v.system.f["Links"])["Chassis"]) {
+		c := v.get("Chassis", linkOf(chassis))
+		if c == nil {
+			continue
+		}
+		v.each("NetworkAdapters", c.f["NetworkAdapters"], func(adapter *object) {
+			v.each("NetworkDeviceFunctions", adapter.f["NetworkDeviceFunctions"], func(o *object) {
+				name := printable(adapter.text("Id") + "/" + o.text("Id"))
+				ethernet := fields(o.f["Ethernet"])
+				n.add(textOf(ethernet["MACAddress"]), name, fromFunctions, "")
+				n.add(textOf(ethernet["PermanentMACAddress"]), name, fromFunctions, "")
+			})
+		})
+	}
+	for _, o := range v.out.BootOptions {
+		n.add(o.MAC, o.Reference, fromOptions, "")
+	}
+	v.out.Interfaces = n.list
+}
+
+// managerMACs are the addresses of the BMC's own interfaces.
+func (v *survey) managerMACs() []string {
+	var out []string
+	for _, m := range v.managers() {
+		v.each("Managers", m.f["EthernetInterfaces"], func(o *object) {
+			for _, key := range []string{"MACAddress", "PermanentMACAddress"} {
+				if mac := macOf(o.text(key)); mac != "" {
+					out = append(out, mac)
+				}
+			}
+		})
+	}
+	return out
+}

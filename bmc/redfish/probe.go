@@ -1,0 +1,62 @@
+package redfish
+
+import (
+	"context"
+
+	"rackboot/bmc"
+	"rackboot/protocol"
+)
+
+// Probe reads the system, its settings and the parts of an inventory, and plans
+// each write without doing it.
+func (d *driver) Probe(ctx context.Context, uri string) (bmc.Probe, error) {
+	v, err := d.survey(ctx, opProbe)
+	if err != nil {
+		return bmc.Probe{}, err
+	}
+	view, err := d.bootView(v.c)
+	if err != nil {
+		return bmc.Probe{}, err
+	}
+	v.inventory()
+	p := bmc.Probe{
+		Version: bmc.ProbeVersion,
+		Profile: view.profile.name,
+		BIOS:    printable(textOf(v.system.f["BiosVersion"])),
+		Login:   d.link.account.say(),
+		Power:   string(v.system.power),
+		Disarm:  planReport(protocol.TargetNone, view, view.plan(protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled})),
+		HTTP:    httpBoot(view, view.offersHTTP(), v.attributes(), v.biosAt, uri),
+	}
+	if managers := v.managers(); len(managers) > 0 {
+		p.Firmware = printable(managers[0].text("FirmwareVersion"))
+	}
+	for _, r := range d.resetTypes(v.c, v.system) {
+		p.Resets = append(p.Resets, printable(string(r)))
+	}
+	for _, target := range []protocol.BootTarget{protocol.TargetPxe, protocol.TargetUefiHTTP, protocol.TargetHdd, targetCd} {
+		want := protocol.Override{Target: target, Enabled: protocol.OverrideOnce, Mode: modeUEFI}
+		p.Boot = append(p.Boot, planReport(target, view, view.plan(want)))
+	}
+	p.Media = v.mediaReport()
+	p.Inventory = v.out
+	return p, nil
+}
+
+// planReport says what would be written: the first of a plan's ways.
+func planReport(target protocol.BootTarget, view bootView, plan bootPlan) bmc.BootPlan {
+	r := bmc.BootPlan{Target: target, Supported: plan.why == "", Why: plan.why, Remedy: plan.remedy}
+	switch {
+	case plan.why != "":
+	case len(plan.ways) == 0:
+		r.Why = "nothing would have to be written now"
+	default:
+		for _, w := range plan.ways[0] {
+			r.Writes = append(r.Writes, bmc.BootWrite{URI: w.at.uri, Body: w.payload()})
+		}
+		if plan.ways[0][0].at == view.settings {
+			r.Why = "written at the settings resource, which shows the override; the system may show it only after the next reset"
+		}
+	}
+	return r
+}

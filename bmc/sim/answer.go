@@ -1,0 +1,131 @@
+package sim
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+)
+
+const maxBody = 64 << 10
+
+// refusal is an error answer with a Redfish MessageId (DSP0266, error responses).
+type refusal struct {
+	status     int
+	id         string
+	text       string
+	retryAfter string // seconds; empty for none
+}
+
+// request is a request whose body was read.
+type request struct {
+	*http.Request
+	uri  string // folded
+	body []byte
+}
+
+func readRequest(r *http.Request) *request {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return &request{Request: r, uri: fold(r.URL.Path), body: body}
+}
+
+// object is the request's body.
+func (r *request) object() (object, *refusal) {
+	o, err := parseObject(r.body)
+	if err != nil {
+		return nil, &refusal{status: http.StatusBadRequest, id: "Base.1.13.MalformedJSON", text: "the body is not a JSON object"}
+	}
+	return o, nil
+}
+
+// answer is what is sent. Without a body only the status and header are.
+type answer struct {
+	status int
+	header http.Header
+	body   object
+	cut    bool // only half of the body is sent
+	padded int  // so many bytes of white space follow
+	stream func(http.ResponseWriter, *http.Request)
+}
+
+func reply(status int, body object) *answer {
+	return &answer{status: status, header: http.Header{}, body: body}
+}
+
+func refuse(r *refusal) *answer {
+	e := object{"code": "Base.1.13.GeneralError", "message": "see @Message.ExtendedInfo"}
+	if r.id != "" {
+		e["@Message.ExtendedInfo"] = []any{object{"MessageId": r.id, "Message": r.text}}
+	}
+	a := reply(r.status, object{"error": e})
+	if r.retryAfter != "" {
+		a.header.Set("Retry-After", r.retryAfter)
+	}
+	return a
+}
+
+func missing() *answer {
+	return refuse(&refusal{status: http.StatusNotFound, id: "Base.1.13.ResourceMissingAtURI", text: "no such resource"})
+}
+
+func (a *answer) write(w http.ResponseWriter, r *http.Request) {
+	maps.Copy(w.Header(), a.header)
+	if a.stream != nil {
+		a.stream(w, r)
+		return
+	}
+	w.Header().Set("OData-Version", "4.0")
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
+	}
+	text, err := json.Marshal(a.body)
+	if err != nil {
+		panic("sim: answer: " + err.Error())
+	}
+	text = append(text, '\n')
+	if a.cut {
+		text = text[:len(text)/2]
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	_, _ = w.Write(text)
+	pad(w, a.padded)
+}
+
+// pad writes white space, which JSON allows at the end.
+func pad(w io.Writer, n int) {
+	block := make([]byte, 32<<10)
+	for i := range block {
+		block[i] = ' '
+	}
+	for n > 0 {
+		part := block[:min(n, len(block))]
+		if _, err := w.Write(part); err != nil {
+			return
+		}
+		n -= len(part)
+	}
+}
+
+func link(uri string) object { return object{"@odata.id": uri} }
+
+func links(uris ...string) []any {
+	list := []any{}
+	for _, uri := range uris {
+		list = append(list, link(uri))
+	}
+	return list
+}
+
+// setMembers puts the members into a collection.
+func setMembers(collection object, uris []string) {
+	collection["Members"] = links(uris...)
+	collection["Members@odata.count"] = len(uris)
+}

@@ -1,0 +1,112 @@
+package sim
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// userOf is a user of a BMC that was made already.
+func userOf(t *testing.T, b *BMC) *user {
+	t.Helper()
+	return &user{t: t, bmc: b, password: "p", client: &http.Client{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
+		Timeout:   5 * time.Second,
+	}}
+}
+
+// On real sockets: a client that speaks HTTP/1.1 only is not answered.
+func TestH2OnlyOnTheWire(t *testing.T) {
+	p, _ := Preset("H2Only")
+	u := newUser(t, p, SimulatedConfig{})
+	if a := u.do("GET", uriSystem, ""); a.status != 0 {
+		t.Errorf("HTTP/1.1 is answered %d", a.status)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	u.client.Transport = transport
+	u.want(u.do("GET", uriSystem, ""), 200, "")
+}
+
+// A connection that was idle is closed by its next request; a new one works.
+func TestDropsIdleOnTheWire(t *testing.T) {
+	u := newUser(t, Plain(), SimulatedConfig{})
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	t.Cleanup(transport.CloseIdleConnections)
+	u.client.Transport = transport
+	u.want(u.do("GET", uriSystem, ""), 200, "")
+	u.bmc.Adjust(func(p *Personality) { p.Wire.DropIdle = time.Nanosecond })
+	// A POST is not repeated by the transport.
+	if a := u.reset("On"); a.status != 0 {
+		t.Errorf("answered %d", a.status)
+	}
+	if s := u.bmc.PowerState(); s != protocol.PowerOff {
+		t.Errorf("what was asked on the dropped connection was done: %s", s)
+	}
+	u.want(u.reset("On"), 204, "")
+}
+
+func TestStreamOnTheWire(t *testing.T) {
+	u := newUser(t, Plain(), SimulatedConfig{})
+	u.client.Timeout = 0
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, u.bmc.Address()+uriEvents+"/SSE", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.SetBasicAuth("u", "p")
+	resp, err := u.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	u.bmc.SendEvent("Sim.1.0.Alert", uriSystem)
+	lines := bufio.NewReader(resp.Body)
+	id, _ := lines.ReadString('\n')
+	data, _ := lines.ReadString('\n')
+	if id != "id: 1\n" || !strings.Contains(data, `"MessageId":"Sim.1.0.Alert"`) {
+		t.Errorf("%q %q", id, data)
+	}
+	u.bmc.Restart()
+	if _, err := io.Copy(io.Discard, lines); err != nil {
+		t.Errorf("after a restart: %v", err)
+	}
+}
+
+func TestWebhookOnTheWire(t *testing.T) {
+	got := make(chan string, 8)
+	hook := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- string(body)
+	}))
+	t.Cleanup(hook.Close)
+	u := newUser(t, Plain(), SimulatedConfig{})
+	a := u.do("POST", uriEvents+"/Subscriptions", `{"Destination":"`+hook.URL+`","Protocol":"Redfish"}`)
+	u.want(a, 201, "")
+	u.bmc.SendEvent("Sim.1.0.Alert", uriSystem)
+	if body := <-got; !strings.Contains(body, "Sim.1.0.Alert") {
+		t.Errorf("delivered %s", body)
+	}
+	u.want(u.do("DELETE", a.header.Get("Location"), ""), 204, "")
+	u.want(u.do("GET", a.header.Get("Location"), ""), 404, "Base.1.13.ResourceMissingAtURI")
+}
+
+// bmcweb: 10 streams, 20 subscriptions (include/subscription.hpp).
+func TestLimitsOfSubscribers(t *testing.T) {
+	u := newUser(t, Plain(), SimulatedConfig{})
+	for range maxSubscriptions {
+		u.want(u.do("POST", uriEvents+"/Subscriptions", `{"Destination":"https://192.0.2.1/"}`), 201, "")
+	}
+	u.want(u.do("POST", uriEvents+"/Subscriptions", `{"Destination":"https://192.0.2.1/"}`), 503, "Base.1.13.EventSubscriptionLimitExceeded")
+	u.bmc.Adjust(func(p *Personality) { p.Event.MaxStreams = 1 })
+	u.bmc.mu.Lock()
+	u.bmc.streams[make(chan []byte)] = struct{}{}
+	u.bmc.mu.Unlock()
+	u.want(u.do("GET", uriEvents+"/SSE", ""), 503, "Base.1.13.EventSubscriptionLimitExceeded")
+}

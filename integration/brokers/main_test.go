@@ -1,0 +1,65 @@
+package brokers
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var required = flag.String("require", "", "comma separated brokers whose absence is a failure instead of a skip: mosquitto, nats")
+
+// programs is the folder that holds what the run builds.
+var programs string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "rackboot-brokers-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	programs = dir
+	return m.Run()
+}
+
+// missing skips the test, or fails it where the resource is required.
+func missing(t *testing.T, resource, what string) {
+	t.Helper()
+	text := fmt.Sprintf("%s; run integration/packages as root, then go test ./integration/brokers -require=mosquitto,nats", what)
+	if slices.Contains(strings.Split(*required, ","), resource) {
+		t.Fatal(text)
+	}
+	t.Skip(text)
+}
+
+// mosquittoProgram is Debian's; /usr/sbin is not in everybody's path.
+func mosquittoProgram(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"mosquitto", "/usr/sbin/mosquitto"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	missing(t, "mosquitto", "mosquitto is not installed")
+	return ""
+}
+
+// natsProgram builds the server from the module that go.mod names.
+func natsProgram(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(programs, "nats-server")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
+		missing(t, "nats", fmt.Sprintf("nats-server cannot be built: %v\n%s", err, out))
+	}
+	return path
+}
