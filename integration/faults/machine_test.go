@@ -118,14 +118,14 @@ func (*driver) Capabilities(context.Context) (bmc.Capabilities, error) {
 }
 
 // SetBoot implements bmc.Driver.
-func (d *driver) SetBoot(_ context.Context, want protocol.Override) (protocol.Override, error) {
+func (d *driver) SetBoot(_ context.Context, want protocol.Override) (bmc.BootResult, error) {
 	if err := d.gone(); err != nil {
-		return protocol.Override{}, err
+		return bmc.BootResult{}, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.override = want
-	return want, nil
+	return bmc.BootResult{Stored: want, Read: want, Outcome: bmc.BootStored}, nil
 }
 
 // Reset implements bmc.Driver. The book is told before anything happens.
