@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -83,7 +84,7 @@ func newSite(t *testing.T, seed uint64, racks int, makeNet func(*site) network) 
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("seed %d; the last steps were:\n%s", seed, strings.Join(s.trace[max(0, len(s.trace)-60):], "\n"))
+			t.Logf("seed %d; what happened, and the last steps:\n%s", seed, strings.Join(s.told(), "\n"))
 		}
 	})
 	return s
@@ -214,6 +215,15 @@ func (s *site) until(what string, limit time.Duration, ok func() bool) {
 
 func (s *site) note(format string, args ...any) {
 	s.trace = append(s.trace, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// told is the trace: of what happens all the time, the last 60 only.
+func (s *site) told() []string {
+	last := len(s.trace) - 60
+	return slices.DeleteFunc(slices.Clone(s.trace), func(line string) bool {
+		last--
+		return last >= 0 && (strings.Contains(line, " deliver ") || strings.Contains(line, " wait ") || strings.Contains(line, " lost: ") || strings.Contains(line, " crash points ") || strings.Contains(line, " heal"))
+	})
 }
 
 // random is a time up to d.
