@@ -2,11 +2,13 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"rackboot/bmc"
 	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
@@ -22,6 +24,7 @@ type book struct {
 	released map[string]uint64 // by hold: the highest epoch in which a release was accepted
 	requests map[string]*asked
 	grants   map[string]map[int]bool // by claim UID: the disks whose agent used its grant
+	doubtful map[string]bool         // claims and requests that two lines of a hub's history may give
 	before   map[*agent]look
 	problems map[string]bool
 }
@@ -53,7 +56,7 @@ type order struct {
 func newBook(s *site) *book {
 	return &book{
 		site: s, holds: map[string]bool{}, released: map[string]uint64{}, requests: map[string]*asked{},
-		grants: map[string]map[int]bool{}, before: map[*agent]look{}, problems: map[string]bool{},
+		grants: map[string]map[int]bool{}, doubtful: map[string]bool{}, before: map[*agent]look{}, problems: map[string]bool{},
 	}
 }
 
@@ -110,7 +113,7 @@ func (b *book) use(claim string, o order) {
 		b.grants[claim] = map[int]bool{}
 	}
 	b.grants[claim][o.agent.generation] = true
-	if len(b.grants[claim]) > 1 {
+	if len(b.grants[claim]) > 1 && !b.excused(claim) {
 		b.broken("the grant of claim %s was used by %d disks", claim, len(b.grants[claim]))
 	}
 }
@@ -132,6 +135,9 @@ func (b *book) cycle(q decide.RequestState, o order) {
 	a := b.requests[q.ID]
 	if a == nil {
 		b.broken("%s is stopped for request %s, which nobody made", o.server, q.ID)
+		return
+	}
+	if b.excused(q.ID) {
 		return
 	}
 	if !a.cycles[o.episode] && time.Now().After(a.NotAfter) {
@@ -216,7 +222,7 @@ func (b *book) checkHub(h *hub) {
 		default:
 			a.outcome = q.Report.Outcome
 		}
-		if (a.outcome == protocol.OutcomeExpired || a.outcome == protocol.OutcomeRefused) && len(a.cycles) > 0 {
+		if (a.outcome == protocol.OutcomeExpired || a.outcome == protocol.OutcomeRefused) && len(a.cycles) > 0 && !b.excused(id) {
 			b.broken("request %s is called %s, and its server was cycled", id, a.outcome)
 		}
 	}
@@ -233,6 +239,30 @@ func (b *book) opened(h *hub) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.checkHub(h)
+}
+
+// split says that a hub starts on a copy of another's history. What the copy knows,
+// the other may have given, and seen the end of: if a disk of the agent is gone as
+// well, nobody knows any more. One of the two faults alone is no excuse.
+func (b *book) split(disk *storetest.Memory) {
+	s := b.site
+	st, err := store.Open(s.ctx, store.Config{KV: disk, Log: disk, Clock: time.Now, NewID: s.newID, Logger: s.log})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range store.List[*protocol.Claim](st) {
+		b.doubtful[c.Metadata.UID] = true
+	}
+	for _, q := range st.Requests() {
+		b.doubtful[q.ID] = true
+	}
+}
+
+// excused says whether both happened.
+func (b *book) excused(id string) bool {
+	return b.doubtful[id] && slices.ContainsFunc(b.site.agents, func(a *agent) bool { return a.generation > 0 })
 }
 
 // forget says that the hub gets an old copy of its disk: what was accepted since is

@@ -35,6 +35,9 @@ func (s *site) newHub(name string, disk *storetest.Memory) *hub {
 
 func (h *hub) alive() bool { return h.process != nil && !h.dead.Load() }
 
+// writable says whether people may change anything, as the API asks the hub.
+func (h *hub) writable() bool { return h.alive() && h.control.Writable() == nil }
+
 // start opens the store and connects, as a hub that starts does.
 func (h *hub) start() {
 	s := h.site
@@ -82,6 +85,7 @@ func (h *hub) epoch() uint64 {
 func (s *site) rollBackHub(disk *storetest.Memory) {
 	s.note("the hub's disk is rolled back")
 	s.hub.kill()
+	s.book.split(disk)
 	s.hub.disk.Store(disk)
 	s.book.forget()
 	s.hub.start()

@@ -16,7 +16,7 @@ import (
 
 func (s *site) place(server string, mode protocol.StopMode) (id string) {
 	h := s.hub
-	if !h.alive() {
+	if !h.writable() {
 		return ""
 	}
 	s.keys++
@@ -37,7 +37,7 @@ func (s *site) place(server string, mode protocol.StopMode) (id string) {
 
 func (s *site) release(id string) {
 	h := s.hub
-	if !h.alive() {
+	if !h.writable() {
 		return
 	}
 	s.book.mu.Lock()
@@ -62,7 +62,7 @@ func (s *site) live() []string {
 // wants the server On.
 func (s *site) reboot(server string, within time.Duration) (id string) {
 	h := s.hub
-	if !h.alive() {
+	if !h.writable() {
 		return ""
 	}
 	claim := h.store.ClaimOf(server)
@@ -99,7 +99,7 @@ func (s *site) reboot(server string, within time.Duration) (id string) {
 // claim claims the server if it has none, else deletes its claim.
 func (s *site) claim(server string) {
 	h := s.hub
-	if !h.alive() {
+	if !h.writable() {
 		return
 	}
 	name := "c-" + server

@@ -265,12 +265,13 @@ func (w *wild) secondHub() {
 	}
 	w.note("a second hub on a copy")
 	disk := w.hub.disk.Load().Copy()
+	w.book.split(disk)
 	w.more = append(w.more, w.hub)
 	w.hub = w.newHub(fmt.Sprintf("hub%d", len(w.more)+1), disk)
 	w.hub.start()
 }
 
-// settleHubs leaves one hub, and raises its epoch where an operator is told to.
+// settleHubs leaves one hub, and does to it what an operator is told to do.
 func (w *wild) settleHubs() {
 	for _, h := range w.more {
 		if h.alive() {
@@ -279,8 +280,15 @@ func (w *wild) settleHubs() {
 		}
 	}
 	w.recover()
-	w.calm(5 * time.Minute)
-	if w.behind || w.has(w.hub.agentConditions(w.agents[0].name), protocol.CondHubBehind) {
-		w.raise()
+	for range 4 { // the copy may be older than an epoch that was raised before
+		w.calm(5 * time.Minute)
+		switch {
+		case w.behind || w.has(w.hub.agentConditions(w.agents[0].name), protocol.CondHubBehind):
+			w.raise()
+		case w.hub.control.Writable() != nil:
+			w.startHub()
+		default:
+			return
+		}
 	}
 }
