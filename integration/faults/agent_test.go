@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -87,6 +88,24 @@ func (a *agent) says(code protocol.ConditionCode) bool {
 func (a *agent) swap(disk *statetest.Memory) {
 	a.disk.Store(disk)
 	a.generation++
+	if !a.old(a.found()) {
+		a.site.book.unseen()
+	}
+}
+
+// old says whether the hub can know that a disk is not the agent's newest: it lacks
+// what was acknowledged, or is another one.
+func (a *agent) old(f found) bool {
+	l, err := a.site.stored(a.site.hub.disk.Load()).Ledger(a.name)
+	if err != nil {
+		a.site.t.Fatal(err)
+	}
+	for leaf, head := range l.Acked {
+		if head.Newer(f.heads[leaf]) && !strings.HasPrefix(leaf, "event/") {
+			return true
+		}
+	}
+	return l.Peer.Incarnation != f.incarnation || l.Acked["event/"+f.incarnation].Version > f.events
 }
 
 // open makes a driver that works for this run of the agent.

@@ -25,6 +25,7 @@ type book struct {
 	requests map[string]*asked
 	grants   map[string]map[int]bool // by claim UID: the disks whose agent used its grant
 	doubtful map[string]bool         // claims and requests that two lines of a hub's history may give
+	forgiven map[string]bool         // those of which an old disk of the agent was not known to be old
 	before   map[*agent]look
 	problems map[string]bool
 }
@@ -56,7 +57,7 @@ type order struct {
 func newBook(s *site) *book {
 	return &book{
 		site: s, holds: map[string]bool{}, released: map[string]uint64{}, requests: map[string]*asked{},
-		grants: map[string]map[int]bool{}, doubtful: map[string]bool{}, before: map[*agent]look{}, problems: map[string]bool{},
+		grants: map[string]map[int]bool{}, doubtful: map[string]bool{}, forgiven: map[string]bool{}, before: map[*agent]look{}, problems: map[string]bool{},
 	}
 }
 
@@ -122,7 +123,7 @@ func (b *book) use(claim string, o order) {
 func (b *book) netboot(server, claim string, n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n > grantAttempts {
+	if n > grantAttempts && !b.excused(claim) {
 		b.broken("%s was installed %d times for claim %s", server, n, claim)
 	}
 }
@@ -245,24 +246,26 @@ func (b *book) opened(h *hub) {
 // the other may have given, and seen the end of: if a disk of the agent is gone as
 // well, nobody knows any more. One of the two faults alone is no excuse.
 func (b *book) split(disk *storetest.Memory) {
-	s := b.site
-	st, err := store.Open(s.ctx, store.Config{KV: disk, Log: disk, Clock: time.Now, NewID: s.newID, Logger: s.log})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	mark(b, b.site.stored(disk), b.doubtful)
+}
+
+// unseen says that an agent gets an old copy of its disk which has everything that
+// the hub was told of: what the agent did since, without the hub, nobody knows.
+func (b *book) unseen() { mark(b, b.site.stored(b.site.hub.disk.Load()), b.forgiven) }
+
+func mark(b *book, st *store.Store, in map[string]bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range store.List[*protocol.Claim](st) {
-		b.doubtful[c.Metadata.UID] = true
+		in[c.Metadata.UID] = true
 	}
 	for _, q := range st.Requests() {
-		b.doubtful[q.ID] = true
+		in[q.ID] = true
 	}
 }
 
-// excused says whether both happened.
 func (b *book) excused(id string) bool {
-	return b.doubtful[id] && slices.ContainsFunc(b.site.agents, func(a *agent) bool { return a.generation > 0 })
+	return b.forgiven[id] || b.doubtful[id] && slices.ContainsFunc(b.site.agents, func(a *agent) bool { return a.generation > 0 })
 }
 
 // forget says that the hub gets an old copy of its disk: what was accepted since is

@@ -94,11 +94,7 @@ func (b *bug) reported(want protocol.ConditionCode) {
 
 // sign gives documents newer versions as the hub would, and sends them.
 func (b *bug) sign(docs ...any) {
-	disk := b.hub.disk.Load()
-	st, err := store.Open(b.ctx, store.Config{KV: disk, Log: disk, Clock: time.Now, NewID: b.newID, Logger: b.log})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	st := b.stored(b.hub.disk.Load())
 	l, err := st.Ledger(b.agent().name)
 	if err != nil {
 		b.t.Fatal(err)
@@ -126,11 +122,7 @@ func (b *bug) sign(docs ...any) {
 
 // inForce is a document as the hub sent it last.
 func inForce[T any](b *bug, leaf string) *T {
-	disk := b.hub.disk.Load()
-	st, err := store.Open(b.ctx, store.Config{KV: disk, Log: disk, Clock: time.Now, NewID: b.newID, Logger: b.log})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	st := b.stored(b.hub.disk.Load())
 	l, err := st.Ledger(b.agent().name)
 	if err != nil {
 		b.t.Fatal(err)

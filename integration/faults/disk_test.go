@@ -13,6 +13,7 @@ import (
 // without its code.
 type found struct {
 	incarnation string
+	events      uint64                   // number of the last event
 	heads       map[string]protocol.Head // by document
 	holds       map[string]decide.Hold   // by id
 	intents     map[string]intent
@@ -31,8 +32,11 @@ func (a *agent) found() found {
 			kind, name, _ := strings.Cut(key, "/")
 			switch kind {
 			case "meta":
-				if name == "incarnation" {
+				switch name {
+				case "incarnation":
 					f.incarnation = string(value)
+				case "event":
+					return json.Unmarshal(value, &f.events)
 				}
 			case "doc":
 				var m struct{ Head protocol.Head }

@@ -95,14 +95,18 @@ func (s *site) rollBackHub(disk *storetest.Memory) {
 // raiseEpoch is what `rackboot-hub restored` does, on the disk of a hub that does
 // not run.
 func (h *hub) raiseEpoch() {
-	disk := h.disk.Load()
-	st, err := store.Open(h.site.ctx, store.Config{KV: disk, Log: disk, Clock: time.Now, NewID: h.site.newID, Logger: h.site.log})
-	if err == nil {
-		_, err = control.RaiseEpoch(h.site.ctx, st)
-	}
-	if err != nil {
+	if _, err := control.RaiseEpoch(h.site.ctx, h.site.stored(h.disk.Load())); err != nil {
 		h.site.t.Fatal(err)
 	}
+}
+
+// stored opens a hub's disk beside the hub, to look or, where none runs, to change.
+func (s *site) stored(disk *storetest.Memory) *store.Store {
+	st, err := store.Open(s.ctx, store.Config{KV: disk, Log: disk, Clock: time.Now, NewID: s.newID, Logger: s.log})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return st
 }
 
 // agentConditions are what the hub prints of an agent.
