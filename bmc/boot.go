@@ -49,18 +49,3 @@ type BootResult struct {
 	// Text says in a line what happened, for people.
 	Text string
 }
-
-// BootWrite is one PATCH of a boot plan.
-type BootWrite struct {
-	URI  string `json:"uri"`
-	Body any    `json:"body"` // nil values are JSON nulls, which clear
-}
-
-// BootPlan is what SetBoot would write for one target now.
-type BootPlan struct {
-	Target    protocol.BootTarget `json:"target"`
-	Supported bool                `json:"supported"`
-	Writes    []BootWrite         `json:"writes,omitempty"` // empty and supported: nothing to change
-	Why       string              `json:"why,omitempty"`
-	Remedy    string              `json:"remedy,omitempty"`
-}

@@ -2,7 +2,6 @@ package bmc
 
 import (
 	"context"
-	"time"
 
 	"rackboot/protocol"
 )
@@ -11,135 +10,13 @@ import (
 type Inventorier interface {
 	// Inventory reads all parts. A part that cannot be read is in Problems and does
 	// not fail the others; the error is for a system that cannot be read at all.
-	Inventory(ctx context.Context) (Inventory, error)
+	Inventory(ctx context.Context) (protocol.Inventory, error)
 }
 
-// Inventory is what a BMC says about a server. Lists are in a stable order.
-type Inventory struct {
-	SystemURI    string      `json:"systemURI"`
-	Vendor       string      `json:"vendor,omitempty"`
-	Model        string      `json:"model,omitempty"`
-	Serial       string      `json:"serial,omitempty"`
-	UUID         string      `json:"uuid,omitempty"`
-	UUIDProblem  string      `json:"uuidProblem,omitempty"` // why the UUID identifies nothing; then do not match by it
-	Architecture string      `json:"architecture,omitempty"`
-	Interfaces   []Interface `json:"interfaces,omitempty"`
-
-	BootMode    string       `json:"bootMode,omitempty"` // UEFI or Legacy
-	BootOrder   []string     `json:"bootOrder,omitempty"`
-	BootOptions []BootOption `json:"bootOptions,omitempty"` // in boot order, then the rest
-	SecureBoot  *SecureBoot  `json:"secureBoot,omitempty"`  // nil: not known
-
-	Restore   Restore   `json:"restore"`
-	SafeStop  SafeStop  `json:"safeStop"`
-	Detection Detection `json:"detection"`
-	Problems  []Problem `json:"problems,omitempty"`
-}
-
-// MACs are the addresses of the host's own interfaces.
-func (i Inventory) MACs() []string {
-	var out []string
-	for _, n := range i.Interfaces {
-		if n.Internal == "" {
-			out = append(out, n.MAC)
-		}
-	}
-	return out
-}
-
-// Interface is a network interface.
-type Interface struct {
-	MAC      string   `json:"mac"` // 02:00:00:00:00:01
-	Name     string   `json:"name,omitempty"`
-	Sources  []string `json:"sources"`            // EthernetInterfaces, NetworkDeviceFunctions, BootOptions
-	Internal string   `json:"internal,omitempty"` // why it is no way to the network: it leads to the BMC
-}
-
-// BootKind is what a boot option boots from.
-type BootKind string
-
-// The kinds.
-const (
-	BootPXE      BootKind = "pxe"
-	BootHTTP     BootKind = "http"
-	BootDisk     BootKind = "disk"
-	BootCD       BootKind = "cd"
-	BootUSB      BootKind = "usb"
-	BootShell    BootKind = "shell"
-	BootFirmware BootKind = "firmware" // setup and other built-in applications
-	BootOther    BootKind = "other"
-)
-
-// BootOption is a UEFI boot option, classified by its device path, then its
-// name; never by Alias, which is wrong where it exists (AMI).
-type BootOption struct {
-	Reference string   `json:"reference"` // Boot0019, as in BootOrder
-	Name      string   `json:"name,omitempty"`
-	Path      string   `json:"path,omitempty"`
-	Kind      BootKind `json:"kind"`
-	MAC       string   `json:"mac,omitempty"`
-	IP        int      `json:"ip,omitempty"` // 4 or 6
-	Disabled  bool     `json:"disabled,omitempty"`
-}
-
-// SecureBoot is the state of UEFI Secure Boot.
-type SecureBoot struct {
-	Enabled bool `json:"enabled"` // for the next boot
-	Current bool `json:"current"` // in the present one
-}
-
-// Restore is what the server does when mains power returns.
-type Restore struct {
-	Policy   RestorePolicy `json:"policy,omitempty"` // empty: not known
-	Where    string        `json:"where,omitempty"`  // PowerRestorePolicy, or the BIOS attribute
-	Value    string        `json:"value,omitempty"`  // as the BMC spells it
-	Writable bool          `json:"writable,omitempty"`
-}
-
-// SafeStopClass is how far firmware order keeps a disk from booting when
-// somebody else powers the server on.
-type SafeStopClass string
-
-// The classes, best first.
-const (
-	SafeStopShellFirst     SafeStopClass = "ShellFirst"     // the shell is the first boot option
-	SafeStopShellAvailable SafeStopClass = "ShellAvailable" // there is one, which can be put first
-	SafeStopShellByBIOS    SafeStopClass = "ShellByBIOS"    // a BIOS attribute and a reset bring one
-	SafeStopNone           SafeStopClass = "None"           // none that firmware would run
-	SafeStopUnknown        SafeStopClass = "Unknown"        // could not be read
-)
-
-// SafeStop is the class of a server, the reason and what would raise it.
-type SafeStop struct {
-	Class  SafeStopClass `json:"class"`
-	Option string        `json:"option,omitempty"` // the boot option that is the shell
-	Reason string        `json:"reason,omitempty"`
-	Remedy string        `json:"remedy,omitempty"`
-}
-
-// DetectionClass is by what an unexpected power transition is noticed.
-type DetectionClass string
-
-// The classes, best first.
-const (
-	DetectReset  DetectionClass = "ResetTime" // a reset between two polls shows in LastResetTime
-	DetectEvents DetectionClass = "Events"    // the BMC streams events, which may be lost
-	DetectPoll   DetectionClass = "Poll"      // only what lasts from one poll to the next
-)
-
-// Detection says what is noticed, and how soon.
-type Detection struct {
-	Class         DetectionClass `json:"class"`
-	LastResetTime bool           `json:"lastResetTime"`           // present, and a plausible time
-	Stream        string         `json:"stream,omitempty"`        // the path of the event stream
-	Subscriptions string         `json:"subscriptions,omitempty"` // the collection for webhooks
-	PollInterval  time.Duration  `json:"pollInterval"`            // nanoseconds; to poll at
-	Reason        string         `json:"reason,omitempty"`
-}
-
-// Problem is a part that could not be read.
-type Problem struct {
-	Part string        `json:"part"`
-	Code protocol.Code `json:"code"`
-	Text string        `json:"text"`
+// Prober finds out what a BMC can do, by reads alone.
+type Prober interface {
+	// Probe reads everything that Rackboot may ever use. uri stands where an HTTP
+	// boot URI would be written; empty is a placeholder. As with Inventory, the
+	// error is for a system that cannot be read at all.
+	Probe(ctx context.Context, uri string) (protocol.Probe, error)
 }

@@ -1,6 +1,10 @@
 package bmc
 
-import "context"
+import (
+	"context"
+
+	"rackboot/protocol"
+)
 
 // Media is an image that a BMC mounts for its host.
 type Media struct {
@@ -24,23 +28,12 @@ type MediaDriver interface {
 	EjectMedia(ctx context.Context) error
 }
 
-// RestorePolicy is what a server does when mains power returns (Redfish
-// ComputerSystem.PowerRestorePolicy).
-type RestorePolicy string
-
-// The policies.
-const (
-	RestoreAlwaysOn  RestorePolicy = "AlwaysOn"
-	RestoreAlwaysOff RestorePolicy = "AlwaysOff"
-	RestoreLastState RestorePolicy = "LastState"
-)
-
 // RestorePolicer changes what a server does when mains power returns. To
 // restore, set what SetRestorePolicy returned.
 type RestorePolicer interface {
 	// SetRestorePolicy writes the policy, reads it back and returns the one before.
 	// It is unsupported where the policy is a BIOS setting, which needs a reset.
-	SetRestorePolicy(ctx context.Context, want RestorePolicy) (before RestorePolicy, err error)
+	SetRestorePolicy(ctx context.Context, want protocol.RestorePolicy) (before protocol.RestorePolicy, err error)
 }
 
 // EventSource tells that a BMC has something to say. Events are never evidence:

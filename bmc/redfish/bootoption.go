@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/bmc"
+	"rackboot/protocol"
 )
 
 // bootOption decodes and classifies a BootOption. Its Alias is not looked at:
 // where it exists it is wrong (AMI calls an IPv6 PXE entry UefiHttp).
-func bootOption(o *object) bmc.BootOption {
-	b := bmc.BootOption{
+func bootOption(o *object) protocol.BootOption {
+	b := protocol.BootOption{
 		Reference: o.text("BootOptionReference"),
 		Name:      printable(o.text("DisplayName")),
 		Path:      printable(o.text("UefiDevicePath")),
@@ -24,7 +24,7 @@ func bootOption(o *object) bmc.BootOption {
 		b.Name = printable(o.text("Name"))
 	}
 	b.Kind = kindOf(b.Path, b.Name)
-	if b.Kind == bmc.BootPXE || b.Kind == bmc.BootHTTP {
+	if b.Kind == protocol.OptionPXE || b.Kind == protocol.OptionHTTP {
 		b.MAC = macIn(b.Path)
 		if b.MAC == "" {
 			b.MAC = macIn(b.Name)
@@ -36,49 +36,49 @@ func bootOption(o *object) bmc.BootOption {
 
 // kindOf classifies by the nodes of the device path (UEFI 2.10 section 10.6),
 // where there is one that tells, else by name.
-func kindOf(path, name string) bmc.BootKind {
+func kindOf(path, name string) protocol.OptionKind {
 	path, name = strings.ToUpper(path), strings.ToUpper(name)
 	shell := strings.Contains(name, "SHELL") && !strings.Contains(path, ".EFI")
 	for _, row := range []struct {
 		nodes []string
-		kind  bmc.BootKind
+		kind  protocol.OptionKind
 	}{
-		{[]string{"/URI("}, bmc.BootHTTP},
-		{[]string{"MAC("}, bmc.BootPXE},
-		{[]string{"CDROM("}, bmc.BootCD},
-		{[]string{"USB(", "USBCLASS(", "USBWWID("}, bmc.BootUSB},
-		{[]string{"NVME(", "SATA(", "SCSI(", "SAS(", "SASEX(", "HD(", "ISCSI(", "EMMC(", "SD("}, bmc.BootDisk},
-		{[]string{"FVFILE(", "FV(", "MEMORYMAPPED("}, bmc.BootFirmware},
+		{[]string{"/URI("}, protocol.OptionHTTP},
+		{[]string{"MAC("}, protocol.OptionPXE},
+		{[]string{"CDROM("}, protocol.OptionCD},
+		{[]string{"USB(", "USBCLASS(", "USBWWID("}, protocol.OptionUSB},
+		{[]string{"NVME(", "SATA(", "SCSI(", "SAS(", "SASEX(", "HD(", "ISCSI(", "EMMC(", "SD("}, protocol.OptionDisk},
+		{[]string{"FVFILE(", "FV(", "MEMORYMAPPED("}, protocol.OptionFirmware},
 	} {
 		if slices.ContainsFunc(row.nodes, func(n string) bool { return hasNode(path, n) }) {
-			if row.kind == bmc.BootFirmware && shell {
-				return bmc.BootShell
+			if row.kind == protocol.OptionFirmware && shell {
+				return protocol.OptionShell
 			}
 			return row.kind
 		}
 	}
 	if shell {
-		return bmc.BootShell
+		return protocol.OptionShell
 	}
 	for _, row := range []struct {
 		words []string
-		kind  bmc.BootKind
+		kind  protocol.OptionKind
 	}{
-		{[]string{"HTTP"}, bmc.BootHTTP},
-		{[]string{"PXE", "NETWORK", "LAN "}, bmc.BootPXE},
-		{[]string{"CD/DVD", "CDROM", "CD-ROM", "DVD", "OPTICAL", "VIRTUAL CD"}, bmc.BootCD},
-		{[]string{"USB"}, bmc.BootUSB},
-		{[]string{"HARD D", "HARDDISK", "NVME", "SSD", "FIXED DISK", "BOOT MANAGER", "RAID", "DISK"}, bmc.BootDisk},
-		{[]string{"SETUP", "DIAGNOSTIC", "UTILITY"}, bmc.BootFirmware},
+		{[]string{"HTTP"}, protocol.OptionHTTP},
+		{[]string{"PXE", "NETWORK", "LAN "}, protocol.OptionPXE},
+		{[]string{"CD/DVD", "CDROM", "CD-ROM", "DVD", "OPTICAL", "VIRTUAL CD"}, protocol.OptionCD},
+		{[]string{"USB"}, protocol.OptionUSB},
+		{[]string{"HARD D", "HARDDISK", "NVME", "SSD", "FIXED DISK", "BOOT MANAGER", "RAID", "DISK"}, protocol.OptionDisk},
+		{[]string{"SETUP", "DIAGNOSTIC", "UTILITY"}, protocol.OptionFirmware},
 	} {
 		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(name, w) }) {
 			return row.kind
 		}
 	}
 	if name == "CD" { // Lenovo's order is of classes
-		return bmc.BootCD
+		return protocol.OptionCD
 	}
-	return bmc.BootOther
+	return protocol.OptionOther
 }
 
 // hasNode finds a node at the beginning of the path or after a separator.

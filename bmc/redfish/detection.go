@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"rackboot/bmc"
+	"rackboot/protocol"
 )
 
 // How often a BMC is polled, by what else tells of a power transition.
@@ -15,7 +15,7 @@ const (
 
 // detection reads by what an unexpected power transition is noticed.
 func (v *survey) detection() {
-	d := bmc.Detection{Class: bmc.DetectPoll, PollInterval: pollOften, LastResetTime: plausible(v.system.lastResetTime)}
+	d := protocol.Detection{Class: protocol.DetectPoll, PollInterval: pollOften, LastResetTime: plausible(v.system.lastResetTime)}
 	d.Reason = "a power cycle between two polls is not noticed by the BMC's reports; only the server's own DHCP requests show it"
 	if root := v.get("EventService", rootURI); root != nil {
 		if o := v.get("EventService", linkOf(root.f["EventService"])); o != nil {
@@ -30,10 +30,10 @@ func (v *survey) detection() {
 	}
 	switch {
 	case d.LastResetTime:
-		d.Class, d.PollInterval = bmc.DetectReset, pollRare
+		d.Class, d.PollInterval = protocol.DetectReset, pollRare
 		d.Reason = "LastResetTime changes with each reset, also between two polls"
 	case d.Stream != "":
-		d.Class = bmc.DetectEvents
+		d.Class = protocol.DetectEvents
 		d.Reason = "the BMC streams events, which hasten the next poll; a lost one is not noticed"
 	}
 	v.out.Detection = d

@@ -3,7 +3,6 @@ package redfish
 import (
 	"strings"
 
-	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
@@ -19,15 +18,15 @@ const (
 
 // httpBoot is the ladder of ways to an HTTP boot. DHCP is first: it is the one
 // that works with every vendor, once the firmware has an HTTP client.
-func httpBoot(v bootView, offered bool, bios attributes, biosAt, uri string) []bmc.HTTPBoot {
+func httpBoot(v bootView, offered bool, bios attributes, biosAt, uri string) []protocol.HTTPBoot {
 	if uri == "" {
 		uri = placeholder
 	}
-	dhcp := bmc.HTTPBoot{Way: bmc.HTTPByDHCP, Present: true, Write: map[string]string{}, Current: map[string]string{}}
+	dhcp := protocol.HTTPBoot{Way: protocol.HTTPByDHCP, Present: true, Write: map[string]string{}, Current: map[string]string{}}
 	standard := standardURI(v, uri)
-	ladder := []bmc.HTTPBoot{standard, dellDevice(bios, biosAt, uri), hpeURL(bios, biosAt, uri)}
+	ladder := []protocol.HTTPBoot{standard, dellDevice(bios, biosAt, uri), hpeURL(bios, biosAt, uri)}
 	stack := httpStack(bios, biosAt)
-	needs := func(from bmc.HTTPBoot, names ...string) {
+	needs := func(from protocol.HTTPBoot, names ...string) {
 		for _, name := range names {
 			if value, ok := from.Write[name]; ok {
 				dhcp.Write[name] = value
@@ -54,20 +53,20 @@ func httpBoot(v bootView, offered bool, bios attributes, biosAt, uri string) []b
 		dhcp.Why = "HttpBootUri is set; it is cleared with the override"
 	}
 	dhcp.Ready = offered && len(dhcp.Write) == 0
-	return append(append([]bmc.HTTPBoot{dhcp}, ladder...), stack)
+	return append(append([]protocol.HTTPBoot{dhcp}, ladder...), stack)
 }
 
 // standardURI is Boot.HttpBootUri, at the resource that shows it. Writing it
 // does not select the target UefiHttp.
-func standardURI(v bootView, uri string) bmc.HTTPBoot {
-	h := bmc.HTTPBoot{Way: bmc.HTTPByBootURI, Why: "the BMC shows no HttpBootUri"}
+func standardURI(v bootView, uri string) protocol.HTTPBoot {
+	h := protocol.HTTPBoot{Way: protocol.HTTPByBootURI, Why: "the BMC shows no HttpBootUri"}
 	for _, b := range []*bootObject{v.main, v.settings} {
 		// Null on the system means that the settings have it (AMI).
 		if !b.has(keyHTTPURI) || b == v.main && string(b.keys[keyHTTPURI]) == "null" && v.settings.has(keyHTTPURI) {
 			continue
 		}
-		h = bmc.HTTPBoot{
-			Way: bmc.HTTPByBootURI, Present: true, Where: b.uri, Reset: resetNone,
+		h = protocol.HTTPBoot{
+			Way: protocol.HTTPByBootURI, Present: true, Where: b.uri, Reset: resetNone,
 			Current: map[string]string{keyHTTPURI: isSet(b.httpURI)}, Write: map[string]string{keyHTTPURI: uri},
 		}
 		break
@@ -85,8 +84,8 @@ func isSet(uri string) string {
 
 // dellDevice is the first of Dell's HTTP devices (bmclib #463, #464, #470;
 // libredfish #75).
-func dellDevice(bios attributes, at, uri string) bmc.HTTPBoot {
-	h := bmc.HTTPBoot{Way: bmc.HTTPByDellDevice, Why: "there are no such BIOS attributes"}
+func dellDevice(bios attributes, at, uri string) protocol.HTTPBoot {
+	h := protocol.HTTPBoot{Way: protocol.HTTPByDellDevice, Why: "there are no such BIOS attributes"}
 	if _, _, ok := bios.find("HttpDev1EnDis"); !ok {
 		return h
 	}
@@ -109,8 +108,8 @@ func dellDevice(bios attributes, at, uri string) bmc.HTTPBoot {
 }
 
 // hpeURL is HPE's boot from a URL (libredfish #76).
-func hpeURL(bios attributes, at, uri string) bmc.HTTPBoot {
-	h := bmc.HTTPBoot{Way: bmc.HTTPByHPEURL, Why: "there are no such BIOS attributes"}
+func hpeURL(bios attributes, at, uri string) protocol.HTTPBoot {
+	h := protocol.HTTPBoot{Way: protocol.HTTPByHPEURL, Why: "there are no such BIOS attributes"}
 	if _, _, ok := bios.find("UrlBootFile"); !ok {
 		return h
 	}
@@ -131,8 +130,8 @@ func hpeURL(bios attributes, at, uri string) bmc.HTTPBoot {
 // httpStack is the switch of the firmware's HTTP client where it has one:
 // Supermicro ships IPv4HTTPSupport_00F5=Disabled, and UefiHttp is offered all
 // the same (libredfish supermicro.rs); Lenovo prefixes the name.
-func httpStack(bios attributes, at string) bmc.HTTPBoot {
-	h := bmc.HTTPBoot{Way: bmc.HTTPByStack, Why: "there is no such BIOS attribute"}
+func httpStack(bios attributes, at string) protocol.HTTPBoot {
+	h := protocol.HTTPBoot{Way: protocol.HTTPByStack, Why: "there is no such BIOS attribute"}
 	for _, name := range []string{"IPv4HTTPSupport", "NetworkStackSettings_IPv4HTTPSupport", "Ipv4HttpSupport"} {
 		full, _, ok := bios.find(name)
 		if !ok {
@@ -150,7 +149,7 @@ func httpStack(bios attributes, at string) bmc.HTTPBoot {
 }
 
 // withAttributes fills in what there is and what would have to be written.
-func withAttributes(h bmc.HTTPBoot, bios attributes, at string, want map[string]string) bmc.HTTPBoot {
+func withAttributes(h protocol.HTTPBoot, bios attributes, at string, want map[string]string) protocol.HTTPBoot {
 	h.Present, h.Why, h.Where = true, "", at
 	h.Current, h.Write = map[string]string{}, map[string]string{}
 	for name, value := range want {

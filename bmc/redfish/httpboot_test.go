@@ -5,7 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"rackboot/bmc"
+	"rackboot/protocol"
 )
 
 // The ladder of ways to an HTTP boot: what is there, and what would be written.
@@ -25,30 +25,30 @@ func TestHTTPBootLadder(t *testing.T) {
 		settings string
 		bios     attributes
 		uri      string
-		way      bmc.HTTPBootWay
+		way      protocol.HTTPBootWay
 		where    string // empty: not present
 		write    string
 		dhcp     string // what DHCP needs
 		ready    bool   // DHCP is
 	}{
-		{"nothing but DHCP", plain, "", nil, "", bmc.HTTPByBootURI, "", "null", "{}", true},
-		{"HttpBootUri, empty (BlueField)", `{"BootSourceOverrideTarget":"None","HttpBootUri":""}`, "", nil, "", bmc.HTTPByBootURI, "/main", `{"HttpBootUri":"{uri}"}`, "{}", true},
-		{"HttpBootUri, null at the system (AMI)", `{"BootSourceOverrideTarget":"None","HttpBootUri":null}`, `{"HttpBootUri":null}`, nil, "http://h/x", bmc.HTTPByBootURI, "/settings", `{"HttpBootUri":"http://h/x"}`, "{}", true},
-		{"Dell, enabled", plain, "", dell, "http://h/x", bmc.HTTPByDellDevice, "/bios", `{"HttpDev1Uri":"http://h/x"}`, "{}", true},
-		{"Dell, disabled (iDRAC-Redfish-Scripting #306)", plain, "", with("HttpDev1EnDis", "Disabled"), "", bmc.HTTPByDellDevice, "/bios", `{"HttpDev1EnDis":"Enabled","HttpDev1Uri":"{uri}"}`, `{"HttpDev1EnDis":"Enabled"}`, false},
-		{"Dell, TLS only (bmclib #470)", plain, "", with("HttpDev1TlsMode", "OneWay"), "", bmc.HTTPByDellDevice, "/bios", `{"HttpDev1TlsMode":"None","HttpDev1Uri":"{uri}"}`, `{"HttpDev1TlsMode":"None"}`, false},
-		{"Dell, TLS wanted", plain, "", with("HttpDev1TlsMode", "OneWay"), "https://h/x", bmc.HTTPByDellDevice, "/bios", `{"HttpDev1Uri":"https://h/x"}`, `{}`, true},
-		{"Dell, somebody's URI", plain, "", with("HttpDev1Uri", "http://old/x"), "", bmc.HTTPByDellDevice, "/bios", `{"HttpDev1Uri":"{uri}"}`, `{"HttpDev1Uri":""}`, false},
-		{"HPE (libredfish #76)", plain, "", attributes{"UrlBootFile": "", "UrlBootFile2": "", "PreBootNetwork": "Disabled"}, "", bmc.HTTPByHPEURL, "/bios", `{"PreBootNetwork":"Auto","UrlBootFile":"{uri}"}`, "{}", true},
-		{"Supermicro (libredfish supermicro.rs)", plain, "", attributes{"IPv4HTTPSupport_00F5": "Disabled"}, "", bmc.HTTPByStack, "/bios", `{"IPv4HTTPSupport_00F5":"Enabled"}`, `{"IPv4HTTPSupport_00F5":"Enabled"}`, false},
-		{"Supermicro, the other form", plain, "", attributes{"IPv4HTTPSupport#00F5": "Enabled"}, "", bmc.HTTPByStack, "/bios", `{}`, `{}`, true},
-		{"not another attribute that begins so", plain, "", attributes{"IPv4HTTPSupportX": "Disabled"}, "", bmc.HTTPByStack, "", `null`, `{}`, true},
-		{"Lenovo", plain, "", attributes{"NetworkStackSettings_IPv4HTTPSupport": "Disabled"}, "", bmc.HTTPByStack, "/bios", `{"NetworkStackSettings_IPv4HTTPSupport":"Enabled"}`, `{"NetworkStackSettings_IPv4HTTPSupport":"Enabled"}`, false},
+		{"nothing but DHCP", plain, "", nil, "", protocol.HTTPByBootURI, "", "null", "{}", true},
+		{"HttpBootUri, empty (BlueField)", `{"BootSourceOverrideTarget":"None","HttpBootUri":""}`, "", nil, "", protocol.HTTPByBootURI, "/main", `{"HttpBootUri":"{uri}"}`, "{}", true},
+		{"HttpBootUri, null at the system (AMI)", `{"BootSourceOverrideTarget":"None","HttpBootUri":null}`, `{"HttpBootUri":null}`, nil, "http://h/x", protocol.HTTPByBootURI, "/settings", `{"HttpBootUri":"http://h/x"}`, "{}", true},
+		{"Dell, enabled", plain, "", dell, "http://h/x", protocol.HTTPByDellDevice, "/bios", `{"HttpDev1Uri":"http://h/x"}`, "{}", true},
+		{"Dell, disabled (iDRAC-Redfish-Scripting #306)", plain, "", with("HttpDev1EnDis", "Disabled"), "", protocol.HTTPByDellDevice, "/bios", `{"HttpDev1EnDis":"Enabled","HttpDev1Uri":"{uri}"}`, `{"HttpDev1EnDis":"Enabled"}`, false},
+		{"Dell, TLS only (bmclib #470)", plain, "", with("HttpDev1TlsMode", "OneWay"), "", protocol.HTTPByDellDevice, "/bios", `{"HttpDev1TlsMode":"None","HttpDev1Uri":"{uri}"}`, `{"HttpDev1TlsMode":"None"}`, false},
+		{"Dell, TLS wanted", plain, "", with("HttpDev1TlsMode", "OneWay"), "https://h/x", protocol.HTTPByDellDevice, "/bios", `{"HttpDev1Uri":"https://h/x"}`, `{}`, true},
+		{"Dell, somebody's URI", plain, "", with("HttpDev1Uri", "http://old/x"), "", protocol.HTTPByDellDevice, "/bios", `{"HttpDev1Uri":"{uri}"}`, `{"HttpDev1Uri":""}`, false},
+		{"HPE (libredfish #76)", plain, "", attributes{"UrlBootFile": "", "UrlBootFile2": "", "PreBootNetwork": "Disabled"}, "", protocol.HTTPByHPEURL, "/bios", `{"PreBootNetwork":"Auto","UrlBootFile":"{uri}"}`, "{}", true},
+		{"Supermicro (libredfish supermicro.rs)", plain, "", attributes{"IPv4HTTPSupport_00F5": "Disabled"}, "", protocol.HTTPByStack, "/bios", `{"IPv4HTTPSupport_00F5":"Enabled"}`, `{"IPv4HTTPSupport_00F5":"Enabled"}`, false},
+		{"Supermicro, the other form", plain, "", attributes{"IPv4HTTPSupport#00F5": "Enabled"}, "", protocol.HTTPByStack, "/bios", `{}`, `{}`, true},
+		{"not another attribute that begins so", plain, "", attributes{"IPv4HTTPSupportX": "Disabled"}, "", protocol.HTTPByStack, "", `null`, `{}`, true},
+		{"Lenovo", plain, "", attributes{"NetworkStackSettings_IPv4HTTPSupport": "Disabled"}, "", protocol.HTTPByStack, "/bios", `{"NetworkStackSettings_IPv4HTTPSupport":"Enabled"}`, `{"NetworkStackSettings_IPv4HTTPSupport":"Enabled"}`, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			ladder := httpBoot(view(t, "standard", tt.main, tt.settings), true, tt.bios, "/bios", tt.uri)
-			if ladder[0].Way != bmc.HTTPByDHCP || ladder[0].Ready != tt.ready || marshal(t, ladder[0].Write) != tt.dhcp {
+			if ladder[0].Way != protocol.HTTPByDHCP || ladder[0].Ready != tt.ready || marshal(t, ladder[0].Write) != tt.dhcp {
 				t.Errorf("DHCP %+v", ladder[0])
 			}
 			for _, h := range ladder {

@@ -3,7 +3,7 @@ package redfish
 import (
 	"strings"
 
-	"rackboot/bmc"
+	"rackboot/protocol"
 )
 
 // sameURI compares paths as BMCs write them: with and without a slash at the
@@ -72,7 +72,7 @@ func architectureOf(words string) string {
 // bootOptions reads and classifies the boot options, those in the boot order
 // first and in its order.
 func (v *survey) bootOptions() {
-	var all []bmc.BootOption
+	var all []protocol.BootOption
 	link := fields(v.system.f["Boot"])["BootOptions"]
 	v.each("BootOptions", link, func(o *object) { all = append(all, bootOption(o)) })
 	for _, ref := range v.out.BootOrder {
@@ -105,5 +105,5 @@ func (v *survey) secureBoot() {
 	if enable != "true" && enable != "false" {
 		return
 	}
-	v.out.SecureBoot = &bmc.SecureBoot{Enabled: enable == "true", Current: current == "Enabled"}
+	v.out.SecureBoot = &protocol.SecureBoot{Enabled: enable == "true", Current: current == "Enabled"}
 }

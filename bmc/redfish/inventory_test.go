@@ -9,7 +9,7 @@ import (
 	"rackboot/protocol"
 )
 
-func inventory(t *testing.T, r *rig) bmc.Inventory {
+func inventory(t *testing.T, r *rig) protocol.Inventory {
 	t.Helper()
 	inv, err := r.driver.(bmc.Inventorier).Inventory(deadline(t))
 	if err != nil {
@@ -30,15 +30,15 @@ func TestPresetsInventory(t *testing.T) {
 		macs     string
 		internal int
 		uuid     bool // identifies the server
-		safeStop bmc.SafeStopClass
+		safeStop protocol.SafeStopClass
 	}{
-		{"MACsInBootOptions", "/redfish/v1/Systems/System_0", "02:00:00:00:00:07", 0, true, bmc.SafeStopUnknown},
-		{"HPEInterfaces", "/redfish/v1/Systems/1", "02:00:00:00:0a:03", 0, true, bmc.SafeStopUnknown},
-		{"ToManager", "/redfish/v1/Systems/1", "02:00:00:00:00:04", 1, false, bmc.SafeStopUnknown},
-		{"NullUUID", "/redfish/v1/Systems/Bluefield", "02:00:00:00:00:08", 0, false, bmc.SafeStopUnknown},
-		{"LenovoNoUefiHttp", "/redfish/v1/Systems/1", "02:00:00:00:00:05", 1, true, bmc.SafeStopUnknown},
-		{"DellModeJob", "/redfish/v1/Systems/System.Embedded.1", "02:00:00:00:00:02", 0, true, bmc.SafeStopNone},
-		{"EmptyManager", "/redfish/v1/Systems/DGX", "02:00:00:00:00:06", 0, true, bmc.SafeStopUnknown},
+		{"MACsInBootOptions", "/redfish/v1/Systems/System_0", "02:00:00:00:00:07", 0, true, protocol.SafeStopUnknown},
+		{"HPEInterfaces", "/redfish/v1/Systems/1", "02:00:00:00:0a:03", 0, true, protocol.SafeStopUnknown},
+		{"ToManager", "/redfish/v1/Systems/1", "02:00:00:00:00:04", 1, false, protocol.SafeStopUnknown},
+		{"NullUUID", "/redfish/v1/Systems/Bluefield", "02:00:00:00:00:08", 0, false, protocol.SafeStopUnknown},
+		{"LenovoNoUefiHttp", "/redfish/v1/Systems/1", "02:00:00:00:00:05", 1, true, protocol.SafeStopUnknown},
+		{"DellModeJob", "/redfish/v1/Systems/System.Embedded.1", "02:00:00:00:00:02", 0, true, protocol.SafeStopNone},
+		{"EmptyManager", "/redfish/v1/Systems/DGX", "02:00:00:00:00:06", 0, true, protocol.SafeStopUnknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.preset, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestEmptyMACsAreNone(t *testing.T) {
 // The alias says UefiHttp and Usb; the device paths say otherwise.
 func TestAliasesAreNotBelieved(t *testing.T) {
 	for _, o := range inventory(t, preset(t, "WrongAlias")).BootOptions {
-		if o.Reference == "Boot0003" && o.Kind != bmc.BootPXE || strings.Contains(o.Name, "PXE") && o.Kind == bmc.BootHTTP {
+		if o.Reference == "Boot0003" && o.Kind != protocol.OptionPXE || strings.Contains(o.Name, "PXE") && o.Kind == protocol.OptionHTTP {
 			t.Errorf("boot option %+v", o)
 		}
 	}
@@ -83,8 +83,8 @@ func TestAliasesAreNotBelieved(t *testing.T) {
 
 // LastResetTime is of use only where it is a time.
 func TestPresetsDetection(t *testing.T) {
-	for name, want := range map[string]bmc.DetectionClass{
-		"LastResetAbsent": bmc.DetectPoll, "LastResetZero": bmc.DetectEvents, "LastReset1970": bmc.DetectEvents, "Plain": bmc.DetectReset,
+	for name, want := range map[string]protocol.DetectionClass{
+		"LastResetAbsent": protocol.DetectPoll, "LastResetZero": protocol.DetectEvents, "LastReset1970": protocol.DetectEvents, "Plain": protocol.DetectReset,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

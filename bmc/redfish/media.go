@@ -82,12 +82,12 @@ func (v *survey) slots() []slot {
 	return out
 }
 
-func (v *survey) mediaReport() bmc.MediaReport {
+func (v *survey) mediaReport() protocol.MediaSlot {
 	slots := v.slots()
 	if len(slots) == 0 {
-		return bmc.MediaReport{Why: "there is no virtual media slot for CD images"}
+		return protocol.MediaSlot{Why: "there is no virtual media slot for CD images"}
 	}
-	r := bmc.MediaReport{Supported: true, Slot: slots[0].uri, Method: "InsertMedia", Inserted: slots[0].full()}
+	r := protocol.MediaSlot{Supported: true, Slot: slots[0].uri, Method: "InsertMedia", Inserted: slots[0].full()}
 	if slots[0].insert == "" {
 		r.Method, r.Why = http.MethodPatch, "the slot has no InsertMedia action; its properties are written"
 	}

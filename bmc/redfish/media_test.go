@@ -87,16 +87,16 @@ func TestRestorePolicy(t *testing.T) {
 	if err != nil || inv.Restore.Policy == "" || !inv.Restore.Writable {
 		t.Fatalf("%+v, %v", inv.Restore, err)
 	}
-	before, err := d.SetRestorePolicy(deadline(t), bmc.RestoreAlwaysOff)
+	before, err := d.SetRestorePolicy(deadline(t), protocol.RestoreAlwaysOff)
 	if err != nil || before != inv.Restore.Policy {
 		t.Fatalf("before %s, %v", before, err)
 	}
-	if now, err := d.SetRestorePolicy(deadline(t), before); err != nil || now != bmc.RestoreAlwaysOff {
+	if now, err := d.SetRestorePolicy(deadline(t), before); err != nil || now != protocol.RestoreAlwaysOff {
 		t.Fatalf("now %s, %v", now, err)
 	}
 	_, err = d.SetRestorePolicy(deadline(t), "Sometimes")
 	wantCode(t, err, protocol.CodeInvalid)
-	_, err = preset(t, "SupermicroRestore").driver.(bmc.RestorePolicer).SetRestorePolicy(deadline(t), bmc.RestoreAlwaysOff)
+	_, err = preset(t, "SupermicroRestore").driver.(bmc.RestorePolicer).SetRestorePolicy(deadline(t), protocol.RestoreAlwaysOff)
 	wantCode(t, err, protocol.CodeUnsupported)
 }
 

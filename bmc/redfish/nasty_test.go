@@ -185,10 +185,10 @@ func TestInventoryPartsFailAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if inv.Serial != "S1" || len(inv.BootOptions) != 1 || inv.BootOptions[0].Kind != bmc.BootShell {
+	if inv.Serial != "S1" || len(inv.BootOptions) != 1 || inv.BootOptions[0].Kind != protocol.OptionShell {
 		t.Errorf("inventory %+v", inv)
 	}
-	if inv.SafeStop.Class != bmc.SafeStopUnknown { // Secure Boot may be on
+	if inv.SafeStop.Class != protocol.SafeStopUnknown { // Secure Boot may be on
 		t.Errorf("safe stop %+v", inv.SafeStop)
 	}
 	parts := map[string]bool{}

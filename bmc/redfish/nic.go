@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/bmc"
+	"rackboot/protocol"
 )
 
 // nics collects interfaces by MAC address, in the order in which they were
 // found.
 type nics struct {
-	list []bmc.Interface
+	list []protocol.Interface
 	own  []string // MACs of the BMC itself
 }
 
@@ -29,9 +29,9 @@ func (n *nics) add(mac, name, source, internal string) {
 	if internal == "" && slices.Contains(n.own, mac) {
 		internal = "it is an address of the BMC"
 	}
-	i := slices.IndexFunc(n.list, func(x bmc.Interface) bool { return x.MAC == mac })
+	i := slices.IndexFunc(n.list, func(x protocol.Interface) bool { return x.MAC == mac })
 	if i < 0 {
-		n.list = append(n.list, bmc.Interface{MAC: mac, Name: name, Sources: []string{source}, Internal: internal})
+		n.list = append(n.list, protocol.Interface{MAC: mac, Name: name, Sources: []string{source}, Internal: internal})
 		return
 	}
 	have := &n.list[i]

@@ -3,24 +3,23 @@ package redfish
 import (
 	"context"
 
-	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
 // Probe reads the system, its settings and the parts of an inventory, and plans
 // each write without doing it.
-func (d *driver) Probe(ctx context.Context, uri string) (bmc.Probe, error) {
+func (d *driver) Probe(ctx context.Context, uri string) (protocol.Probe, error) {
 	v, err := d.survey(ctx, opProbe)
 	if err != nil {
-		return bmc.Probe{}, err
+		return protocol.Probe{}, err
 	}
 	view, err := d.bootView(v.c)
 	if err != nil {
-		return bmc.Probe{}, err
+		return protocol.Probe{}, err
 	}
 	v.inventory()
-	p := bmc.Probe{
-		Version: bmc.ProbeVersion,
+	p := protocol.Probe{
+		Version: protocol.ProbeVersion,
 		Profile: view.profile.name,
 		BIOS:    printable(textOf(v.system.f["BiosVersion"])),
 		Login:   d.link.account.say(),
@@ -44,15 +43,15 @@ func (d *driver) Probe(ctx context.Context, uri string) (bmc.Probe, error) {
 }
 
 // planReport says what would be written: the first of a plan's ways.
-func planReport(target protocol.BootTarget, view bootView, plan bootPlan) bmc.BootPlan {
-	r := bmc.BootPlan{Target: target, Supported: plan.why == "", Why: plan.why, Remedy: plan.remedy}
+func planReport(target protocol.BootTarget, view bootView, plan bootPlan) protocol.BootPlan {
+	r := protocol.BootPlan{Target: target, Supported: plan.why == "", Why: plan.why, Remedy: plan.remedy}
 	switch {
 	case plan.why != "":
 	case len(plan.ways) == 0:
 		r.Why = "nothing would have to be written now"
 	default:
 		for _, w := range plan.ways[0] {
-			r.Writes = append(r.Writes, bmc.BootWrite{URI: w.at.uri, Body: w.payload()})
+			r.Writes = append(r.Writes, protocol.BootWrite{URI: w.at.uri, Body: w.payload()})
 		}
 		if plan.ways[0][0].at == view.settings {
 			r.Why = "written at the settings resource, which shows the override; the system may show it only after the next reset"

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
@@ -14,41 +13,41 @@ const opRestore = "bmc.restore_policy"
 const keyRestore = "PowerRestorePolicy"
 
 // restorePolicies are the standard's values.
-func restorePolicies() []bmc.RestorePolicy {
-	return []bmc.RestorePolicy{bmc.RestoreAlwaysOn, bmc.RestoreAlwaysOff, bmc.RestoreLastState}
+func restorePolicies() []protocol.RestorePolicy {
+	return []protocol.RestorePolicy{protocol.RestoreAlwaysOn, protocol.RestoreAlwaysOff, protocol.RestoreLastState}
 }
 
 // restore reads the policy: the standard property (OpenBMC, AMI), or the BIOS
 // attribute of vendors that keep it there.
 func (v *survey) restore() {
 	if p := textOf(v.system.f[keyRestore]); p != "" {
-		v.out.Restore = bmc.Restore{Where: keyRestore, Value: printable(p), Policy: policyOf(p), Writable: true}
+		v.out.Restore = protocol.Restore{Where: keyRestore, Value: printable(p), Policy: policyOf(p), Writable: true}
 		return
 	}
 	for _, name := range []string{"RestoreonACPowerLoss", "AcPwrRcvry", "AutoPowerOn"} { // Supermicro, Dell, HPE
 		if full, value, ok := v.attributes().find(name); ok {
-			v.out.Restore = bmc.Restore{Where: full, Value: value, Policy: policyOf(value)}
+			v.out.Restore = protocol.Restore{Where: full, Value: value, Policy: policyOf(value)}
 			return
 		}
 	}
 }
 
 // policyOf understands the words of the standard and of BIOS attributes.
-func policyOf(word string) bmc.RestorePolicy {
+func policyOf(word string) protocol.RestorePolicy {
 	switch strings.ToLower(strings.ReplaceAll(word, " ", "")) {
 	case "alwayson", "on", "poweron", "alwayspoweron":
-		return bmc.RestoreAlwaysOn
+		return protocol.RestoreAlwaysOn
 	case "alwaysoff", "off", "stayoff", "alwayspoweroff":
-		return bmc.RestoreAlwaysOff
+		return protocol.RestoreAlwaysOff
 	case "laststate", "last", "restorelaststate":
-		return bmc.RestoreLastState
+		return protocol.RestoreLastState
 	}
 	return ""
 }
 
 // SetRestorePolicy writes PowerRestorePolicy at the system, or at its settings
 // where only those show it.
-func (d *driver) SetRestorePolicy(ctx context.Context, want bmc.RestorePolicy) (bmc.RestorePolicy, error) {
+func (d *driver) SetRestorePolicy(ctx context.Context, want protocol.RestorePolicy) (protocol.RestorePolicy, error) {
 	if !slices.Contains(restorePolicies(), want) {
 		return "", protocol.Errorf(protocol.CodeInvalid, opRestore, "%q is not a power restore policy", want).
 			WithHint("use one of %v", restorePolicies())

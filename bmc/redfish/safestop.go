@@ -4,41 +4,41 @@ import (
 	"fmt"
 	"slices"
 
-	"rackboot/bmc"
+	"rackboot/protocol"
 )
 
 // safeStop is how far the order of boot options keeps a disk from booting. With
 // Secure Boot on, firmware refuses an unsigned shell and goes on to the next
 // option, which is the disk.
-func safeStop(inv bmc.Inventory, bios attributes) bmc.SafeStop {
+func safeStop(inv protocol.Inventory, bios attributes) protocol.SafeStop {
 	const other = "put network options first, so that the agent answers with a stop image, or disable the disk options; until then only the agent's watch tells of an unexpected boot"
 	switch {
 	case inv.SecureBoot == nil && (len(inv.BootOptions) > 0 || bios != nil):
-		return bmc.SafeStop{
-			Class: bmc.SafeStopUnknown, Reason: "whether Secure Boot is on cannot be read",
+		return protocol.SafeStop{
+			Class: protocol.SafeStopUnknown, Reason: "whether Secure Boot is on cannot be read",
 			Remedy: "with Secure Boot on, firmware refuses the shell and boots the disk; read its state in the BIOS settings",
 		}
 	case inv.SecureBoot != nil && (inv.SecureBoot.Enabled || inv.SecureBoot.Current):
-		return bmc.SafeStop{
-			Class: bmc.SafeStopNone, Reason: "Secure Boot is on: firmware refuses the shell and boots the next option, which is the disk",
+		return protocol.SafeStop{
+			Class: protocol.SafeStopNone, Reason: "Secure Boot is on: firmware refuses the shell and boots the next option, which is the disk",
 			Remedy: "turn Secure Boot off, or " + other,
 		}
 	}
-	i := slices.IndexFunc(inv.BootOptions, func(o bmc.BootOption) bool { return o.Kind == bmc.BootShell && !o.Disabled })
+	i := slices.IndexFunc(inv.BootOptions, func(o protocol.BootOption) bool { return o.Kind == protocol.OptionShell && !o.Disabled })
 	if i >= 0 {
 		shell := inv.BootOptions[i].Reference
 		at := slices.Index(inv.BootOrder, shell)
 		switch {
 		case at == 0:
-			return bmc.SafeStop{Class: bmc.SafeStopShellFirst, Option: shell, Reason: "the shell is the first boot option, and Secure Boot is off"}
+			return protocol.SafeStop{Class: protocol.SafeStopShellFirst, Option: shell, Reason: "the shell is the first boot option, and Secure Boot is off"}
 		case at < 0:
-			return bmc.SafeStop{
-				Class: bmc.SafeStopShellAvailable, Option: shell, Reason: "the shell is not in the boot order",
+			return protocol.SafeStop{
+				Class: protocol.SafeStopShellAvailable, Option: shell, Reason: "the shell is not in the boot order",
 				Remedy: "put " + shell + " first in Boot.BootOrder",
 			}
 		default:
-			return bmc.SafeStop{
-				Class: bmc.SafeStopShellAvailable, Option: shell,
+			return protocol.SafeStop{
+				Class: protocol.SafeStopShellAvailable, Option: shell,
 				Reason: fmt.Sprintf("the shell is number %d of %d in the boot order", at+1, len(inv.BootOrder)),
 				Remedy: "put " + shell + " first in Boot.BootOrder",
 			}
@@ -50,13 +50,13 @@ func safeStop(inv bmc.Inventory, bios attributes) bmc.SafeStop {
 		if has && present != "Enabled" {
 			remedy = fmt.Sprintf("set the BIOS attributes %s=Enabled and %s=Enabled, and reset the server", shell, name)
 		}
-		return bmc.SafeStop{
-			Class: bmc.SafeStopShellByBIOS, Reason: fmt.Sprintf("there is no boot option for the shell: %s is %s", name, value),
+		return protocol.SafeStop{
+			Class: protocol.SafeStopShellByBIOS, Reason: fmt.Sprintf("there is no boot option for the shell: %s is %s", name, value),
 			Remedy: remedy + "; then put the shell first in Boot.BootOrder",
 		}
 	}
 	if len(inv.BootOptions) == 0 {
-		return bmc.SafeStop{Class: bmc.SafeStopUnknown, Reason: "no boot options can be read", Remedy: other}
+		return protocol.SafeStop{Class: protocol.SafeStopUnknown, Reason: "no boot options can be read", Remedy: other}
 	}
-	return bmc.SafeStop{Class: bmc.SafeStopNone, Reason: "firmware offers no shell as a boot option", Remedy: other}
+	return protocol.SafeStop{Class: protocol.SafeStopNone, Reason: "firmware offers no shell as a boot option", Remedy: other}
 }

@@ -3,35 +3,35 @@ package redfish
 import (
 	"testing"
 
-	"rackboot/bmc"
+	"rackboot/protocol"
 )
 
 func TestSafeStop(t *testing.T) {
-	off, on := &bmc.SecureBoot{}, &bmc.SecureBoot{Enabled: true}
-	shell := bmc.BootOption{Reference: "Boot0001", Kind: bmc.BootShell}
-	disk := bmc.BootOption{Reference: "Boot0002", Kind: bmc.BootDisk}
+	off, on := &protocol.SecureBoot{}, &protocol.SecureBoot{Enabled: true}
+	shell := protocol.BootOption{Reference: "Boot0001", Kind: protocol.OptionShell}
+	disk := protocol.BootOption{Reference: "Boot0002", Kind: protocol.OptionDisk}
 	hpe := attributes{"UefiShellBootOrder": "Disabled", "EmbeddedUefiShell": "Enabled"}
 	tests := []struct {
 		name string
-		inv  bmc.Inventory
+		inv  protocol.Inventory
 		bios attributes
-		want bmc.SafeStopClass
+		want protocol.SafeStopClass
 	}{
-		{"first", bmc.Inventory{SecureBoot: off, BootOptions: []bmc.BootOption{shell, disk}, BootOrder: []string{"Boot0001", "Boot0002"}}, nil, bmc.SafeStopShellFirst},
-		{"first, but Secure Boot falls through to the disk", bmc.Inventory{SecureBoot: on, BootOptions: []bmc.BootOption{shell, disk}, BootOrder: []string{"Boot0001", "Boot0002"}}, nil, bmc.SafeStopNone},
-		{"first, Secure Boot is on until the reset", bmc.Inventory{SecureBoot: &bmc.SecureBoot{Current: true}, BootOptions: []bmc.BootOption{shell}, BootOrder: []string{"Boot0001"}}, nil, bmc.SafeStopNone},
-		{"first, Secure Boot unknown", bmc.Inventory{BootOptions: []bmc.BootOption{shell}, BootOrder: []string{"Boot0001"}}, nil, bmc.SafeStopUnknown},
-		{"last (Supermicro 821GE)", bmc.Inventory{SecureBoot: off, BootOptions: []bmc.BootOption{disk, shell}, BootOrder: []string{"Boot0002", "Boot0001"}}, nil, bmc.SafeStopShellAvailable},
-		{"not in the order", bmc.Inventory{SecureBoot: off, BootOptions: []bmc.BootOption{disk, shell}, BootOrder: []string{"Boot0002"}}, nil, bmc.SafeStopShellAvailable},
-		{"disabled", bmc.Inventory{SecureBoot: off, BootOptions: []bmc.BootOption{{Reference: "Boot0001", Kind: bmc.BootShell, Disabled: true}, disk}, BootOrder: []string{"Boot0001"}}, nil, bmc.SafeStopNone},
-		{"by BIOS attribute (HPE)", bmc.Inventory{SecureBoot: off, BootOptions: []bmc.BootOption{disk}}, hpe, bmc.SafeStopShellByBIOS},
-		{"by BIOS attribute, Secure Boot on", bmc.Inventory{SecureBoot: on, BootOptions: []bmc.BootOption{disk}}, hpe, bmc.SafeStopNone},
-		{"none (Dell, Lenovo, AMI)", bmc.Inventory{SecureBoot: off, BootOptions: []bmc.BootOption{disk}}, nil, bmc.SafeStopNone},
-		{"nothing known", bmc.Inventory{}, nil, bmc.SafeStopUnknown},
+		{"first", protocol.Inventory{SecureBoot: off, BootOptions: []protocol.BootOption{shell, disk}, BootOrder: []string{"Boot0001", "Boot0002"}}, nil, protocol.SafeStopShellFirst},
+		{"first, but Secure Boot falls through to the disk", protocol.Inventory{SecureBoot: on, BootOptions: []protocol.BootOption{shell, disk}, BootOrder: []string{"Boot0001", "Boot0002"}}, nil, protocol.SafeStopNone},
+		{"first, Secure Boot is on until the reset", protocol.Inventory{SecureBoot: &protocol.SecureBoot{Current: true}, BootOptions: []protocol.BootOption{shell}, BootOrder: []string{"Boot0001"}}, nil, protocol.SafeStopNone},
+		{"first, Secure Boot unknown", protocol.Inventory{BootOptions: []protocol.BootOption{shell}, BootOrder: []string{"Boot0001"}}, nil, protocol.SafeStopUnknown},
+		{"last (Supermicro 821GE)", protocol.Inventory{SecureBoot: off, BootOptions: []protocol.BootOption{disk, shell}, BootOrder: []string{"Boot0002", "Boot0001"}}, nil, protocol.SafeStopShellAvailable},
+		{"not in the order", protocol.Inventory{SecureBoot: off, BootOptions: []protocol.BootOption{disk, shell}, BootOrder: []string{"Boot0002"}}, nil, protocol.SafeStopShellAvailable},
+		{"disabled", protocol.Inventory{SecureBoot: off, BootOptions: []protocol.BootOption{{Reference: "Boot0001", Kind: protocol.OptionShell, Disabled: true}, disk}, BootOrder: []string{"Boot0001"}}, nil, protocol.SafeStopNone},
+		{"by BIOS attribute (HPE)", protocol.Inventory{SecureBoot: off, BootOptions: []protocol.BootOption{disk}}, hpe, protocol.SafeStopShellByBIOS},
+		{"by BIOS attribute, Secure Boot on", protocol.Inventory{SecureBoot: on, BootOptions: []protocol.BootOption{disk}}, hpe, protocol.SafeStopNone},
+		{"none (Dell, Lenovo, AMI)", protocol.Inventory{SecureBoot: off, BootOptions: []protocol.BootOption{disk}}, nil, protocol.SafeStopNone},
+		{"nothing known", protocol.Inventory{}, nil, protocol.SafeStopUnknown},
 	}
 	for _, tt := range tests {
 		got := safeStop(tt.inv, tt.bios)
-		if got.Class != tt.want || got.Reason == "" || got.Remedy == "" && got.Class != bmc.SafeStopShellFirst {
+		if got.Class != tt.want || got.Reason == "" || got.Remedy == "" && got.Class != protocol.SafeStopShellFirst {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
@@ -21,7 +20,7 @@ type survey struct {
 	driver *driver
 	c      *call
 	system *system
-	out    bmc.Inventory
+	out    protocol.Inventory
 
 	bios     *object // nil if there is none
 	biosAt   string  // where BIOS attributes are written
@@ -42,10 +41,10 @@ func (d *driver) survey(ctx context.Context, op string) (*survey, error) {
 
 // Inventory reads all parts of the system, one request at a time, beside power
 // control and not before it.
-func (d *driver) Inventory(ctx context.Context) (bmc.Inventory, error) {
+func (d *driver) Inventory(ctx context.Context) (protocol.Inventory, error) {
 	v, err := d.survey(ctx, opInventory)
 	if err != nil {
-		return bmc.Inventory{}, err
+		return protocol.Inventory{}, err
 	}
 	v.inventory()
 	return v.out, nil
@@ -59,7 +58,7 @@ func (v *survey) inventory() {
 	v.secureBoot()
 	v.restore()
 	v.out.SafeStop = safeStop(v.out, v.attributes())
-	if v.bios == nil && linkOf(v.system.f["Bios"]) != "" && v.out.SafeStop.Class == bmc.SafeStopNone {
+	if v.bios == nil && linkOf(v.system.f["Bios"]) != "" && v.out.SafeStop.Class == protocol.SafeStopNone {
 		v.out.SafeStop.Reason += "; the BIOS attributes, one of which may bring it, cannot be read"
 	}
 	v.detection()
@@ -67,7 +66,7 @@ func (v *survey) inventory() {
 
 // problem notes that a part could not be read.
 func (v *survey) problem(part string, err error) {
-	p := bmc.Problem{Part: part, Code: protocol.CodeOf(err), Text: err.Error()}
+	p := protocol.PartProblem{Part: part, Code: protocol.CodeOf(err), Text: err.Error()}
 	if len(v.out.Problems) < maxProblems && !slices.Contains(v.out.Problems, p) {
 		v.out.Problems = append(v.out.Problems, p)
 	}

@@ -32,9 +32,9 @@ type tree struct {
 	resets        []bmc.ResetType
 	macs          []string
 	uuidProblem   string
-	safeStop      bmc.SafeStopClass
+	safeStop      protocol.SafeStopClass
 	shell         string
-	detection     bmc.DetectionClass
+	detection     protocol.DetectionClass
 	restore       string
 	boot          string // the body that arms UefiHttp
 	dhcp          string // what a URI from DHCP still needs
@@ -50,7 +50,7 @@ func trees() map[string]tree {
 			macs: []string{
 				"70:b5:e8:f0:52:dc", "70:b5:e8:f0:52:dd", "b8:3f:d2:90:97:c4", "b8:3f:d2:a4:1b:d2", "b8:3f:d2:a4:1b:d3", "e4:3d:1a:13:27:f0", "e4:3d:1a:13:27:f1",
 			},
-			safeStop: bmc.SafeStopNone, detection: bmc.DetectReset, restore: "AcPwrRcvry",
+			safeStop: protocol.SafeStopNone, detection: protocol.DetectReset, restore: "AcPwrRcvry",
 			boot:  `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp"}}`,
 			dhcp:  `{}`,
 			media: "/redfish/v1/Systems/System.Embedded.1/VirtualMedia/1",
@@ -62,7 +62,7 @@ func trees() map[string]tree {
 			macs: []string{
 				"50:7c:6f:11:f2:a6", "50:7c:6f:11:f2:a7", "50:7c:6f:11:f2:a8", "50:7c:6f:11:f2:a9", "88:e9:a4:80:9d:a2", "88:e9:a4:87:42:c8", "b8:3f:d2:d7:f7:4a",
 			},
-			safeStop: bmc.SafeStopShellByBIOS, detection: bmc.DetectPoll, restore: "AutoPowerOn",
+			safeStop: protocol.SafeStopShellByBIOS, detection: protocol.DetectPoll, restore: "AutoPowerOn",
 			boot:  `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp"}}`,
 			dhcp:  `{}`,
 			media: "/redfish/v1/Managers/1/VirtualMedia/2",
@@ -76,7 +76,7 @@ func trees() map[string]tree {
 				"94:6d:ae:91:75:9a", "94:6d:ae:91:75:ba", "94:6d:ae:91:dd:1a", "94:6d:ae:91:fb:22", "94:6d:ae:b2:b1:4e",
 			},
 			uuidProblem: "it is made from a MAC address of the BMC",
-			safeStop:    bmc.SafeStopShellAvailable, shell: "Boot0018", detection: bmc.DetectPoll, restore: "RestoreonACPowerLoss_0035",
+			safeStop:    protocol.SafeStopShellAvailable, shell: "Boot0018", detection: protocol.DetectPoll, restore: "RestoreonACPowerLoss_0035",
 			boot:  `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideMode":"UEFI","BootSourceOverrideTarget":"UefiHttp"}}`,
 			dhcp:  `{"IPv4HTTPSupport_00F5":"Enabled"}`,
 			media: "/redfish/v1/Managers/1/VirtualMedia/VirtualMedia1",
@@ -129,7 +129,7 @@ func TestCapturedTrees(t *testing.T) {
 	}
 }
 
-func (w tree) check(t *testing.T, o protocol.Observation, caps bmc.Capabilities, p bmc.Probe) {
+func (w tree) check(t *testing.T, o protocol.Observation, caps bmc.Capabilities, p protocol.Probe) {
 	t.Helper()
 	if o.Power != protocol.PowerOn || o.Override != w.override || o.BootProgress != w.progress || (o.LastResetTime != "") != w.hasReset {
 		t.Errorf("observation %+v", o)
@@ -143,12 +143,12 @@ func (w tree) check(t *testing.T, o protocol.Observation, caps bmc.Capabilities,
 	if !slices.Equal(macs, w.macs) {
 		t.Errorf("MACs %v", macs)
 	}
-	shell := bmc.BootKind("")
+	shell := protocol.OptionKind("")
 	for _, b := range inv.BootOptions {
-		if b.Kind == bmc.BootShell {
-			shell = bmc.BootKind(b.Reference)
+		if b.Kind == protocol.OptionShell {
+			shell = protocol.OptionKind(b.Reference)
 		}
-		if b.Kind == bmc.BootOther {
+		if b.Kind == protocol.OptionOther {
 			t.Errorf("boot option %q is not classified", b.Name)
 		}
 	}
@@ -159,12 +159,12 @@ func (w tree) check(t *testing.T, o protocol.Observation, caps bmc.Capabilities,
 		"processor": inv.Architecture == "x86_64",
 		"safe stop": inv.SafeStop.Class == w.safeStop && inv.SafeStop.Option == w.shell && string(shell) == w.shell && inv.SafeStop.Remedy != "",
 		"detection": inv.Detection.Class == w.detection && inv.Detection.LastResetTime == w.hasReset,
-		"restore":   inv.Restore.Policy == bmc.RestoreLastState && inv.Restore.Where == w.restore && !inv.Restore.Writable,
+		"restore":   inv.Restore.Policy == protocol.RestoreLastState && inv.Restore.Where == w.restore && !inv.Restore.Writable,
 		"boot mode": inv.BootMode == "UEFI" && inv.SecureBoot != nil && !inv.SecureBoot.Enabled,
 		"order":     len(inv.BootOrder) == len(inv.BootOptions) && inv.BootOptions[0].Reference == inv.BootOrder[0],
 		"media":     p.Media.Supported && p.Media.Slot == w.media && p.Media.Method == "InsertMedia",
 		"boot":      text(t, p.Boot[1].Writes[0].Body) == w.boot && p.Boot[1].Writes[0].URI == w.system,
-		"HTTP":      p.HTTP[0].Way == bmc.HTTPByDHCP && text(t, p.HTTP[0].Write) == w.dhcp && p.HTTP[0].Ready == (w.dhcp == "{}"),
+		"HTTP":      p.HTTP[0].Way == protocol.HTTPByDHCP && text(t, p.HTTP[0].Write) == w.dhcp && p.HTTP[0].Ready == (w.dhcp == "{}"),
 	} {
 		if !ok {
 			t.Errorf("%s: %s", what, text(t, p))

@@ -1,14 +1,4 @@
-package bmc
-
-import "context"
-
-// Prober finds out what a BMC can do, by reads alone.
-type Prober interface {
-	// Probe reads everything that Rackboot may ever use. uri stands where an HTTP
-	// boot URI would be written; empty is a placeholder. As with Inventory, the
-	// error is for a system that cannot be read at all.
-	Probe(ctx context.Context, uri string) (Probe, error)
-}
+package protocol
 
 // ProbeVersion is the version of Probe's JSON. It grows when a field changes
 // its meaning, not when one is added.
@@ -25,10 +15,10 @@ type Probe struct {
 	Power    string   `json:"power"` // as read now
 	Resets   []string `json:"resets,omitempty"`
 
-	Boot   []BootPlan  `json:"boot"`
-	Disarm BootPlan    `json:"disarm"`
-	HTTP   []HTTPBoot  `json:"http"` // the ladder, first to be used first
-	Media  MediaReport `json:"media"`
+	Boot   []BootPlan `json:"boot"`
+	Disarm BootPlan   `json:"disarm"`
+	HTTP   []HTTPBoot `json:"http"` // the ladder, first to be used first
+	Media  MediaSlot  `json:"media"`
 
 	Inventory Inventory `json:"inventory"`
 }
@@ -58,11 +48,26 @@ type HTTPBoot struct {
 	Why     string            `json:"why,omitempty"`
 }
 
-// MediaReport says how virtual media would be inserted.
-type MediaReport struct {
+// MediaSlot says how virtual media would be inserted.
+type MediaSlot struct {
 	Supported bool   `json:"supported"`
 	Slot      string `json:"slot,omitempty"`
 	Method    string `json:"method,omitempty"` // InsertMedia or PATCH
 	Inserted  bool   `json:"inserted,omitempty"`
 	Why       string `json:"why,omitempty"`
+}
+
+// BootWrite is one PATCH of a boot plan.
+type BootWrite struct {
+	URI  string `json:"uri"`
+	Body any    `json:"body"` // nil values are JSON nulls, which clear
+}
+
+// BootPlan is what SetBoot would write for one target now.
+type BootPlan struct {
+	Target    BootTarget  `json:"target"`
+	Supported bool        `json:"supported"`
+	Writes    []BootWrite `json:"writes,omitempty"` // empty and supported: nothing to change
+	Why       string      `json:"why,omitempty"`
+	Remedy    string      `json:"remedy,omitempty"`
 }
