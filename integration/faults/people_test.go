@@ -127,7 +127,7 @@ func (s *site) answered(what string, err error) {
 // somebody does one thing, at random.
 func (s *site) somebody() {
 	servers := []string{installed, claimed, unclaimed}
-	switch n := s.rng.IntN(10); {
+	switch n := s.rng.IntN(12); {
 	case n < 3:
 		modes := []protocol.StopMode{protocol.StopSoft, protocol.StopHard}
 		if len(s.live()) < 4 {
@@ -139,7 +139,7 @@ func (s *site) somebody() {
 		}
 	case n < 9:
 		s.reboot(installed, time.Minute+s.random(9*time.Minute))
-	default:
+	case s.hub.writable() && (s.hub.store.ClaimOf(claimed) == nil || s.chance(0.25)): // most claims live to be booted
 		s.claim(claimed)
 	}
 }

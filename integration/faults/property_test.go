@@ -111,11 +111,11 @@ func (w *wild) step() {
 		w.mail()
 	case n < 600:
 		w.somebody()
-	case n < 900:
+	case n < 890:
 		w.time()
-	case n < 930:
+	case n < 920:
 		w.connections()
-	case n < 975:
+	case n < 960:
 		w.processes()
 	default:
 		w.disk()
@@ -214,11 +214,11 @@ func (w *wild) startHub() {
 // disk copies a disk, puts an old copy back, or loses it.
 func (w *wild) disk() {
 	a := w.agents[0]
-	switch w.rng.IntN(10) {
-	case 0, 1:
+	switch w.rng.IntN(12) {
+	case 0, 10:
 		w.note("copy the agent's disk")
 		w.disks = a.disk.Load().Copy()
-	case 2:
+	case 1, 2, 11:
 		if w.disks != nil {
 			w.note("the agent's disk is rolled back")
 			a.kill()
