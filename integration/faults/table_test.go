@@ -188,24 +188,35 @@ func delay(b *table) {
 
 func agentDiskRolledBack(b *table) {
 	a := b.agent()
-	for range 3 {
+	for i := range 3 {
 		b.live(2 * time.Minute)
+		b.booting()
 		old := a.disk.Load().Copy()
 		b.note("the agent's disk is copied")
 		b.live(10 * time.Minute)
-		b.changeDisk(old)
+		b.changeDisk(old, i == 1)
 	}
 }
 
 func agentDiskLost(b *table) {
-	for range 3 {
+	for i := range 3 {
+		b.booting()
 		b.live(10 * time.Minute)
-		b.changeDisk(statetest.NewMemory())
+		b.changeDisk(statetest.NewMemory(), i == 1)
 	}
 }
 
-// changeDisk gives the agent another disk; the hub must take note of it.
-func (b *table) changeDisk(disk *statetest.Memory) {
+// booting sees to it that a claim's first boot is between two attempts.
+func (b *table) booting() {
+	if b.hub.store.ClaimOf(claimed) == nil {
+		b.claim(claimed)
+	}
+	b.wait(7 * time.Minute)
+}
+
+// changeDisk gives the agent another disk, of which the hub must take note; first
+// the agent may be alone with it for a while.
+func (b *table) changeDisk(disk *statetest.Memory, alone bool) {
 	b.t.Helper()
 	a := b.agent()
 	was := a.found().incarnation
@@ -214,7 +225,14 @@ func (b *table) changeDisk(disk *statetest.Memory) {
 	a.kill()
 	a.swap(disk)
 	b.wait(b.random(5 * time.Minute))
+	if alone {
+		b.net.cut(a.name)
+	}
 	a.start()
+	if alone {
+		b.live(20 * time.Minute)
+		b.net.heal(a.name)
+	}
 	b.until("another incarnation", 5*time.Minute, func() bool { return a.found().incarnation != was })
 	b.until("the event "+string(protocol.EventRenewed), 5*time.Minute, func() bool { return b.events(protocol.EventRenewed) > renewed })
 }
