@@ -168,7 +168,7 @@ func (s *site) openServer(name string, m *machine, add func(string, ...any)) {
 		add("%s is %s, and its claim wants it On", name, power)
 	}
 	for _, c := range s.hub.serverConditions(name) {
-		if !tolerated(name, c.Code) {
+		if !tolerated(name, held, c.Code) {
 			add("%s of %s: %s", c.Code, name, c.Message)
 		}
 	}
@@ -176,11 +176,13 @@ func (s *site) openServer(name string, m *machine, add func(string, ...any)) {
 
 // tolerated are conditions that an honest network does not end: they say what
 // happened, or wait for a person.
-func tolerated(server string, code protocol.ConditionCode) bool {
+func tolerated(server string, held bool, code protocol.ConditionCode) bool {
 	switch code {
 	case protocol.CondHeld, protocol.CondHoldViolated:
 		return true // the latter until the hold's release: its server came on before this disk knew of it
-	case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondFirstBootFailed, protocol.CondServerOn, protocol.CondUnexpectedPower:
+	case protocol.CondUnexpectedPower:
+		return held || server == claimed // nobody can ask for a reboot
+	case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondFirstBootFailed, protocol.CondServerOn:
 		return server == claimed
 	default:
 		return false
