@@ -126,21 +126,18 @@ func (s *site) answered(what string, err error) {
 
 // somebody does one thing, at random.
 func (s *site) somebody() {
-	servers := []string{installed, claimed, unclaimed}
+	servers := slices.DeleteFunc([]string{installed, claimed, unclaimed}, func(name string) bool { return name == s.spared })
+	modes := []protocol.StopMode{protocol.StopSoft, protocol.StopHard}
+	ids := s.live()
 	switch n := s.rng.IntN(12); {
-	case n < 3:
-		modes := []protocol.StopMode{protocol.StopSoft, protocol.StopHard}
-		if len(s.live()) < 4 {
-			s.place(servers[s.rng.IntN(len(servers))], modes[s.rng.IntN(2)])
-		}
-	case n < 6:
-		if ids := s.live(); len(ids) > 0 {
-			s.release(ids[s.rng.IntN(len(ids))])
-		}
+	case n < 3 && len(ids) < 4:
+		s.place(servers[s.rng.IntN(len(servers))], modes[s.rng.IntN(2)])
+	case n < 6 && len(ids) > 0:
+		s.release(ids[s.rng.IntN(len(ids))])
 	case n < 9:
 		s.reboot(installed, time.Minute+s.random(9*time.Minute))
-	case s.hub.writable() && (s.hub.store.ClaimOf(claimed) == nil || s.chance(0.25)): // most claims live to be booted
-		s.claim(claimed)
+	case s.spared != claimed && s.hub.writable() && (s.hub.store.ClaimOf(claimed) == nil || s.chance(0.25)):
+		s.claim(claimed) // most claims live to be booted
 	}
 }
 

@@ -50,7 +50,8 @@ type site struct {
 	hub      *hub // whom people talk to
 	agents   []*agent
 	machines map[string]*machine
-	keys     int // of holds that were asked for
+	keys     int    // of holds that were asked for
+	spared   string // a server that people leave alone
 	trace    []string
 }
 

@@ -206,11 +206,20 @@ func agentDiskLost(b *table) {
 	}
 }
 
-// booting sees to it that a claim's first boot is between two attempts.
+// booting sees to it that a new claim's first boot is between two attempts, and that
+// nobody stops it.
 func (b *table) booting() {
-	if b.hub.store.ClaimOf(claimed) == nil {
-		b.claim(claimed)
+	b.spared = ""
+	for _, h := range b.hub.store.HoldsOn(claimed) {
+		b.release(h.Metadata.Name)
 	}
+	gone := func() bool { return b.hub.store.ClaimOf(claimed) == nil }
+	if !gone() {
+		b.claim(claimed)
+		b.until("the end of the claim", 10*time.Minute, gone)
+	}
+	b.claim(claimed)
+	b.spared = claimed
 	b.wait(7 * time.Minute)
 }
 
