@@ -80,6 +80,7 @@ func layers() []layer {
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
+		{"integration/faults", nil, "tests of the link between hub and agent"},
 		{"integration/site", belowCmd(), "tests of hub and agent together"},
 		{"integration/brokers", nil, "tests with real brokers"},
 		{"integration/firmware", nil, "tests with real firmware"},

@@ -34,6 +34,7 @@ type Agent struct {
 	session  session
 	hubClock hubClock
 	greeter  *greeter
+	began    uint64 // number of the last event when this run began
 
 	mu      sync.Mutex
 	servers map[string]*server
@@ -59,6 +60,11 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.store = st
+	b, err := st.Backlog(0)
+	if err != nil {
+		return nil, err
+	}
+	a.began = b.Head
 	a.report = newReporter(a)
 	a.fetch = newFetcher(a)
 	a.met = newMetrics(cfg.Registerer, a)

@@ -23,7 +23,13 @@ type backlog struct {
 
 // send sends the oldest batch, unless just that was sent a moment ago. It returns
 // when to look again.
+//
+// None is sent before the hub has answered: it must know first whether the disk was
+// rolled back, because then the numbers were given before, to other events.
 func (b *backlog) send(a *Agent) time.Duration {
+	if !a.session.hasMet() {
+		return a.cfg.ReportEvery // the answer pokes
+	}
 	waiting, err := a.store.Backlog(eventBatch)
 	if err != nil {
 		a.log.Error("cannot read the events", "err", err)

@@ -51,8 +51,8 @@ func (g *greeter) ask(d time.Duration) {
 	}
 	if !g.wanted || at.Before(g.next) {
 		g.wanted, g.next = true, at
+		g.signal() // only of news: run itself asks, each time that it looks
 	}
-	g.signal()
 }
 
 // reply wants a Hello at once, because the hub asked for one.

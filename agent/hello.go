@@ -45,6 +45,11 @@ func (a *Agent) hello() {
 		a.log.Error("cannot read the events", "err", err)
 		return
 	}
+	if !a.session.hasMet() {
+		// As it was when the agent started: the hub knows by it a disk that was rolled
+		// back, also where that has filled up again meanwhile.
+		b.Head = a.began
+	}
 	id, nonce := a.session.greet(now)
 	if id == "" {
 		return // no connection yet

@@ -22,6 +22,7 @@ type session struct {
 	// this session's Sync, and goes back in everything else.
 	nonce, own string
 	answered   bool
+	met        bool // some session of this run was answered
 	// lacking is set while the only reason for a Hello is a document that is to come.
 	lacking bool
 
@@ -78,7 +79,7 @@ func (s *session) heed(m protocol.Sync) {
 func (s *session) answer(lacking bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answered, s.lacking = true, lacking
+	s.answered, s.lacking, s.met = true, lacking, true
 }
 
 // reopen makes the session wait for another answer.
@@ -171,6 +172,13 @@ func (s *session) isAnswered() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.answered
+}
+
+// hasMet says whether the hub has answered this run of the agent.
+func (s *session) hasMet() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.met
 }
 
 // way is where messages go; nil before the first connection.

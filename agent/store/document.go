@@ -136,7 +136,8 @@ func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release,
 }
 
 // enforce writes the document's holds. A hold that the document leaves out stays
-// and is marked missing: absence never releases (P1).
+// and is marked missing: absence never releases (P1). So does one that the document
+// has with another content: a hold never changes after its creation.
 func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold, releases []protocol.Release, touched map[string]bool) error {
 	have, err := scan[decide.Hold](t, "hold/")
 	if err != nil {
@@ -147,10 +148,13 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 		if slices.ContainsFunc(releases, func(r protocol.Release) bool { return r.HoldID == h.ID }) {
 			continue
 		}
-		named[h.ID] = true
 		i := slices.IndexFunc(have, func(o decide.Hold) bool { return o.ID == h.ID })
+		if i >= 0 && !sameHold(have[i].ActiveHold, h) {
+			continue
+		}
+		named[h.ID] = true
 		if i >= 0 && !have[i].Missing {
-			continue // a hold never changes after creation
+			continue
 		}
 		held := decide.Hold{ActiveHold: h, EnforcedAt: now}
 		if i >= 0 {
@@ -174,6 +178,11 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 		}
 	}
 	return nil
+}
+
+// sameHold compares what is enforced.
+func sameHold(a, b protocol.ActiveHold) bool {
+	return a.Server == b.Server && a.Mode == b.Mode && a.SoftTimeout == b.SoftTimeout
 }
 
 // ApplyRack makes a RackDoc shard durable. Entries that check refuses are

@@ -105,9 +105,9 @@ func (c *Control) counts(agent, session, nonce string) bool {
 func (c *Control) syncs(now time.Time) {
 	for _, agent := range c.contacts.names() {
 		var session slot
-		due := false
+		due, silent := false, false
 		c.contacts.with(agent, func(k *contact) {
-			session = k.now
+			session, silent = k.now, k.stage == stageSilent
 			if due = session.nonce != "" && !now.Before(k.nextSync); due {
 				k.nextSync = now.Add(syncPause())
 			}
@@ -118,6 +118,13 @@ func (c *Control) syncs(now time.Time) {
 		l, err := c.cfg.Store.PeekLedger(agent)
 		if err != nil {
 			c.log.Error("cannot read a ledger", "agent", agent, "err", err)
+			continue
+		}
+		if silent {
+			// Its reports count already. What it should have is said in answer to its
+			// Hello only: said before, it would take the place of that answer, and the
+			// agent would not say Hello any more.
+			c.ask(agent, session.session, l, "")
 			continue
 		}
 		m := c.word(session.session)

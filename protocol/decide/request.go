@@ -110,7 +110,7 @@ func acceptRule(foreign bool, t hour, action protocol.RequestAction, pre bool, w
 	case t == hourUnknown:
 		return outcomeWaits, ""
 	case t == hourPassed:
-		return protocol.OutcomeExpired, "its notAfter passed before it was begun"
+		return protocol.OutcomeExpired, notBegun
 	case !reboot && !off:
 		return protocol.OutcomeRefused, "unknown action"
 	case !pre:
@@ -131,6 +131,7 @@ func acceptRule(foreign bool, t hour, action protocol.RequestAction, pre bool, w
 }
 
 const (
+	notBegun       = "its notAfter passed before it was begun"
 	givenToEarlier = "was given to an earlier disk of this agent"
 	wantsOn        = "its claim wants the server On: change the claim's power"
 )
@@ -169,6 +170,8 @@ func (p *step) follow() {
 		}
 		off := s.Action == protocol.RequestPowerOff
 		switch {
+		case s.StoppedAt.IsZero() && !p.watch.Stopping && p.passed(s.NotAfter) && o.Power != "":
+			p.late(s)
 		case off && !s.StoppedAt.IsZero():
 			p.end(s, protocol.OutcomeDone, "")
 		case off && p.wanted() == protocol.WantOn && len(p.snap.Holds) == 0:
@@ -184,6 +187,24 @@ func (p *step) follow() {
 			p.end(s, protocol.OutcomeUnknown, "it did not end within "+requestLimit.String())
 		}
 	}
+}
+
+// passed says whether the hub's clock is known to be there.
+func (p *step) passed(t time.Time) bool {
+	hub := p.snap.HubTime
+	return !hub.IsZero() && !hub.Before(t)
+}
+
+// late ends a request that was accepted in time and for which this run of the agent
+// has sent nothing: the agent was away, or something stood before it. A stop of an
+// earlier run may have been sent or not; it is not sent hours later.
+func (p *step) late(s *RequestState) {
+	if p.rec.Stop == nil {
+		p.end(s, protocol.OutcomeExpired, notBegun)
+		return
+	}
+	p.end(s, protocol.OutcomeUnknown, "the agent was away while the server was stopped")
+	p.endStop()
 }
 
 func (p *step) end(s *RequestState, outcome protocol.Outcome, reason string) {

@@ -76,6 +76,9 @@ type Artefacts struct {
 type Watch struct {
 	Last     protocol.Observation
 	OffSince time.Time
+	// Stopping says that the stop of the record was begun, or gone on with, by this
+	// run of the agent.
+	Stopping bool
 	Proofs   map[string]Proof // by hold id, and "" for the end of a claim
 	// NextTry is when a failed attempt may be followed by another.
 	NextTry time.Time

@@ -101,9 +101,16 @@ func (p *step) pursue() {
 		releasing, want = in.Releasing, in.Power
 	}
 	asked, askedMode := p.asked()
-	g := goal(p.snap.Synced, len(p.snap.Holds) > 0, releasing, asked, want)
+	held := len(p.snap.Holds) > 0
+	g := goal(p.snap.Synced, held, releasing, asked, want)
 	if p.watch.Last.Power == "" {
 		p.recheck(0)
+		return
+	}
+	if p.snap.HubTime.IsZero() && g == GoalStop && goal(p.snap.Synced, held, releasing, askedNothing, want) != GoalStop {
+		// On a disk that was rolled back it would be the same one-shot again. Neither
+		// is the server brought back to run: the stop may be under way.
+		p.raise(protocol.CondAwaitingHub, "%s", asked)
 		return
 	}
 	if g != GoalRun && p.rec.Attempt.Open() {

@@ -123,6 +123,7 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	case ActNone, ActArm, ActDisarm, ActOn:
 	}
 	p.act(Action{Kind: act})
+	p.watch.Stopping = true
 	p.recheck(activeInterval)
 	if stg == stageSoft || stg == stageNew {
 		p.recheckAt(st.Since.Add(softTimeout))
@@ -157,6 +158,7 @@ const retryStop = 3 * time.Second
 
 // endStop forgets a stop: the server is Off, or nobody wants it stopped.
 func (p *step) endStop() {
+	p.watch.Stopping = false
 	if p.rec.Stop != nil {
 		p.rec.Stop = nil
 		p.watch.Refused, p.watch.Pause = "", time.Time{}

@@ -1,0 +1,24 @@
+package storetest
+
+import (
+	"maps"
+	"slices"
+
+	"rackboot/state"
+)
+
+// Copy is another Memory with what is stored in this one: a disk that a dead hub
+// leaves behind, or a backup of a living one's.
+func (m *Memory) Copy() *Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &Memory{
+		revision: m.revision, live: maps.Clone(m.live), changed: make(chan struct{}),
+		records: slices.Clone(m.records), ids: maps.Clone(m.ids),
+	}
+	for _, e := range c.live { // a watch begins where a List ended, so only the order matters
+		c.history = append(c.history, e)
+	}
+	slices.SortFunc(c.history, func(a, b state.Entry) int { return int(a.Revision) - int(b.Revision) })
+	return c
+}

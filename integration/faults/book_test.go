@@ -1,0 +1,290 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rackboot/bmc"
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+// book is what was promised to people, and what became of it. It is the one
+// checker of every scenario: it compares the disks of both ends and the orders at
+// the BMCs with the promises, at every step.
+type book struct {
+	site *site
+
+	mu       sync.Mutex
+	holds    map[string]bool   // accepted by the present hub and not released
+	released map[string]uint64 // by hold: the highest epoch in which a release was accepted
+	requests map[string]*asked
+	grants   map[string]map[int]bool // by claim UID: the disks whose agent used its grant
+	doubtful map[string]bool         // claims and requests that two lines of a hub's history may give
+	forgiven map[string]bool         // those of which an old disk of the agent was not known to be old
+	before   map[*agent]look
+	problems map[string]bool
+}
+
+// asked is an accepted request.
+type asked struct {
+	protocol.Request
+	cycles  map[int]bool     // power cycles that were made for it, by the machine's count
+	outcome protocol.Outcome // that the present hub says
+	lost    bool             // the hub that accepted it was rolled back to before
+}
+
+// look is an agent's disk as it was at the step before.
+type look struct {
+	found
+	generation int
+}
+
+// order is what an agent sent to a BMC.
+type order struct {
+	agent   *agent
+	server  string
+	reset   bmc.ResetType
+	running bool
+	network bool // an override for a network boot is armed
+	episode int
+}
+
+func newBook(s *site) *book {
+	return &book{
+		site: s, holds: map[string]bool{}, released: map[string]uint64{}, requests: map[string]*asked{},
+		grants: map[string]map[int]bool{}, doubtful: map[string]bool{}, forgiven: map[string]bool{}, before: map[*agent]look{}, problems: map[string]bool{},
+	}
+}
+
+// broken notes a broken promise, once.
+func (b *book) broken(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !b.problems[text] {
+		b.problems[text] = true
+		b.site.t.Errorf("%s: %s", time.Now().UTC().Format("15:04:05.000"), text)
+	}
+}
+
+// ordered is told of every order before the BMC does it. It returns the claim for
+// which a server is powered on.
+func (b *book) ordered(o order) (claim string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := o.agent.found()
+	now := time.Now()
+	rec := f.records[o.server]
+	held, before := false, false
+	for _, h := range f.holds {
+		held = held || h.Server == o.server
+		before = before || h.Server == o.server && h.EnforcedAt.Before(now) // else the two met
+	}
+	if o.reset == bmc.ResetOn {
+		if before {
+			b.broken("%s was powered on under a hold", o.server)
+		}
+		if rec.Attempt == nil {
+			b.broken("%s was powered on without an attempt on disk", o.server)
+			return ""
+		}
+		if claim = rec.Attempt.ClaimUID; o.network {
+			b.use(claim, o)
+		}
+		return claim
+	}
+	in, known := f.intents[o.server]
+	if !o.running || held || !known || in.Releasing || in.Power != protocol.WantOn {
+		return "" // nothing runs that could be cycled, or it is stopped for good
+	}
+	for _, q := range rec.Requests {
+		if q.Outcome == protocol.OutcomePending && q.StoppedAt.IsZero() {
+			b.cycle(q, o)
+		}
+	}
+	return ""
+}
+
+// use notes a network boot: one disk may use a grant, no other.
+func (b *book) use(claim string, o order) {
+	if b.grants[claim] == nil {
+		b.grants[claim] = map[int]bool{}
+	}
+	b.grants[claim][o.agent.generation] = true
+	if len(b.grants[claim]) > 1 && !b.excused(claim) {
+		b.broken("the grant of claim %s was used by %d disks", claim, len(b.grants[claim]))
+	}
+}
+
+// netboot is told when firmware took an override for a network boot.
+func (b *book) netboot(server, claim string, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > grantAttempts && !b.excused(claim) {
+		b.broken("%s was installed %d times for claim %s", server, n, claim)
+	}
+}
+
+// grantAttempts is how often the hub's grants may be tried while nothing is fetched.
+const grantAttempts = 3
+
+// cycle notes that a running server is stopped for a request.
+func (b *book) cycle(q decide.RequestState, o order) {
+	a := b.requests[q.ID]
+	if a == nil {
+		b.broken("%s is stopped for request %s, which nobody made", o.server, q.ID)
+		return
+	}
+	if b.excused(q.ID) {
+		return
+	}
+	if !a.cycles[o.episode] && time.Now().After(a.NotAfter) {
+		b.broken("request %s begins %s after its notAfter", q.ID, time.Since(a.NotAfter))
+	}
+	a.cycles[o.episode] = true
+	if len(a.cycles) > 1 {
+		b.broken("request %s cycled %s %d times", q.ID, o.server, len(a.cycles))
+	}
+}
+
+// check compares everything that is on disk with what was promised.
+func (b *book) check() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range b.site.agents {
+		b.checkAgent(a)
+	}
+	if b.site.hub.alive() {
+		b.checkHub(b.site.hub)
+	}
+}
+
+func (b *book) checkAgent(a *agent) {
+	now := look{a.found(), a.generation}
+	was, seen := b.before[a]
+	b.before[a] = now
+	if !seen || was.generation != now.generation {
+		return
+	}
+	for doc, head := range was.heads {
+		if head.Newer(now.heads[doc]) {
+			b.broken("%s of %s went back from %v to %v", doc, a.name, head, now.heads[doc])
+		}
+	}
+	for id, h := range was.holds {
+		after, there := now.holds[id]
+		if epoch, released := b.released[id]; !there && (!released || epoch < was.heads[protocol.LeafHold].Epoch) {
+			b.broken("hold %s on %s is gone from %s without a release", id, h.Server, a.name)
+		}
+		if there && after.ActiveHold != h.ActiveHold {
+			b.broken("hold %s changed from %+v to %+v", id, h.ActiveHold, after.ActiveHold)
+		}
+	}
+	for server, rec := range was.records {
+		for claim, use := range rec.Used {
+			if after := now.records[server].Used[claim]; after.Attempts < use.Attempts || use.Spent && !after.Spent {
+				b.broken("the use of the grant of %s went back from %+v to %+v", claim, use, after)
+			}
+		}
+	}
+}
+
+func (b *book) checkHub(h *hub) {
+	there := map[string]bool{}
+	for _, o := range store.List[*protocol.Hold](h.store) {
+		id := o.Metadata.Name
+		there[id] = o.Status.ReleasedAt == nil
+		if there[id] {
+			b.holds[id] = true // adopted, or accepted as the hub died
+		}
+	}
+	for id := range b.holds {
+		if !there[id] {
+			b.broken("hold %s is gone from the hub without a release", id)
+			delete(b.holds, id)
+		}
+	}
+	for id, a := range b.requests {
+		if a.lost {
+			continue
+		}
+		q, err := h.store.GetRequest(id)
+		switch {
+		case protocol.CodeOf(err) == protocol.CodeNotFound && ended(a.outcome):
+			a.lost = true // forgotten long after its end
+		case err != nil:
+			b.broken("request %s is lost: %v", id, err)
+			a.lost = true
+		case ended(a.outcome) && q.Report.Outcome != a.outcome:
+			b.broken("request %s ended as %s and now as %s", id, a.outcome, q.Report.Outcome)
+		default:
+			a.outcome = q.Report.Outcome
+		}
+		if (a.outcome == protocol.OutcomeExpired || a.outcome == protocol.OutcomeRefused) && len(a.cycles) > 0 && !b.excused(id) {
+			b.broken("request %s is called %s, and its server was cycled", id, a.outcome)
+		}
+	}
+}
+
+func ended(o protocol.Outcome) bool { return o != "" && o != protocol.OutcomePending }
+
+// opened takes a hub that has started at its word: what was accepted is what its
+// disk has. What a hub that was killed had accepted must be there.
+func (b *book) opened(h *hub) {
+	if h != b.site.hub {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.checkHub(h)
+}
+
+// split says that a hub starts on a copy of another's history. What the copy knows,
+// the other may have given, and seen the end of: if a disk of the agent is gone as
+// well, nobody knows any more. One of the two faults alone is no excuse.
+func (b *book) split(disk *storetest.Memory) {
+	mark(b, b.site.stored(disk), b.doubtful)
+}
+
+// unseen says that an agent gets an old copy of its disk which has everything that
+// the hub was told of: what the agent did since, without the hub, nobody knows.
+func (b *book) unseen() { mark(b, b.site.stored(b.site.hub.disk.Load()), b.forgiven) }
+
+func mark(b *book, st *store.Store, in map[string]bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range store.List[*protocol.Claim](st) {
+		in[c.Metadata.UID] = true
+	}
+	for _, q := range st.Requests() {
+		in[q.ID] = true
+	}
+}
+
+func (b *book) excused(id string) bool {
+	return b.forgiven[id] || b.doubtful[id] && slices.ContainsFunc(b.site.agents, func(a *agent) bool { return a.generation > 0 })
+}
+
+// forget says that the hub gets an old copy of its disk: what was accepted since is
+// not known there, and releases are not either.
+func (b *book) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.holds)
+	for _, a := range b.requests {
+		a.lost = true
+	}
+}
+
+// restored takes over the requests that the old copy has.
+func (b *book) restored(h *hub) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, a := range b.requests {
+		q, err := h.store.GetRequest(id)
+		a.lost, a.outcome = err != nil, q.Report.Outcome
+	}
+}
