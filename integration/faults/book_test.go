@@ -28,6 +28,23 @@ type book struct {
 	forgiven map[string]bool         // those of which an old disk of the agent was not known to be old
 	before   map[*agent]look
 	problems map[string]bool
+	seen     tally
+}
+
+// tally counts what a scenario was made of: one in which nothing happens proves
+// nothing.
+type tally struct {
+	enforced, gone   int // holds at agents
+	cycles, netboots int
+	disks            int // incarnations that ended
+}
+
+func (t *tally) add(o tally) {
+	t.enforced, t.gone, t.cycles, t.netboots, t.disks = t.enforced+o.enforced, t.gone+o.gone, t.cycles+o.cycles, t.netboots+o.netboots, t.disks+o.disks
+}
+
+func (t tally) lacks() bool {
+	return t.enforced == 0 || t.gone == 0 || t.cycles == 0 || t.netboots == 0 || t.disks == 0
 }
 
 // asked is an accepted request.
@@ -123,6 +140,7 @@ func (b *book) use(claim string, o order) {
 func (b *book) netboot(server, claim string, n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.seen.netboots++
 	if n > grantAttempts && !b.excused(claim) {
 		b.broken("%s was installed %d times for claim %s", server, n, claim)
 	}
@@ -143,6 +161,9 @@ func (b *book) cycle(q decide.RequestState, o order) {
 	}
 	if !a.cycles[o.episode] && time.Now().After(a.NotAfter) {
 		b.broken("request %s begins %s after its notAfter", q.ID, time.Since(a.NotAfter))
+	}
+	if !a.cycles[o.episode] {
+		b.seen.cycles++
 	}
 	a.cycles[o.episode] = true
 	if len(a.cycles) > 1 {
@@ -166,8 +187,16 @@ func (b *book) checkAgent(a *agent) {
 	now := look{a.found(), a.generation}
 	was, seen := b.before[a]
 	b.before[a] = now
+	if seen && was.incarnation != now.incarnation {
+		b.seen.disks++
+	}
 	if !seen || was.generation != now.generation {
 		return
+	}
+	for id := range now.holds {
+		if _, there := was.holds[id]; !there {
+			b.seen.enforced++
+		}
 	}
 	for doc, head := range was.heads {
 		if head.Newer(now.heads[doc]) {
@@ -176,6 +205,9 @@ func (b *book) checkAgent(a *agent) {
 	}
 	for id, h := range was.holds {
 		after, there := now.holds[id]
+		if !there {
+			b.seen.gone++
+		}
 		if epoch, released := b.released[id]; !there && (!released || epoch < was.heads[protocol.LeafHold].Epoch) {
 			b.broken("hold %s on %s is gone from %s without a release", id, h.Server, a.name)
 		}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -54,6 +55,8 @@ func TestRandomInterleavings(t *testing.T) {
 		worlds = 1
 	}
 	var next, done atomic.Int64
+	var mu sync.Mutex
+	var seen tally
 	start := time.Now()
 	t.Run("worlds", func(t *testing.T) {
 		for range worldsAtOnce {
@@ -66,16 +69,24 @@ func TestRandomInterleavings(t *testing.T) {
 					}
 					seed := first + uint64(i)
 					t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-						synctest.Test(t, func(t *testing.T) { world(t, seed, &done) })
+						synctest.Test(t, func(t *testing.T) {
+							got := world(t, seed, &done)
+							mu.Lock()
+							defer mu.Unlock()
+							seen.add(got)
+						})
 					})
 				}
 			})
 		}
 	})
-	t.Logf("%d steps in %s, first seed %d", done.Load(), time.Since(start).Round(time.Second), first)
+	t.Logf("%d steps in %s, first seed %d: %+v", done.Load(), time.Since(start).Round(time.Second), first, seen)
+	if worlds >= 10 && !t.Failed() && seen.lacks() {
+		t.Error("something that is to be proven did not happen")
+	}
 }
 
-func world(t *testing.T, seed uint64, done *atomic.Int64) {
+func world(t *testing.T, seed uint64, done *atomic.Int64) tally {
 	w := &wild{site: newSite(t, seed, 1, newBag)}
 	defer func() { w.stop(w.more...) }()
 	w.calm(2 * time.Minute)
@@ -86,11 +97,12 @@ func world(t *testing.T, seed uint64, done *atomic.Int64) {
 		w.book.check()
 		done.Add(1)
 		if t.Failed() {
-			return
+			return w.book.seen
 		}
 	}
 	w.settleHubs()
 	w.settle()
+	return w.book.seen
 }
 
 // wild is a site to which anything may happen.

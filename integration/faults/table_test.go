@@ -43,6 +43,7 @@ func TestFaultTable(t *testing.T) {
 				row.fault(b)
 				b.note("the fault ends")
 				b.settle()
+				b.t.Logf("%+v", b.book.seen)
 			})
 		})
 	}
