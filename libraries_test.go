@@ -51,7 +51,7 @@ func testLibraries() []library {
 		{"golang.org/x/net/nettest", []string{"integration/memnet"}, ""},
 		{"github.com/goccy/go-yaml", []string{"."}, ""},
 		{"github.com/insomniacslk/dhcp", []string{"integration/firmware"}, "reads captures"},
-		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link"}, "a broker inside the bubble"},
+		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults"}, "a broker inside the bubble"},
 		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
 		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
 	}
