@@ -118,12 +118,15 @@ func TestFutureStateIsFound(t *testing.T) {
 	}
 }
 
-// What is armed at the system and in its settings is cleared at both.
+// What is armed at the system and in its settings is cleared at both, and so is
+// what one of them holds besides.
 func TestTwoPlacesAreDisarmed(t *testing.T) {
 	const armed = `"Pxe","BootSourceOverrideEnabled":"Once"`
-	target, written := places(t, true, "", armed, armed)
-	got, err := open(t, redfish.Config{}, target).SetBoot(deadline(t), protocol.Override{Target: "None", Enabled: "Disabled"})
-	if err != nil || got.Outcome != bmc.BootStored || len(*written) != 2 {
-		t.Errorf("%+v, %v, written %q", got, err, *written)
+	for _, system := range []string{armed, `"None","BootSourceOverrideEnabled":"Disabled","BootNext":"Boot0001"`} {
+		target, written := places(t, true, "", system, armed) // the settings are written first
+		got, err := open(t, redfish.Config{}, target).SetBoot(deadline(t), protocol.Override{Target: "None", Enabled: "Disabled"})
+		if err != nil || got.Outcome != bmc.BootStored || len(*written) != 2 {
+			t.Errorf("%s: %+v, %v, written %q", system, got, err, *written)
+		}
 	}
 }

@@ -44,8 +44,8 @@ func main() {
 	}
 }
 
-// run tries all edits of the lists and says what became of each; it returns how
-// many were not noticed. It fails if a list cannot be read or ctx ends.
+// run tries all edits of the lists and says which were not noticed, and returns
+// how many. It fails if a list cannot be read or ctx ends.
 func run(ctx context.Context, out io.Writer, names []string, only string, jobs int) (failed int, err error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
@@ -66,12 +66,15 @@ func run(ctx context.Context, out io.Writer, names []string, only string, jobs i
 			return 0, fmt.Errorf("%s: %w", name, err)
 		}
 		edits = matching(edits, only)
+		if err := pass(ctx, root, edits); err != nil {
+			return 0, fmt.Errorf("%s: without an edit: %w", name, err)
+		}
 		begun := time.Now()
 		notNoticed := 0
-		for i, r := range try(ctx, root, dir, edits, jobs) {
+		for r := range try(ctx, root, dir, edits, jobs) {
 			if r.verdict != killed {
 				notNoticed++
-				fmt.Fprintf(out, "%-8s %s\n%s", r.verdict, edits[i].what, indent(r.output))
+				fmt.Fprintf(out, "%-8s %s\n%s", r.verdict, r.edit.what, indent(r.output))
 			}
 		}
 		failed += notNoticed
@@ -80,22 +83,26 @@ func run(ctx context.Context, out io.Writer, names []string, only string, jobs i
 	return failed, ctx.Err()
 }
 
-// try runs the edits, so many at a time, and returns the results in order.
-func try(ctx context.Context, root, dir string, edits []edit, jobs int) []result {
-	results := make([]result, len(edits))
-	next := make(chan int)
+// try runs the edits, so many at a time, and sends the results as they come.
+func try(ctx context.Context, root, dir string, edits []edit, jobs int) <-chan result {
+	results, next := make(chan result), make(chan edit)
 	var workers sync.WaitGroup
 	for range max(jobs, 1) {
 		workers.Go(func() {
-			for i := range next {
-				results[i] = edits[i].try(ctx, root, dir)
+			for e := range next {
+				r := e.try(ctx, root, dir)
+				r.edit = e
+				results <- r
 			}
 		})
 	}
-	for i := range edits {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
+	go func() {
+		for _, e := range edits {
+			next <- e
+		}
+		close(next)
+		workers.Wait()
+		close(results)
+	}()
 	return results
 }

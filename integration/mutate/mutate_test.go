@@ -151,3 +151,14 @@ func TestOnly(t *testing.T) {
 		t.Error("indent")
 	}
 }
+
+// A package that fails without an edit says so, and nothing is tried.
+func TestPass(t *testing.T) {
+	root, err := moduleRoot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pass(t.Context(), root, []edit{{file: "integration/nowhere/a.go"}}); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("%v", err)
+	}
+}
