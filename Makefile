@@ -80,7 +80,7 @@ bench-bmc: ## the BMC driver against 200 slow simulated BMCs, four to five minut
 	$(GO) run ./integration/benchbmc $(ARGS)
 
 .PHONY: mutate-bmc
-mutate-bmc: ## take behaviours out of BMC driver and simulator; a test must notice each, ten minutes
+mutate-bmc: ## take behaviours out of BMC driver and simulator; a test must notice each, ten to twenty minutes
 	$(GO) run ./integration/mutate $(ARGS)
 
 .PHONY: cover
