@@ -19,7 +19,7 @@ TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(brokers|firm
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## the four programs, into bin/
@@ -74,6 +74,14 @@ fuzz: ## each fuzz target for FUZZTIME
 .PHONY: bench
 bench: ## every benchmark
 	@$(GO) test -run '^$$' -bench . -benchmem $(ARGS) $(TESTED)
+
+.PHONY: bench-bmc
+bench-bmc: ## the BMC driver against 200 slow simulated BMCs, four to five minutes
+	$(GO) run ./integration/benchbmc $(ARGS)
+
+.PHONY: mutate-bmc
+mutate-bmc: ## take behaviours out of BMC driver and simulator; a test must notice each, ten to twenty minutes
+	$(GO) run ./integration/mutate $(ARGS)
 
 .PHONY: cover
 cover: ## statement coverage by package, and cover.html

@@ -76,6 +76,8 @@ func layers() []layer {
 		{"cmd/internal/simulate", []string{"integration/sim"}, "command line of the simulated site"},
 		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
 
+		{"integration/benchbmc", []string{"protocol", "bmc", "bmc/redfish", "bmc/sim"}, "measures the driver against the simulator"},
+		{"integration/mutate", nil, "edits of driver and simulator that tests must notice; it knows both as text"},
 		{"integration/memnet", nil, "buffered in-memory network for tests"},
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
 		{"integration/testsum", nil, "the sum of test runs, for CI"},

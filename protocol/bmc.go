@@ -5,19 +5,48 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // BMC is one board management controller, reached with Redfish.
 type BMC struct {
 	Header
-	Spec BMCSpec `json:"spec"`
+	Spec   BMCSpec   `json:"spec"`
+	Status BMCStatus `json:"status,omitzero"`
+}
+
+// BMCState says whether the agent may use a BMC.
+type BMCState string
+
+// The states. A BMC that somebody applied is accepted.
+const (
+	BMCPending  BMCState = "Pending"  // found; no credentials are tried
+	BMCAccepted BMCState = "Accepted" // by a manifest, by rackctl bmc accept, or by its segment's rule
+)
+
+// BMCStatus is what is known of the BMC besides its spec.
+type BMCStatus struct {
+	State BMCState `json:"state,omitempty"`
+	// AcceptedBy is a caller, or segment/NAME for its rule.
+	AcceptedBy string `json:"acceptedBy,omitempty"`
+	// Found is how the agent sees it now, where it found it.
+	Found *FoundBMC `json:"found,omitempty"`
+	// Address is the one in use: spec.address, or where spec.macAddress was seen.
+	Address string `json:"address,omitempty"`
+	// Inventory is of the systems behind it, when they were last read.
+	Inventory   []Inventory      `json:"inventory,omitempty"`
+	InventoryAt *time.Time       `json:"inventoryAt,omitempty"`
+	Conditions  []ConditionState `json:"conditions,omitempty"`
 }
 
 // BMCSpec says how the agent reaches the BMC.
 type BMCSpec struct {
 	RackRef Ref `json:"rackRef"`
-	// Address is https://host[:port].
-	Address string `json:"address"`
+	// Address is https://host[:port]. It may be empty if MACAddress is given.
+	Address string `json:"address,omitempty"`
+	// MACAddress is of the BMC's own interface: its address is then the one of its
+	// lease on the rack's bmc segment, wherever that goes.
+	MACAddress string `json:"macAddress,omitempty"`
 	// CredentialsRef is local:NAME: the agent reads file NAME in its own
 	// credentials folder, so the password never leaves the rack.
 	CredentialsRef string `json:"credentialsRef"`

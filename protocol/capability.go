@@ -21,6 +21,8 @@ const (
 	// CapBootHdd, CapBootUefiHTTP: boots claims by this policy.
 	CapBootHdd      Capability = "boot.hdd"
 	CapBootUefiHTTP Capability = "boot.uefi-http"
+	// CapAsk: answers questions about BMCs.
+	CapAsk Capability = "ask"
 	// CapRequestReboot, CapRequestPowerOff: does this one-shot request.
 	CapRequestReboot   Capability = "request.reboot"
 	CapRequestPowerOff Capability = "request.power-off"
@@ -28,7 +30,7 @@ const (
 
 // Capabilities are those of this release.
 func Capabilities() []Capability {
-	return append(BaseCapabilities(), CapNonce, CapFence, CapIncarnation, CapEventGap, CapRequestPowerOff)
+	return append(BaseCapabilities(), CapNonce, CapFence, CapIncarnation, CapEventGap, CapRequestPowerOff, CapAsk)
 }
 
 // BaseCapabilities are those of version 1, whose agents do not announce any. They

@@ -76,6 +76,9 @@ const (
 	CondNotAcknowledged     ConditionCode = "NotAcknowledged"
 	CondAgentTooOld         ConditionCode = "AgentTooOld"
 	CondAwaitingHub         ConditionCode = "AwaitingHub"
+	CondIdentityChanged     ConditionCode = "IdentityChanged"
+	CondBMCPending          ConditionCode = "BMCPending"
+	CondBMCInventory        ConditionCode = "BMCInventory"
 )
 
 // Conditions is the registry, in the order in which they are explained.
@@ -120,6 +123,9 @@ func Conditions() []Condition {
 		{CondNotAcknowledged, "Documents not acknowledged", SeverityWarning, []ConditionCode{CondDark}, time.Minute, "The agent's reports arrive and its acknowledgements do not. Look at the agent's conditions, and whether the broker holds messages back."},
 		{CondAgentTooOld, "Agent too old", SeverityWarning, nil, 0, "The agent cannot do what is asked for, so it was not asked. Upgrade the agent; see the message."},
 		{CondAwaitingHub, "Waits for the hub's word", SeverityWarning, nil, 30 * time.Second, "A first boot or a one-shot is not begun before the hub has been heard since the agent started: the agent's disk may be an old copy. Holds and boots from disk do not wait."},
+		{CondIdentityChanged, "Board or interfaces changed", SeverityError, nil, 0, "The BMC shows another serial number, UUID or set of MAC addresses than before: a board was changed, or the BMC is another server's. Nothing is powered on. If it is right, rackctl server accept SERVER."},
+		{CondBMCPending, "BMC found and not accepted", SeverityInfo, nil, 0, "No credentials are tried before somebody accepts it: compare the fingerprint at the BMC, then rackctl bmc accept BMC --credentials local:NAME."},
+		{CondBMCInventory, "Servers behind the BMC not read", SeverityWarning, []ConditionCode{CondBMCPending, CondDark}, 30 * time.Second, "The agent could not read what is behind the BMC, so no Server was made from it; see the message. It is tried again by itself."},
 		{CondNoAgent, "Rack has no agent", SeverityWarning, nil, 0, "rackctl rack join-token RACK prints the command that joins one."},
 	}
 }

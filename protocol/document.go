@@ -64,6 +64,9 @@ type ServerIntent struct {
 	MACs         []string  `json:"macs,omitempty"`
 	UUID         string    `json:"uuid,omitempty"`
 	Architecture string    `json:"architecture"`
+	// Identity is the one that an operator accepted after it had changed; empty
+	// trusts the first that is read.
+	Identity string `json:"identity,omitempty"`
 	// Claim and ClaimUID are the claim's that the server is bound to.
 	Claim    string `json:"claim,omitempty"`
 	ClaimUID string `json:"claimUID,omitempty"`

@@ -33,6 +33,9 @@ const (
 	EventBound          EventCode = "ClaimBound"
 	EventResolved       EventCode = "ImageResolved"
 	EventRenewed        EventCode = "AgentDiskChanged"
+	EventFoundBMC       EventCode = "BMCFound"
+	EventAcceptedBMC    EventCode = "BMCAccepted"
+	EventIdentity       EventCode = "IdentityChanged"
 )
 
 // EventCodes lists all event codes.
@@ -42,6 +45,7 @@ func EventCodes() []EventCode {
 		EventFetched, EventInstalled, EventProvisioned, EventDiskBoot, EventAttemptFailed, EventStopping,
 		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventHoldReleased, EventUnexpected,
 		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
+		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 	}
 }
 

@@ -17,6 +17,8 @@ type Report struct {
 	Servers     []ServerReport  `json:"servers"`
 	Nonce       string          `json:"nonce,omitempty"` // of the session's Sync
 	Fence       Fence           `json:"fence,omitzero"`  // the highest that the agent has followed
+	// Found are the BMCs that the agent found on its segments; in shard 0 only.
+	Found []FoundBMC `json:"found,omitempty"`
 	// Conditions concern the agent as a whole.
 	Conditions []ConditionState `json:"conditions,omitempty"`
 }
@@ -33,14 +35,16 @@ type ServerReport struct {
 	// PendingRebootSince is before the last acceptance of a hold or reboot.
 	PendingRebootSince *time.Time `json:"pendingRebootSince,omitempty"`
 	// ClaimUID is the claim that the agent acts for.
-	ClaimUID       string           `json:"claimUID,omitempty"`
-	ArtefactsLocal bool             `json:"artefactsLocal,omitempty"`
-	Attempt        *AttemptReport   `json:"attempt,omitempty"`
-	Holds          []HoldReport     `json:"holds,omitempty"`
-	Requests       []RequestReport  `json:"requests,omitempty"`
-	Provisioned    []byte           `json:"provisioned,omitempty"` // signed
-	Released       bool             `json:"released,omitempty"`    // Off proved for a releasing claim
-	Conditions     []ConditionState `json:"conditions,omitempty"`
+	ClaimUID       string          `json:"claimUID,omitempty"`
+	ArtefactsLocal bool            `json:"artefactsLocal,omitempty"`
+	Attempt        *AttemptReport  `json:"attempt,omitempty"`
+	Holds          []HoldReport    `json:"holds,omitempty"`
+	Requests       []RequestReport `json:"requests,omitempty"`
+	Provisioned    []byte          `json:"provisioned,omitempty"` // signed
+	Released       bool            `json:"released,omitempty"`    // Off proved for a releasing claim
+	// Identity names the board and interfaces that the agent has read; empty before.
+	Identity   string           `json:"identity,omitempty"`
+	Conditions []ConditionState `json:"conditions,omitempty"`
 }
 
 // HoldReport says how far a hold has come at the agent.

@@ -31,6 +31,42 @@ type SegmentSpec struct {
 	BaseURL string `json:"baseURL,omitempty"`
 	// LeaseTime is DHCP option 51. Default 1 h.
 	LeaseTime Duration `json:"leaseTime,omitempty"`
+	// Role says who is on it. Default boot.
+	Role SegmentRole `json:"role,omitempty"`
+	// BMCs says which BMCs to look for, on a segment of role bmc or both.
+	BMCs *SegmentBMCs `json:"bmcs,omitempty"`
+}
+
+// SegmentRole is who is on a segment.
+type SegmentRole string
+
+// The roles.
+const (
+	SegmentBoot SegmentRole = "boot" // hosts that boot
+	SegmentBMC  SegmentRole = "bmc"  // BMCs; nothing boots from it
+	SegmentBoth SegmentRole = "both"
+)
+
+// SegmentBMCs says which BMCs an agent looks for on a segment. Whoever is found is
+// Pending until it is accepted.
+type SegmentBMCs struct {
+	// MACPrefixes are of BMCs that get a lease without being known, such as 3c:ec:ef:
+	// whole bytes, at least three.
+	MACPrefixes []string `json:"macPrefixes,omitempty"`
+	// Scan are prefixes inside the segment's in which each address is asked for its
+	// service root, at most 1,024 addresses in all.
+	Scan []string `json:"scan,omitempty"`
+	// Accept makes BMCs that are found by a prefix of MACPrefixes accepted at once.
+	Accept *AcceptRule `json:"accept,omitempty"`
+}
+
+// AcceptRule says with what a found BMC is accepted.
+type AcceptRule struct {
+	CredentialsRef string `json:"credentialsRef"`
+	// CA is PEM that their certificates must be of. Without it, TrustFirst pins the
+	// certificate that each showed when it was found.
+	CA         string `json:"ca,omitempty"`
+	TrustFirst bool   `json:"trustFirst,omitempty"`
 }
 
 // Pool is an inclusive range of addresses.
@@ -58,6 +94,13 @@ type SegmentIntent struct {
 	BaseURL string `json:"baseURL"`
 	// LeaseTime is option 51.
 	LeaseTime time.Duration `json:"leaseTime"`
+	// Role is empty from hubs of version 1, which means boot.
+	Role SegmentRole `json:"role,omitempty"`
+	// BMCPrefixes are MAC prefixes, each whole bytes; Scan are subnets.
+	BMCPrefixes []string       `json:"bmcPrefixes,omitempty"`
+	Scan        []netip.Prefix `json:"scan,omitempty"`
+	// BMCMACs are of accepted BMCs whose address is that of their lease.
+	BMCMACs []string `json:"bmcMACs,omitempty"`
 }
 
 // Default fills the base URL and the lease time.

@@ -34,9 +34,11 @@ type ServerSpec struct {
 
 // ServerStatus is what the hub adds when it prints a server; it is never stored.
 type ServerStatus struct {
-	Phase  Phase         `json:"phase,omitempty"`
-	Claim  string        `json:"claim,omitempty"`
-	Report *ServerReport `json:"report,omitempty"`
+	Phase Phase `json:"phase,omitempty"`
+	// AcceptedIdentity is stored: what rackctl server accept was given.
+	AcceptedIdentity string        `json:"acceptedIdentity,omitempty"`
+	Claim            string        `json:"claim,omitempty"`
+	Report           *ServerReport `json:"report,omitempty"`
 	// Conditions are the agent's and the hub's together.
 	Conditions []ConditionState `json:"conditions,omitempty"`
 }

@@ -15,6 +15,8 @@ import (
 //	rb/v1/a/{agent}/u/applied      Applied
 //	rb/v1/a/{agent}/u/report       Report
 //	rb/v1/a/{agent}/u/event        EventBatch
+//	rb/v1/a/{agent}/d/ask          Ask
+//	rb/v1/a/{agent}/u/answer       Answer
 //	rb/v1/h/announce               Announce
 const (
 	topicRoot     = "rb/v1/"
@@ -72,6 +74,8 @@ const (
 	LeafApplied = "applied"
 	LeafReport  = "report"
 	LeafEvent   = "event"
+	LeafAsk     = "ask"
+	LeafAnswer  = "answer"
 )
 
 // RackLeaf is the leaf of one shard of the RackDoc.
@@ -82,7 +86,7 @@ func RackLeaf(shard int) string { return LeafRack + "/" + strconv.Itoa(shard) }
 // leading zeros, so that no two topics mean the same document.
 func ParseLeaf(leaf string) (name string, shard int, ok bool) {
 	switch leaf {
-	case LeafHold, LeafSync, LeafHello, LeafApplied, LeafReport, LeafEvent:
+	case LeafHold, LeafSync, LeafHello, LeafApplied, LeafReport, LeafEvent, LeafAsk, LeafAnswer:
 		return leaf, 0, true
 	}
 	digits, found := strings.CutPrefix(leaf, LeafRack+"/")

@@ -41,6 +41,8 @@ func TestStatusClassification(t *testing.T) {
 		{"409 PSU501", "Dell", sim.Fault{Status: 409, MessageID: "IDRAC.2.8.PSU501"}, true, protocol.CodeConflict, false, 0},
 		{"400 already", "HPE", sim.Fault{Status: 400, MessageID: "iLO.2.37.InvalidOperationForSystemState"}, true, protocol.CodeConflict, false, 0},
 		{"400 to a change, in use", "Base.1.13.ResourceInUse", sim.Fault{Status: 400, MessageID: "Base.1.13.ResourceInUse"}, false, protocol.CodeConflict, false, 0},
+		{"400 to a change, not in this state", "HPE", sim.Fault{Status: 400, MessageID: "iLO.2.37.InvalidOperationForSystemState"}, false, protocol.CodeConflict, false, 0},
+		{"400 to a change, a job waits", "Dell SYS011, bmclib #467", sim.Fault{Status: 400, MessageID: "IDRAC.2.8.SYS011"}, false, protocol.CodeConflict, false, 0},
 		{"400 to a reset, nothing said", "V8", sim.Fault{Status: 400, Body: "no"}, true, protocol.CodeConflict, false, 0},
 		{"400 to a change, nothing said", "DSP0266", sim.Fault{Status: 400, Body: "no"}, false, protocol.CodeInvalid, false, 0},
 		{"400 not writable", "iDRAC 10, bmclib #461", sim.Fault{Status: 400, MessageID: "Base.1.18.PropertyNotWritable"}, false, protocol.CodeUnsupported, false, 0},

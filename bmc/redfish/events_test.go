@@ -67,7 +67,11 @@ func TestEvents(t *testing.T) {
 			t.Parallel()
 			d := open(t, redfish.Config{RequestTimeout: time.Second, StreamIdle: time.Second}, stream(t, tt.serve))
 			wakes := 0
-			err := d.(bmc.EventSource).Events(deadline(t), func() { wakes++ })
+			ctx := deadline(t)
+			err := d.(bmc.EventSource).Events(ctx, func() { wakes++ })
+			if ctx.Err() != nil {
+				t.Fatal("it ended with its caller's deadline")
+			}
 			wantCode(t, err, tt.want)
 			if wakes != tt.wakes || protocol.HintOf(err) == "" {
 				t.Errorf("%d wakes, hint %q", wakes, protocol.HintOf(err))

@@ -14,7 +14,7 @@ import (
 func TestPresetsMedia(t *testing.T) {
 	for _, name := range []string{
 		"MediaAtSystem", "MediaAtManager", "MediaByPatch", "MediaRefusesInserted", "MediaNeedsProtocol", "MediaNeedsStream",
-		"MediaNeedsAccount", "MediaEjectBody", "MediaFirstSlot", "MediaPlainURL", "MediaUsbCd",
+		"MediaNeedsAccount", "MediaEjectBody", "MediaFirstSlot", "MediaPlainURL", "MediaUsbCd", "MediaDVDOnly",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,8 +96,13 @@ func TestRestorePolicy(t *testing.T) {
 	}
 	_, err = d.SetRestorePolicy(deadline(t), "Sometimes")
 	wantCode(t, err, protocol.CodeInvalid)
-	_, err = preset(t, "SupermicroRestore").driver.(bmc.RestorePolicer).SetRestorePolicy(deadline(t), protocol.RestoreAlwaysOff)
+	r = preset(t, "SupermicroRestore")
+	_, err = r.driver.(bmc.RestorePolicer).SetRestorePolicy(deadline(t), protocol.RestoreAlwaysOff)
 	wantCode(t, err, protocol.CodeUnsupported)
+	want := protocol.Restore{Where: "RestoreonACPowerLoss_0035", Value: "Last State", Policy: protocol.RestoreLastState}
+	if inv, err = r.driver.(bmc.Inventorier).Inventory(deadline(t)); err != nil || inv.Restore != want {
+		t.Errorf("%+v, %v", inv.Restore, err)
+	}
 }
 
 // Power rows: what the driver says, and what is left to a fresh read.
@@ -136,6 +141,13 @@ func TestPresetsPower(t *testing.T) {
 		r.reset(t, bmc.ResetOn)
 		if busy := wantBusy(t, r.driver.Reset(deadline(t), bmc.ResetForceOff)); busy.RetryAfter == 0 {
 			t.Error("no time is given")
+		}
+	})
+	t.Run("IDRAC5Gap is busy", func(t *testing.T) {
+		r := preset(t, "IDRAC5Gap")
+		r.reset(t, bmc.ResetOn)
+		if busy := wantBusy(t, r.driver.Reset(deadline(t), bmc.ResetForceOff)); busy.RetryAfter <= 0 || busy.RetryAfter > 20*time.Second {
+			t.Errorf("retry after %s", busy.RetryAfter)
 		}
 	})
 	for _, name := range []string{"PowerWords", "PowerNull"} {

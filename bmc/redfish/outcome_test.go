@@ -65,6 +65,8 @@ func TestBootPlans(t *testing.T) {
 		{"a URI was left: null", "standard", `{"BootSourceOverrideTarget":"None","HttpBootUri":"http://192.0.2.1/x"}`, "", arm, `/main{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp","HttpBootUri":null}}`},
 		{"a URI was left in the settings", "standard", off, `{"HttpBootUri":"http://192.0.2.1/x"}`, arm, `/settings{"Boot":{"HttpBootUri":null}}/main{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp"}}`},
 		{"disarm clears BootNext and the URI", "standard", `{"BootSourceOverrideTarget":"UefiBootNext","BootSourceOverrideEnabled":"Once","BootNext":"Boot0019","HttpBootUri":"http://192.0.2.1/x"}`, "", disarm, `/main{"Boot":{"BootNext":null,"BootSourceOverrideEnabled":"Disabled","BootSourceOverrideTarget":"None","HttpBootUri":null}}`},
+		{"half an override in the settings", "standard", off, `{"BootSourceOverrideTarget":"None"}`, arm, `/main{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp"}}`},
+		{"not offered (Lenovo)", "Lenovo XCC", `{"BootSourceOverrideTarget":"None","BootSourceOverrideTarget@Redfish.AllowableValues":["None","Pxe"]}`, "", arm, `why: it does not offer the boot target UefiHttp; it offers [None Pxe]`},
 		{"nothing to disarm", "HPE iLO", off, "", disarm, ``},
 		{"it does not say: disarm", "standard", `{"BootSourceOverrideMode":"Legacy"}`, "", disarm, `/main{"Boot":{"BootSourceOverrideEnabled":"Disabled","BootSourceOverrideTarget":"None"}}`},
 		{"only Once (Lenovo)", "Lenovo XCC", `{"BootSourceOverrideTarget":"None","BootSourceOverrideEnabled@Redfish.AllowableValues":["Once","Disabled"]}`, "", protocol.Override{Target: "Pxe", Enabled: "Continuous"}, `why: it allows [Once Disabled], not Continuous`},
@@ -92,6 +94,29 @@ func TestBootPlans(t *testing.T) {
 				t.Error("no remedy")
 			}
 		})
+	}
+}
+
+// A disarm that did not do it is never taken for one.
+func TestDisarmOutcomes(t *testing.T) {
+	boot := func(enabled string) string {
+		return `{"BootSourceOverrideTarget":"Pxe","BootSourceOverrideEnabled":"` + enabled + `"}`
+	}
+	for _, tt := range []struct {
+		main, settings string // read back
+		want           bmc.BootOutcome
+	}{
+		{boot("Disabled"), boot("Disabled"), bmc.BootStored},
+		{boot("Once"), boot("Disabled"), bmc.BootDropped},
+		{boot("Continuous"), boot("Disabled"), bmc.BootReverted},
+		{boot("Disabled"), boot("Once"), bmc.BootDropped},
+		{boot("Disabled"), boot("Continuous"), bmc.BootReverted},
+	} {
+		before := view(t, "standard", boot("Once"), boot("Once"))
+		got := outcome(protocol.Override{Target: "None", Enabled: "Disabled"}, "None", "/main", before, view(t, "standard", tt.main, tt.settings))
+		if got.Outcome != tt.want || got.Stored.Armed() == (tt.want == bmc.BootStored) {
+			t.Errorf("%s %s: %+v, want %s", tt.main, tt.settings, got, tt.want)
+		}
 	}
 }
 

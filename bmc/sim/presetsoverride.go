@@ -53,6 +53,7 @@ func overridePresets() []Personality {
 		quirk("SupermicroURI", "Supermicro, newer: HttpBootUri is written with the override; bmc-toolbox/bmclib #463", SupermicroURITree(), nil),
 		quirk("X10NoMode", "Supermicro X10: a PATCH with Mode fails as a whole; ironcore-dev/metal-operator #982, #985", X10Tree(), nil),
 		quirk("ASRockNeedsAll", "AMI, ASRock Rack: Mode, Enabled and Target in every PATCH; ironic VENDORS_REQUIRING_FULL_BOOT_REQUEST, ansible #11542", NokiaTree(), func(p *Personality) {
+			p.Manufacturer, p.Model = "ASRockRack", "1U10E-ROME"
 			p.Boot.Need = all
 		}),
 		quirk("LenovoNoContinuous", "Lenovo SR670V2 XCC 2.83 (captured tree); OpenStack ironic falls back to Once", LenovoTree(), func(p *Personality) {

@@ -84,6 +84,9 @@ func TestYesterdayReadsToday(t *testing.T) {
 			data := readVector(t, "v2", g.file)
 			kind, _ := KindOf(g.topic)
 			yesterday := v1Kinds()[kind.Name]
+			if kind.Name == "Ask" || kind.Name == "Answer" {
+				return // version 1 has neither, and is not asked: it cannot CapAsk
+			}
 			if yesterday == nil {
 				t.Fatalf("version 1 has no %s", kind.Name)
 			}

@@ -81,6 +81,9 @@ func rackDoc2(shard, servers int) *protocol.RackDoc {
 	doc := rackDoc(servers)
 	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence2(), shard, 2
 	doc.Rack.AgentKeys = [][]byte{agentKey()}
+	seg := &doc.Rack.Segments[0]
+	seg.Role, seg.BMCPrefixes, seg.BMCMACs = protocol.SegmentBoth, []string{"3c:ec:ef"}, []string{"3c:ec:ef:00:00:01"}
+	seg.Scan = []netip.Prefix{netip.MustParsePrefix("10.7.0.128/26")}
 	self := doc.Rack.Segments[0].Address
 	doc.Rack.Segments[0].Routers, doc.Rack.Segments[0].DNS = []netip.Addr{self}, []netip.Addr{self}
 	if shard > 0 {
@@ -92,6 +95,7 @@ func rackDoc2(shard, servers int) *protocol.RackDoc {
 	first := &doc.Servers[0]
 	first.Server, first.UID, first.ClaimUID = "server-01", grant().ServerUID, grant().ClaimUID
 	first.Boot.ClaimUID, first.Boot.Policy.FirstBoot = grant().ClaimUID, grant().FirstBoot
+	first.Identity = exampleDigest
 	first.Boot.Grant, first.Boot.GrantFor = sealedFact(FactGrant), "1nca"
 	if servers > 1 {
 		doc.Servers[1].Boot.Provisioned, doc.Servers[1].Releasing = sealedFact(FactProvisioned), true
@@ -118,11 +122,13 @@ func appliedRefused() *protocol.Applied {
 func report2() *protocol.Report {
 	r := report()
 	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence2(), heads2(), 1, 2
+	r.Found = []protocol.FoundBMC{foundBMC2()}
 	s := &r.Servers[0]
 	s.Observation.Override = protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
 	s.Observation.BootProgress, s.Observation.LastResetTime = "OSRunning", "2026-11-20T09:58:00Z"
 	s.Attempt.Stored, s.Attempt.Evidence = s.Observation.Override, protocol.EvidenceInstalled
 	s.Attempt.URI, s.Attempt.Reason = "http://10.7.0.1/boot/-/uki.efi", "firmware reported late"
+	s.Identity = exampleDigest
 	s.Holds[0].Receipt = sealedFact(FactReceipt)
 	s.Holds = append(s.Holds, protocol.HoldReport{
 		ID: "01j9", Word: protocol.HoldEnforced, EnforcedAt: at(5),
@@ -147,4 +153,27 @@ func eventBatch2() *protocol.EventBatch {
 			{Seq: 12, At: at(8), Server: "server-1", Code: protocol.EventFenced, Message: "hold 01j0hold"},
 		},
 	}
+}
+
+func foundBMC2() protocol.FoundBMC {
+	return protocol.FoundBMC{
+		Segment: "rack-a1-bmc", By: protocol.FoundByLease, MAC: "3c:ec:ef:00:00:01", Address: "https://10.7.0.130", At: at(5),
+		Fingerprint: exampleDigest, Vendor: "Supermicro", Product: "AS-1015", UUID: "00000000-0000-0000-0000-3cecef000001",
+		Redfish: "1.11.0", Problem: "the service root has no UUID",
+	}
+}
+
+func ask2() *protocol.Ask {
+	return &protocol.Ask{
+		ID: "01j8", Kind: protocol.AskInventory, SystemURI: "/redfish/v1/Systems/1", NotAfter: at(30),
+		BMC: protocol.BMCIntent{Name: "bmc-01", Address: "https://10.7.0.130", CredentialsRef: "local:bmc", Fingerprint: exampleDigest, CA: "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n"},
+	}
+}
+
+func answer2() *protocol.Answer {
+	return &protocol.Answer{ID: "01j8", Nonce: "b00b", Body: []byte("[]")}
+}
+
+func answerFailed() *protocol.Answer {
+	return &protocol.Answer{ID: "01j8", Nonce: "b00b", Code: protocol.CodeDenied, Message: "the BMC refuses the credentials", Hint: "correct the file"}
 }

@@ -110,6 +110,9 @@ func vectors() []vector {
 		{"applied", keyAgent, up(protocol.LeafApplied), applied2(), "acknowledgement of hold.hex, with another digest"},
 		{"applied-refused", keyAgent, up(protocol.LeafApplied), appliedRefused(), "refusal of a document of the older of two hubs"},
 		{"report", keyAgent, up(protocol.LeafReport), report2(), "one shard; the second hold is missing from the hub's document"},
+		{"ask", keyHub, down(protocol.LeafAsk), ask2(), "what is behind a BMC?"},
+		{"answer", keyAgent, up(protocol.LeafAnswer), answer2(), "nothing"},
+		{"answer-failed", keyAgent, up(protocol.LeafAnswer), answerFailed(), "it could not be read"},
 		{"event", keyAgent, up(protocol.LeafEvent), eventBatch2(), "a record of lost events, and one event"},
 	}...)
 }

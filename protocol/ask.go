@@ -1,0 +1,40 @@
+package protocol
+
+import "time"
+
+// AskKind is what a question asks for.
+type AskKind string
+
+// The kinds.
+const (
+	// AskInventory reads what the systems of a BMC consist of; the answer's body is
+	// a list of Inventory.
+	AskInventory AskKind = "inventory"
+	// AskProbe finds out what a BMC can do, by reads alone; the answer's body is a
+	// list of Probe.
+	AskProbe AskKind = "probe"
+)
+
+// Ask is a question of the hub. It changes nothing at the rack, is not kept by
+// anybody, and may be lost: whoever asks, asks again.
+type Ask struct {
+	ID   string  `json:"id"`
+	Kind AskKind `json:"kind"`
+	// BMC says how to reach it; it need not be in a document yet.
+	BMC BMCIntent `json:"bmc"`
+	// SystemURI asks about one system; empty about every host behind the BMC.
+	SystemURI string `json:"systemURI,omitempty"`
+	// NotAfter is when nobody waits for the answer any more, by the hub's clock.
+	NotAfter time.Time `json:"notAfter"`
+}
+
+// Answer is the agent's answer to an Ask. One that cannot be given says why.
+type Answer struct {
+	ID    string `json:"id"`
+	Nonce string `json:"nonce,omitempty"` // of the session's Sync
+	// Body is JSON; see AskKind. It is empty where Code is set.
+	Body    []byte `json:"body,omitempty"`
+	Code    Code   `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
