@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"context"
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"net"
 	"net/netip"
 	"time"
 
@@ -30,8 +32,10 @@ type Config struct {
 	// Credentials reads local BMC credentials by name.
 	Credentials Credentials
 	OpenBMC     bmc.Opener
-	Puller      Puller
-	Segments    []LocalSegment
+	// DialFound connects to BMCs that were found, on port 443; a net.Dialer if nil.
+	DialFound func(ctx context.Context, network, address string) (net.Conn, error)
+	Puller    Puller
+	Segments  []LocalSegment
 
 	Clock      state.Clock
 	Random     io.Reader // for ids and tokens
