@@ -104,7 +104,7 @@ func TestReportFits(t *testing.T) {
 			Segment: "bmcs", By: protocol.FoundByLease, MAC: "3c:ec:ef:" + text(2, hexa) + ":" + text(2, hexa) + ":" + text(2, hexa),
 			Address: fmt.Sprintf("https://10.7.%d.%d", i>>8, i&255), At: hubStart.Add(time.Duration(dice.Int64N(1e12))),
 			Fingerprint: "sha256:" + text(64, hexa), Vendor: text(32, chars), Product: text(48, chars), Redfish: text(16, chars[:10]),
-			UUID: text(8, hexa) + "-" + text(4, hexa) + "-" + text(4, hexa) + "-" + text(4, hexa) + "-" + text(12, hexa),
+			UUID:    text(8, hexa) + "-" + text(4, hexa) + "-" + text(4, hexa) + "-" + text(4, hexa) + "-" + text(12, hexa),
 			Problem: "the service root has more than 65536 bytes",
 		})
 	}
