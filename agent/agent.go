@@ -65,7 +65,7 @@ func New(cfg Config) (*Agent, error) {
 	a.fetch = newFetcher(a)
 	a.met = newMetrics(cfg.Registerer, a)
 	a.finder, err = discover.New(discover.Config{
-		Leases: st, Changed: a.report.pokeFound, Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Leases: st, Changed: a.report.pokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (f *Finder) ask(ctx context.Context, seg protocol.SegmentIntent, addr netip
 		if err := f.limit.Wait(ctx); err != nil {
 			return a, false
 		}
-		a = f.get(ctx, question, path)
+		a = f.get(ctx, seg.Name, question, path)
 		if a.result != resultStatus || a.status != http.StatusNotFound && a.status/100 != 3 {
 			break
 		}
@@ -87,10 +87,17 @@ func (f *Finder) ask(ctx context.Context, seg protocol.SegmentIntent, addr netip
 }
 
 // get asks for one path, over a connection of its own.
-func (f *Finder) get(ctx context.Context, a answer, path string) answer {
+func (f *Finder) get(ctx context.Context, segment string, a answer, path string) answer {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	raw, err := f.cfg.Dial(ctx, "tcp", net.JoinHostPort(a.addr.String(), port))
+	dial := f.cfg.Dial
+	if dial == nil {
+		dial = dialer(f.cfg.Interfaces[segment]).DialContext
+	}
+	raw, err := dial(ctx, "tcp", net.JoinHostPort(a.addr.String(), port))
+	if err != nil {
+		f.log.Debug("no connection to a possible BMC", "segment", segment, "address", a.addr.String(), "err", err)
+	}
 	switch {
 	case ctx.Err() != nil || timeout(err):
 		if err == nil {

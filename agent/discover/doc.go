@@ -10,7 +10,8 @@
 // trusted. The package knows no credentials and follows no redirect. What comes
 // back is a stranger's word: it is bounded, and stripped to what can be printed.
 //
-// Only addresses inside the segment's own prefix are asked, whatever the hub lists.
+// Only addresses inside the segment's own prefix are asked, whatever the hub lists, and
+// only through the interface that the agent's own file names for the segment.
 //
 // # Goroutines
 //

@@ -22,7 +22,10 @@ type Config struct {
 	// Changed is called after Found says something else than before, other than when a
 	// BMC was last seen. It must not block. None if nil.
 	Changed func()
-	// Dial connects to port 443 of an address; a net.Dialer if nil.
+	// Interfaces are those that the agent's own file names for segments. Connections
+	// leave by them only.
+	Interfaces map[string]string
+	// Dial connects to port 443 of an address instead, for tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	Clock      func() time.Time      // time.Now if nil
@@ -50,9 +53,6 @@ func New(cfg Config) (*Finder, error) {
 	const op = "look for BMCs"
 	if cfg.Leases == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "a lease store is needed")
-	}
-	if cfg.Dial == nil {
-		cfg.Dial = new(net.Dialer).DialContext
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
