@@ -65,7 +65,8 @@ func TestFound(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
-	leased := u.add(t, b.lease("3c:ec:ef:00:00:01"))
+	var leased *bmcsim.BMC
+	b.lease("3c:ec:ef:00:00:01", func(addr string) { leased = u.add(t, addr) })
 	for addr, bmc := range u.at {
 		b.eventually("the BMC at "+addr, func() bool { return b.sees("https://"+addr, bmc.Fingerprint()) })
 	}
@@ -96,8 +97,9 @@ func (b *bench) sees(address, fingerprint string) bool {
 }
 
 // lease gets an address by DHCP, as a relay on this host (RFC 8357: answered at the
-// port that it asks from).
-func (b *bench) lease(mac string) string {
+// port that it asks from). offered is called before it is taken: the BMC must be there
+// when it is looked at, because the next look is 30 s later.
+func (b *bench) lease(mac string, offered func(addr string)) {
 	t := b.t
 	t.Helper()
 	hw, err := net.ParseMAC(mac)
@@ -131,10 +133,10 @@ func (b *bench) lease(mac string) string {
 		return reply
 	}
 	offer := ask(dhcpv4.WithMessageType(dhcpv4.MessageTypeDiscover))
+	offered(offer.YourIPAddr.String())
 	ack := ask(dhcpv4.WithMessageType(dhcpv4.MessageTypeRequest), dhcpv4.WithOption(dhcpv4.OptServerIdentifier(offer.ServerIdentifier())),
 		dhcpv4.WithOption(dhcpv4.OptRequestedIPAddress(offer.YourIPAddr)))
 	if ack.MessageType() != dhcpv4.MessageTypeAck || ack.Options.Has(dhcpv4.OptionBootfileName) {
 		t.Fatalf("answered %s", ack.Summary())
 	}
-	return ack.YourIPAddr.String()
 }
