@@ -21,7 +21,7 @@ func layers() []layer {
 	agent := []string{
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
-		"netboot", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store",
+		"netboot", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover",
 	}
 	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
@@ -52,6 +52,7 @@ func layers() []layer {
 		{"pending", nil, "things that are tried again until they are done"},
 
 		{"agent", agent, "the shell around decide"},
+		{"agent/discover", []string{"protocol", "netboot"}, "reads what strangers answer; it knows no driver and no credentials"},
 		{"agent/store", []string{"protocol/...", "netboot", "state"}, "the agent's documents over a store"},
 		{"agent/daemon", slices.Concat(agent, []string{"agent", "metrics"}), "puts an agent together from its file"},
 
@@ -99,6 +100,7 @@ func testLayers() []layer {
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
 		{"agent/store", []string{"state/badger"}, "it is opened again, as after a restart"},
+		{"agent/discover", []string{"bmc/sim", "netboot/dhcp"}, "simulated BMCs ask the real server for their leases"},
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},

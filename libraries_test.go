@@ -35,7 +35,7 @@ func libraries() []library {
 		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/..."}, "metrics are made where they are counted"},
 		{"golang.org/x/sys", []string{"integration/installer", "integration/netns", "protocol/link"}, "an init, namespaces, and a TCP option"},
 		{"golang.org/x/sync", []string{"metrics", "agent/...", "hub/..."}, "groups of goroutines"},
-		{"golang.org/x/time", []string{"agent", "hub/control"}, "limits of rates"},
+		{"golang.org/x/time", []string{"agent", "agent/discover", "hub/control"}, "limits of rates"},
 	}
 }
 
@@ -51,6 +51,7 @@ func testLibraries() []library {
 		{"golang.org/x/net/nettest", []string{"integration/memnet"}, ""},
 		{"github.com/goccy/go-yaml", []string{"."}, ""},
 		{"github.com/insomniacslk/dhcp", []string{"integration/firmware"}, "reads captures"},
+		{"github.com/insomniacslk/dhcp", []string{"agent/discover", "integration/rack"}, "simulated BMCs ask for leases"},
 		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults"}, "a broker inside the bubble"},
 		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
 		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rackboot/agent/discover"
 	"rackboot/agent/store"
 	"rackboot/protocol/wire"
 )
@@ -26,6 +27,7 @@ type Agent struct {
 	hub    *wire.Verifier
 	index  *index
 	fetch  *fetcher
+	finder *discover.Finder
 	report *reporter
 	met    *metrics
 
@@ -68,6 +70,12 @@ func New(cfg Config) (*Agent, error) {
 	a.report = newReporter(a)
 	a.fetch = newFetcher(a)
 	a.met = newMetrics(cfg.Registerer, a)
+	a.finder, err = discover.New(discover.Config{
+		Leases: st, Changed: a.report.pokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+	})
+	if err != nil {
+		return nil, err
+	}
 	if err := a.reindex(); err != nil {
 		return nil, err
 	}
@@ -156,6 +164,7 @@ func (a *Agent) reindex() error {
 		return err
 	}
 	a.index.rebuild(o)
+	a.finder.Segments(a.served(o))
 	a.fetch.pin(o)
 	return nil
 }

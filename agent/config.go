@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"context"
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"net"
 	"net/netip"
 	"time"
 
@@ -30,8 +32,11 @@ type Config struct {
 	// Credentials reads local BMC credentials by name.
 	Credentials Credentials
 	OpenBMC     bmc.Opener
-	Puller      Puller
-	Segments    []LocalSegment
+	// DialFound connects to BMCs that were found, on port 443, for tests; nil binds to
+	// the segment's interface.
+	DialFound func(ctx context.Context, network, address string) (net.Conn, error)
+	Puller    Puller
+	Segments  []LocalSegment
 
 	Clock      state.Clock
 	Random     io.Reader // for ids and tokens
@@ -49,6 +54,15 @@ type LocalSegment struct {
 	Interface string         // bind DHCP to this interface; empty on loopback
 	DHCP      netip.AddrPort // 0.0.0.0:67, or a loopback address for tests
 	HTTP      netip.AddrPort
+}
+
+// interfaces are those of the segments.
+func (c *Config) interfaces() map[string]string {
+	all := map[string]string{}
+	for _, s := range c.Segments {
+		all[s.Name] = s.Interface
+	}
+	return all
 }
 
 // Credentials reads BMC credentials that live at the agent.

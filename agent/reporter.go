@@ -21,6 +21,8 @@ const reportDebounce = 100 * time.Millisecond
 const (
 	reportBurst = 10
 	reportEvery = time.Second
+	// foundEvery keeps a scan that finds many from using that up.
+	foundEvery = 2 * time.Second
 )
 
 // reporter sends what the servers' last steps said: of each shard the whole, when
@@ -37,6 +39,7 @@ type reporter struct {
 	shards  []*shard
 	shardOf map[string]*shard
 	seq     uint64
+	found   bool // there is news of BMCs that were found
 
 	backlog backlog
 }
@@ -153,6 +156,17 @@ func (r *reporter) pokeAll() {
 	r.poke()
 }
 
+// pokeFound sends what was found, foundEvery after the last report.
+func (r *reporter) pokeFound() {
+	r.mu.Lock()
+	news := !r.found
+	r.found = true
+	r.mu.Unlock()
+	if news {
+		r.poke()
+	}
+}
+
 // poke sends what has changed, and events, soon.
 func (r *reporter) poke() {
 	select {
@@ -233,6 +247,9 @@ func (r *reporter) due() (reports []protocol.Report, next time.Duration) {
 	conds := r.conditions()
 	for i, sh := range r.shards {
 		rest := a.cfg.ReportEvery - now.Sub(sh.sent)
+		if i == 0 && r.found {
+			rest = min(rest, foundEvery-now.Sub(sh.sent))
+		}
 		if !sh.changed && rest > 0 {
 			next = min(next, rest)
 			continue
@@ -249,6 +266,9 @@ func (r *reporter) due() (reports []protocol.Report, next time.Duration) {
 		}
 		for _, name := range slices.Sorted(slices.Values(sh.names)) {
 			m.Servers = append(m.Servers, r.servers[name])
+		}
+		if i == 0 {
+			m.Found, r.found = a.finder.Found(), false
 		}
 		reports = append(reports, m)
 	}

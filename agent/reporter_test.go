@@ -6,14 +6,26 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/agent/discover"
+	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
 // reporting is a reporter on a clock of the test's.
-func reporting() (*reporter, *wall) {
+func reporting(t *testing.T) (*reporter, *wall) {
 	w := &wall{hubStart}
-	return newReporter(&Agent{cfg: Config{Clock: w.read, ReportEvery: 15 * time.Second}}), w
+	a := &Agent{cfg: Config{Clock: w.read, ReportEvery: 15 * time.Second}}
+	a.report = newReporter(a)
+	f, err := discover.New(discover.Config{Leases: noLeases{}, Changed: a.report.pokeFound, Clock: w.read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.finder = f
+	return a.report, w
 }
+
+// noLeases is a lease store that nobody reads.
+type noLeases struct{ netboot.LeaseStore }
 
 func (r *reporter) sent() (shards []int) {
 	reports, _ := r.due()
@@ -30,7 +42,7 @@ func numbered(i int) protocol.ServerReport {
 // TestReportShards: only the shard that changed is sent, every shard in time, and a
 // server stays in its shard whatever comes before it in the alphabet.
 func TestReportShards(t *testing.T) {
-	r, w := reporting()
+	r, w := reporting(t)
 	for i := range 120 {
 		r.put(numbered(119-i), protocol.PhaseInitial)
 	}
@@ -71,7 +83,7 @@ func TestReportShards(t *testing.T) {
 // TestReportRate: one server that changes all the time does not flood the hub, and
 // what came last is sent.
 func TestReportRate(t *testing.T) {
-	r, w := reporting()
+	r, w := reporting(t)
 	n, last := 0, uint64(0)
 	for i := range 600 { // a minute
 		s := numbered(1)
@@ -100,7 +112,7 @@ func TestReportRate(t *testing.T) {
 
 // TestFading: a condition of messages ends by itself after the last of them.
 func TestFading(t *testing.T) {
-	r, w := reporting()
+	r, w := reporting(t)
 	r.raiseFor(protocol.CondTwoHubs, "a", fades)
 	w.now = w.now.Add(fades - time.Second)
 	r.raiseFor(protocol.CondTwoHubs, "a", fades)

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,7 @@ type setup struct {
 
 	credentials *credentials
 	calls       *calls
+	found       func(ctx context.Context, network, address string) (net.Conn, error)
 	crash       state.Crasher
 	log         *slog.Logger
 }
@@ -63,7 +65,7 @@ func startAgent(s setup) (*process, error) {
 	}
 	a, err := agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
-		HubKeys: []ed25519.PublicKey{s.Hub}, Credentials: s.credentials, OpenBMC: s.calls.opener(dialer.Open), Puller: puller{blobs},
+		HubKeys: []ed25519.PublicKey{s.Hub}, Credentials: s.credentials, OpenBMC: s.calls.opener(dialer.Open), DialFound: s.found, Puller: puller{blobs},
 		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP}},
 		Clock:    time.Now, Random: rand.Reader, Logger: s.log, Registerer: prometheus.NewRegistry(), Crash: s.crash,
 	})

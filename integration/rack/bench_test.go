@@ -2,6 +2,7 @@ package rack
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
@@ -45,6 +46,8 @@ type bench struct {
 	calls   *calls
 	quota   int64 // of the agent's blobs
 	minFree int64 // of the agent's store
+	found   func(ctx context.Context, network, address string) (net.Conn, error)
+	change  func(*protocol.SegmentIntent) // of the segment; nil for none
 
 	link *hub
 
@@ -145,7 +148,7 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	b.t.Helper()
 	p, err := startAgent(setup{
 		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Quota: b.quota, MinFree: b.minFree,
-		credentials: b.creds, calls: b.calls, crash: crash, log: b.log,
+		credentials: b.creds, calls: b.calls, found: b.found, crash: crash, log: b.log,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -168,11 +171,15 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 }
 
 func (b *bench) segment() protocol.SegmentIntent {
-	return protocol.SegmentIntent{
+	seg := protocol.SegmentIntent{
 		Name: "boot-a", Prefix: netip.MustParsePrefix("127.0.0.0/8"), PoolFrom: netip.MustParseAddr("127.77.0.10"),
 		PoolTo: netip.MustParseAddr("127.77.0.99"), Address: netip.MustParseAddr("127.0.0.1"),
 		BaseURL: "http://" + b.http.String(), LeaseTime: time.Hour,
 	}
+	if b.change != nil {
+		b.change(&seg)
+	}
+	return seg
 }
 
 // send signs the bench's documents as they stand and gives them to the agent.

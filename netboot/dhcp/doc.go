@@ -3,6 +3,13 @@
 // HTTP clients that may boot, and a quick refusal, in the client's own form, to
 // boot clients that may not. Machines that are not known get silence.
 //
+// # Roles
+//
+// On a segment of role bmc the BMCs that it lists, by MAC address or by prefix, get a
+// lease without boot data, and everybody else gets silence; the resolver is not
+// asked. On one of role both, what the resolver does not know by its MAC address may
+// be a BMC.
+//
 // # Identity
 //
 // A client is its chaddr. Option 61 never splits a machine into several leases:

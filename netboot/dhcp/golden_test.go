@@ -31,30 +31,40 @@ func TestGoldenReplies(t *testing.T) {
 	discover := func(opts ...opt) *dhcpv4.DHCPv4 {
 		return client(dhcpv4.MessageTypeDiscover, mac1, append(opts, with(97, uuid...), flagged)...)
 	}
+	silence := protocol.BootAnswer{Action: protocol.AnswerSilence}
+	bmc, both := withRole(protocol.SegmentBMC), withRole(protocol.SegmentBoth)
+	bmcs := client(dhcpv4.MessageTypeDiscover, macBMC, withText(60, pxe), with(97, uuid...), flagged)
+	renewal := client(dhcpv4.MessageTypeRequest, macBMC, ciaddr("10.99.0.60"), withText(60, http))
 	for _, row := range []struct {
 		name   string
 		answer protocol.BootAnswer
 		packet *dhcpv4.DHCPv4
 		to     string
+		seg    protocol.SegmentIntent
 	}{
-		{"offer-http-boot", boot, discover(withText(60, http)), "255.255.255.255:68"},
-		{"offer-http-refuse", refuse, discover(withText(60, http)), "255.255.255.255:68"},
-		{"offer-pxe-refuse", refuse, discover(withText(60, pxe)), "255.255.255.255:68"},
-		{"offer-pxe-boot-not-served", boot, discover(withText(60, pxe)), "255.255.255.255:68"},
-		{"offer-ipxe-refuse", refuse, discover(withText(60, pxe), withText(77, "iPXE")), "255.255.255.255:68"},
-		{"offer-plain", lease1(), discover(with(61, 1, 2, 3)), "255.255.255.255:68"},
-		{"offer-plain-report", report, discover(with(55, 1, 3, 67)), "255.255.255.255:68"},
-		{"offer-plain-of-booting", boot, discover(with(55, 1, 3, 67)), "255.255.255.255:68"},
-		{"offer-plain-not-asked", report, discover(with(55, 1, 3)), "255.255.255.255:68"},
-		{"offer-relayed", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67"},
-		{"offer-relay-port", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7', 19, 0)), "10.99.0.3:4242"},
-		{"offer-forged-82", lease1(), discover(with(82, 19, 0)), "255.255.255.255:68"},
-		{"nak-wrong-network", lease1(), client(dhcpv4.MessageTypeRequest, mac1, withIP(50, "192.168.1.5"), with(61, 1, 2, 3)), "255.255.255.255:68"},
-		{"nak-relayed", lease1(), client(dhcpv4.MessageTypeRequest, mac1, withIP(50, "192.168.1.5"), giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67"},
-		{"ack-inform", lease1(), client(dhcpv4.MessageTypeInform, mac1, ciaddr("10.99.0.20")), "10.99.0.20:68"},
+		{"offer-http-boot", boot, discover(withText(60, http)), "255.255.255.255:68", testSegment()},
+		{"offer-http-refuse", refuse, discover(withText(60, http)), "255.255.255.255:68", testSegment()},
+		{"offer-pxe-refuse", refuse, discover(withText(60, pxe)), "255.255.255.255:68", testSegment()},
+		{"offer-pxe-boot-not-served", boot, discover(withText(60, pxe)), "255.255.255.255:68", testSegment()},
+		{"offer-ipxe-refuse", refuse, discover(withText(60, pxe), withText(77, "iPXE")), "255.255.255.255:68", testSegment()},
+		{"offer-plain", lease1(), discover(with(61, 1, 2, 3)), "255.255.255.255:68", testSegment()},
+		{"offer-plain-report", report, discover(with(55, 1, 3, 67)), "255.255.255.255:68", testSegment()},
+		{"offer-plain-of-booting", boot, discover(with(55, 1, 3, 67)), "255.255.255.255:68", testSegment()},
+		{"offer-plain-not-asked", report, discover(with(55, 1, 3)), "255.255.255.255:68", testSegment()},
+		{"offer-relayed", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67", testSegment()},
+		{"offer-relay-port", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7', 19, 0)), "10.99.0.3:4242", testSegment()},
+		{"offer-forged-82", lease1(), discover(with(82, 19, 0)), "255.255.255.255:68", testSegment()},
+		{"nak-wrong-network", lease1(), client(dhcpv4.MessageTypeRequest, mac1, withIP(50, "192.168.1.5"), with(61, 1, 2, 3)), "255.255.255.255:68", testSegment()},
+		{"nak-relayed", lease1(), client(dhcpv4.MessageTypeRequest, mac1, withIP(50, "192.168.1.5"), giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67", testSegment()},
+		{"ack-inform", lease1(), client(dhcpv4.MessageTypeInform, mac1, ciaddr("10.99.0.20")), "10.99.0.20:68", testSegment()},
+		{"offer-bmc", silence, bmcs, "255.255.255.255:68", bmc},
+		{"ack-bmc", silence, renewal, "10.99.0.60:68", bmc},
+		{"offer-bmc-on-both", silence, bmcs, "255.255.255.255:68", both},
+		{"offer-server-on-both", boot, discover(withText(60, http)), "255.255.255.255:68", both},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t, row.answer)
+			w.resolver.seg = row.seg
 			got, to := w.handle(t.Context(), row.packet.ToBytes(), testPeer)
 			if to.String() != row.to {
 				t.Errorf("goes to %s, want %s", to, row.to)

@@ -64,9 +64,12 @@ func (s *Server) answer(ctx context.Context, r *request) (*dhcpv4.DHCPv4, string
 
 // resolve asks who the client is, freezes the answer, and records that a boot
 // client was seen, whatever the answer.
-func (s *Server) resolve(r *request, addr netip.Addr) protocol.BootAnswer {
+func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) protocol.BootAnswer {
 	now := s.now()
 	client := r.client(s.cfg.Segment, addr)
+	if !byUUID {
+		client.UUID = ""
+	}
 	key := freezeKey{mac: r.mac, xid: r.xid(), class: r.class}
 	a, ok := s.frozen.get(key, now)
 	if !ok {
@@ -80,17 +83,22 @@ func (s *Server) resolve(r *request, addr netip.Addr) protocol.BootAnswer {
 			a.Action = protocol.AnswerSilence
 		}
 	}
-	if r.kind == dhcpv4.MessageTypeDiscover || r.kind == dhcpv4.MessageTypeRequest {
-		s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: client, Remote: r.peer.Addr(), At: now})
-	}
+	s.seen(r, client)
 	return a
+}
+
+// seen records a boot client.
+func (s *Server) seen(r *request, client protocol.BootClient) {
+	if r.kind == dhcpv4.MessageTypeDiscover || r.kind == dhcpv4.MessageTypeRequest {
+		s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: client, Remote: r.peer.Addr(), At: s.now()})
+	}
 }
 
 // discover is RFC 2131 section 4.3.1. A repeated DISCOVER gets the same address
 // and, in the same exchange, the same boot data.
 func (s *Server) discover(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, string) {
 	addr, fresh, ok := s.pool.offer(seg, r.mac, s.now())
-	a := s.resolve(r, addr)
+	a := s.decide(r, seg, addr)
 	if a.Action == protocol.AnswerSilence {
 		if fresh {
 			s.pool.withdraw(r.mac)
@@ -102,7 +110,7 @@ func (s *Server) discover(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv
 		return nil, resultExhausted
 	}
 	p := newReply(r, seg, dhcpv4.MessageTypeOffer)
-	network(p, seg)
+	network(p, seg, isBMCs(seg, a))
 	lease(p, addr, leaseTime(seg))
 	if err := bootData(p, r, seg, a); err != nil {
 		s.log.Error("dhcp boot data not made", "mac", r.mac, "server", a.Server, "err", err, "hint", protocol.HintOf(err))

@@ -49,7 +49,7 @@ func (s *Server) release(ctx context.Context, r *request, seg protocol.SegmentIn
 // inform is RFC 2131 section 4.3.5: parameters for an address that the client has
 // from elsewhere, so that there is neither yiaddr nor a lease time.
 func (s *Server) inform(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, string) {
-	a := s.resolve(r, r.ciaddr)
+	a := s.decide(r, seg, r.ciaddr)
 	if a.Action == protocol.AnswerSilence {
 		return nil, resultSilence
 	}
@@ -58,7 +58,7 @@ func (s *Server) inform(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4,
 	}
 	p := newReply(r, seg, dhcpv4.MessageTypeAck)
 	p.ClientIPAddr = r.ClientIPAddr
-	network(p, seg)
+	network(p, seg, isBMCs(seg, a))
 	if err := bootData(p, r, seg, a); err != nil {
 		s.log.Error("dhcp boot data not made", "mac", r.mac, "server", a.Server, "err", err, "hint", protocol.HintOf(err))
 		return nil, resultUnsendable

@@ -26,7 +26,7 @@ func (s *Server) request(ctx context.Context, r *request, seg protocol.SegmentIn
 	if !held.IsValid() {
 		held = want
 	}
-	a := s.resolve(r, held)
+	a := s.decide(r, seg, held)
 	switch {
 	case r.server.IsValid() && r.server != seg.Address:
 		s.pool.withdraw(r.mac)
@@ -119,6 +119,9 @@ func (s *Server) grant(ctx context.Context, r *request, seg protocol.SegmentInte
 		return nil, resultStoreError
 	}
 	s.pool.commit(l)
+	if s.cfg.Granted != nil {
+		s.cfg.Granted(l)
+	}
 	if old.IsValid() {
 		s.forget(ctx, netboot.Lease{Segment: s.cfg.Segment, Address: old, MAC: r.mac})
 	}
@@ -126,7 +129,7 @@ func (s *Server) grant(ctx context.Context, r *request, seg protocol.SegmentInte
 	if r.ciaddr.IsValid() {
 		p.ClientIPAddr = r.ClientIPAddr
 	}
-	network(p, seg)
+	network(p, seg, isBMCs(seg, a))
 	lease(p, addr, d)
 	if err := bootData(p, r, seg, a); err != nil {
 		s.log.Error("dhcp boot data not made", "mac", r.mac, "server", a.Server, "err", err, "hint", protocol.HintOf(err))

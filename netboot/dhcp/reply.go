@@ -69,18 +69,21 @@ func nak(r *request, seg protocol.SegmentIntent, why string) *dhcpv4.DHCPv4 {
 	return p
 }
 
-// network adds mask, routers and DNS. Option 6 is always there: a UEFI HTTP
-// client with a URL of its own prefers any offer that has it.
-func network(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent) {
+// network adds mask, routers and DNS. For hosts, option 6 is always there: a UEFI
+// HTTP client with a URL of its own prefers any offer that has it. A BMC would
+// wait for names that nobody resolves.
+func network(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, bmc bool) {
 	p.Options[dhcpv4.OptionSubnetMask.Code()] = net.CIDRMask(seg.Prefix.Bits(), 32)
 	if len(seg.Routers) > 0 {
 		p.Options[dhcpv4.OptionRouter.Code()] = addrBytes(seg.Routers)
 	}
 	dns := seg.DNS
-	if len(dns) == 0 {
+	if len(dns) == 0 && !bmc {
 		dns = []netip.Addr{seg.Address}
 	}
-	p.Options[dhcpv4.OptionDomainNameServer.Code()] = addrBytes(dns)
+	if len(dns) > 0 {
+		p.Options[dhcpv4.OptionDomainNameServer.Code()] = addrBytes(dns)
+	}
 }
 
 // lease adds the address and its times; T1 and T2 are RFC 2131 section 4.4.5.

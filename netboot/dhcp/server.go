@@ -29,6 +29,9 @@ type Config struct {
 	Resolver netboot.Resolver
 	Leases   netboot.LeaseStore
 	Evidence netboot.Evidence
+	// Granted, if set, is told each lease that was granted or renewed, once it is on
+	// disk. It must not block.
+	Granted func(netboot.Lease)
 
 	Logger     *slog.Logger          // none if nil
 	Registerer prometheus.Registerer // none if nil

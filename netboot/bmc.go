@@ -1,0 +1,44 @@
+package netboot
+
+import (
+	"net"
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// minMACPrefix is the shortest prefix that names a maker: an OUI has three bytes.
+const minMACPrefix = 3
+
+// HasBMCs says whether a segment's role has BMCs on it. A role that is not known
+// has nothing.
+func HasBMCs(seg protocol.SegmentIntent) bool {
+	return seg.Role == protocol.SegmentBMC || seg.Role == protocol.SegmentBoth
+}
+
+// IsBMC says whether a machine with this MAC address, in lower case with colons, gets a
+// lease as a BMC of the segment: its role has BMCs, and the address is one of
+// BMCMACs or begins with one of BMCPrefixes. A prefix that is not at least three
+// whole bytes fits nobody. Where the segment has servers too, the address of a
+// server is a server's; that is for the caller to know.
+func IsBMC(seg protocol.SegmentIntent, mac string) bool {
+	if !HasBMCs(seg) {
+		return false
+	}
+	return slices.ContainsFunc(seg.BMCMACs, func(m string) bool { return strings.EqualFold(m, mac) }) ||
+		slices.ContainsFunc(seg.BMCPrefixes, func(p string) bool { return hasMACPrefix(mac, p) })
+}
+
+// hasMACPrefix compares whole bytes. 3c:ec:ef: and 3c:ec:ef are the same prefix.
+func hasMACPrefix(mac, prefix string) bool {
+	prefix = strings.ToLower(strings.TrimSuffix(prefix, ":"))
+	n := strings.Count(prefix, ":") + 1
+	if n < minMACPrefix || n > 6 {
+		return false
+	}
+	if _, err := net.ParseMAC(prefix + strings.Repeat(":00", 6-n)); err != nil {
+		return false
+	}
+	return strings.HasPrefix(mac+":", prefix+":")
+}
