@@ -47,8 +47,13 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	w := windowClosed
 	if a := s.Attempt; a.Open() && a.Intended == protocol.TargetUefiHTTP {
 		switch a.State {
-		case protocol.AttemptPowerRequested, protocol.AttemptConsumed, protocol.AttemptFetched:
+		case protocol.AttemptPowerRequested, protocol.AttemptConsumed:
 			w = windowHTTP
+		case protocol.AttemptFetched:
+			// Whoever asks again for an override that its BMC keeps is at the next boot.
+			if a.Outcome != protocol.BootCoercedContinuous {
+				w = windowHTTP
+			}
 		case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptSucceeded, protocol.AttemptFailed:
 		}
 	}

@@ -85,6 +85,9 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 	a := p.Record.Attempt
 	last := p.Watch.Last
+	if k := p.Record.Identity; k != nil && k.Other != nil && (p.Action.Kind == ActArm || p.Action.Kind == ActOn) {
+		x.t.Fatalf("%s of another board that nobody accepted: %+v", p.Action.Kind, k)
+	}
 	switch p.Action.Kind {
 	case ActArm:
 		switch {
@@ -98,7 +101,10 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.grant(s, p)
 		}
 	case ActDisarm:
-		if a.Open() || last.Power != protocol.PowerOff || !last.Override.Armed() {
+		taken := a.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]protocol.AttemptState{
+			protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptPowerRequested, protocol.AttemptFailed,
+		}, a.State)
+		if (a.Open() || last.Power != protocol.PowerOff) && !taken || !last.Override.Armed() && !a.hidden() {
 			x.t.Fatalf("P6: disarmed during an attempt: %+v", a)
 		}
 	case ActOn:
@@ -224,7 +230,7 @@ func (x *witness) ends(s Snapshot, p Plan) {
 // setBoot is checked when it reaches the BMC.
 func (x *witness) setBoot(a Action) {
 	rec := x.world.record()
-	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() {
+	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() && (rec.Attempt.Network() || rec.Attempt.Outcome != protocol.BootCoercedContinuous) {
 		x.t.Fatalf("P6: %s between On and what consumes it", a.Kind)
 	}
 	if a.Kind == ActArm && (rec.Attempt == nil || rec.Attempt.ID != a.Attempt) {
@@ -240,6 +246,9 @@ func (x *witness) served(a protocol.BootAnswer) {
 	rec := x.world.record()
 	if len(x.world.holds) > 0 {
 		x.t.Fatal("P2: a held server was booted")
+	}
+	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == protocol.AttemptFetched {
+		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
 	if !rec.Attempt.Open() || !rec.Attempt.Network() || rec.Used[rec.Attempt.ClaimUID+"/1"].Attempts < 1 {
 		x.t.Fatalf("P4: booted outside a granted attempt: %+v", rec.Attempt)
