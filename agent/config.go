@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -30,8 +31,11 @@ type Config struct {
 	// Credentials reads local BMC credentials by name.
 	Credentials Credentials
 	OpenBMC     bmc.Opener
-	Puller      Puller
-	Segments    []LocalSegment
+	// Sessions are those that the opener keeps; nil if it keeps none. A new one makes
+	// the agent look whether the BMC is still that of the same server.
+	Sessions *store.Sessions
+	Puller   Puller
+	Segments []LocalSegment
 
 	Clock      state.Clock
 	Random     io.Reader // for ids and tokens
