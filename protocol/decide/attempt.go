@@ -169,6 +169,9 @@ func (p *step) advance() {
 	a := p.rec.Attempt
 	power := runningOf(p.watch.Last.Power)
 	has := p.armedOf()
+	if power == isOff && has != armedOurs && !a.OnSent.IsZero() && p.awaitQuiet() {
+		power = isOther // a BMC may show Off for a while after it powered a server on
+	}
 	waits := p.unheard(a)
 	t := timerOf(p.now, a, power)
 	if waits {
