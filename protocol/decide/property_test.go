@@ -90,6 +90,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"someone powers it on": func(*rapid.T) {
 			if w.m.power == protocol.PowerOff {
 				w.w.blind = w.w.blind || w.w.unseenOff
+				w.w.outside = true
 				w.m.powerOn()
 			}
 		},
@@ -98,8 +99,10 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.m.off()
 		},
 		"someone resets it": func(*rapid.T) {
-			w.w.blind = true // what it boots then, its boot order says
-			w.m.restart()
+			if w.m.power == protocol.PowerOn {
+				w.w.blind, w.w.outside = true, true // what it boots then, its boot order says
+				w.m.restart()
+			}
 		},
 		"the BMC's clock is set": func(t *rapid.T) { w.m.clock = time.Duration(rapid.IntRange(0, 2000).Draw(t, "hours")) * time.Hour },
 		"identity is read":       func(*rapid.T) { w.identify() },

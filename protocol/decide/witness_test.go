@@ -3,6 +3,7 @@ package decide
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -26,6 +27,7 @@ type witness struct {
 	// blind is a power cycle between two reads: no BMC read shows it, and nothing
 	// can be concluded (P5).
 	unseenOff, blind bool
+	outside          bool // somebody has changed the server's power
 	provisions       int
 	receipts         int
 }
@@ -74,6 +76,11 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 	was.Conditions, is.Conditions = nil, nil
 	if !p.Persist && x.json(was) != x.json(is) {
 		x.t.Fatalf("effects on record are not persisted with action %s:\n%s\n%s", p.Action.Kind, x.json(was), x.json(is))
+	}
+	for _, e := range p.Happened {
+		if !x.outside && e.Code == protocol.EventUnexpected && strings.Contains(e.Message, "was reset") {
+			x.t.Fatalf("P5: what nobody did: %s", e.Message)
+		}
 	}
 	x.action(now, s, p)
 	x.fence(s, p)
