@@ -19,6 +19,7 @@ const (
 	boardTimeout  = 3 * time.Minute
 	boardsAtOnce  = 2
 	boardQuiet    = time.Second
+	boardFresh    = 10 * time.Minute
 )
 
 // reread asks for the board to be read soon: the BMC is new, was away, or has given a
@@ -109,6 +110,7 @@ func (s *server) readBoard(ctx context.Context) (known bool, err error) {
 	if known {
 		s.mu.Lock()
 		s.board = &id
+		s.boardAt.Store(s.agent.cfg.Clock().Unix())
 		s.mu.Unlock()
 		s.poke()
 	}
@@ -120,12 +122,13 @@ func jitter(d time.Duration) time.Duration {
 	return d*4/5 + rand.N(max(1, d*2/5))
 }
 
-// loggedIn is told of each new session at a BMC.
+// loggedIn is told of each new session at a BMC: one that forgot the last may have been
+// changed. BMCs that forget them all the time are not read each time.
 func (a *Agent) loggedIn(host string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, s := range a.servers {
-		if at := s.host.Load(); at != nil && *at == host {
+		if at := s.host.Load(); at != nil && *at == host && a.cfg.Clock().Unix()-s.boardAt.Load() > int64(boardFresh/time.Second) {
 			s.reread()
 		}
 	}

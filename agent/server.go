@@ -30,6 +30,8 @@ type server struct {
 	woken  atomic.Bool
 	boards chan struct{}
 	host   atomic.Pointer[string]
+	// boardAt is when the board was last read, in seconds of Unix time.
+	boardAt atomic.Int64
 
 	mu     sync.Mutex
 	watch  decide.Watch
