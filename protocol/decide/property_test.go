@@ -114,6 +114,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"identity is accepted": func(*rapid.T) { w.accept() },
 		"someone arms PXE": func(*rapid.T) {
+			// While firmware starts, it may be taken before any read shows it.
+			w.w.blind = w.w.blind || w.m.power != protocol.PowerOff || w.m.onDue > 0
 			w.m.override = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
 		},
 		"crash while serving": func(*rapid.T) { w.when(func() bool { return w.m.loading }, w.restart) },
