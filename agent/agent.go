@@ -38,6 +38,11 @@ type Agent struct {
 	greeter  *greeter
 	began    uint64 // number of the last event when this run began
 
+	denied  *denials // by the power path
+	streams *streams
+	asks    *asks
+	surveys chan struct{} // held while a board is read
+
 	mu      sync.Mutex
 	servers map[string]*server
 	group   *errgroup.Group
@@ -57,6 +62,10 @@ func New(cfg Config) (*Agent, error) {
 		index: newIndex(), servers: map[string]*server{}, troubles: troubles{}, greeter: newGreeter(cfg.Clock),
 	}
 	a.hubClock.clock = cfg.Clock
+	a.denied, a.streams, a.asks, a.surveys = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce)
+	if cfg.Sessions != nil {
+		cfg.Sessions.OnSave(a.loggedIn)
+	}
 	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash})
 	if err != nil {
 		return nil, err
@@ -102,6 +111,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		a.greeter.run(ctx, a.hello, a.look)
 		return nil
 	})
+	a.asks.run(ctx, group)
 	o, err := a.store.Overview()
 	if err != nil {
 		return err
@@ -130,6 +140,10 @@ func (a *Agent) wake(name string) {
 		a.servers[name] = s
 		a.group.Go(func() error {
 			s.run(a.ctx)
+			return nil
+		})
+		a.group.Go(func() error {
+			s.watchBoard(a.ctx)
 			return nil
 		})
 	}

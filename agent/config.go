@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -35,8 +36,11 @@ type Config struct {
 	// DialFound connects to BMCs that were found, on port 443, for tests; nil binds to
 	// the segment's interface.
 	DialFound func(ctx context.Context, network, address string) (net.Conn, error)
-	Puller    Puller
-	Segments  []LocalSegment
+	// Sessions are those that the opener keeps; nil if it keeps none. A new one makes
+	// the agent look whether the BMC is still that of the same server.
+	Sessions *store.Sessions
+	Puller   Puller
+	Segments []LocalSegment
 
 	Clock      state.Clock
 	Random     io.Reader // for ids and tokens

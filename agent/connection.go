@@ -5,64 +5,126 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"rackboot/bmc"
 	"rackboot/protocol"
+	"rackboot/protocol/decide"
 )
+
+// way is how a system is reached.
+type way struct {
+	target  bmc.Target
+	account string // what refused credentials are remembered by
+	made    string // what a driver is made from
+}
+
+// wayTo reads the credentials of a BMC. name stands in the driver's logs.
+func (a *Agent) wayTo(name string, in protocol.BMCIntent, systemURI string) (way, error) {
+	creds, stamp, err := a.cfg.Credentials.Read(strings.TrimPrefix(in.CredentialsRef, "local:"))
+	if err != nil {
+		return way{}, err
+	}
+	account := fmt.Sprintf("%v %s", in, stamp)
+	return way{
+		target: bmc.Target{
+			Server: name, Address: in.Address, SystemURI: systemURI,
+			Fingerprint: in.Fingerprint, CA: []byte(in.CA), Credentials: creds,
+		},
+		account: account, made: account + " " + systemURI,
+	}, nil
+}
 
 // connection is a server's BMC driver, opened again when the way to it or its
 // credentials change.
 type connection struct {
-	driver bmc.Driver
-	made   string // what the driver was made from
-	denied string // what it was made from when the BMC refused the credentials
-	why    string // what the BMC said then
+	driver  bmc.Driver
+	made    string // what the driver was made from
+	address string // of its BMC
+	lost    bool   // the BMC did not answer the last read
 }
 
-func (c *connection) close() {
+// close ends the BMC's event stream, if it is read through this driver, and then the
+// driver.
+func (c *connection) close(s *server) {
 	if c.driver != nil {
+		s.agent.streams.leave(c.address, s)
 		_ = c.driver.Close() // the session ends by itself if this fails
 		c.driver = nil
 	}
 }
 
-// observe reads the system now. The condition says why it could not be asked at
-// all; then the observation is nil. Refused credentials are not tried again
-// until they change, so that the BMC does not lock the account.
-func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerIntent) (*protocol.Observation, *protocol.ConditionState) {
-	name := strings.TrimPrefix(in.BMC.CredentialsRef, "local:")
-	creds, stamp, err := s.agent.cfg.Credentials.Read(name)
+// reading is what came of a read. cond says why the BMC could not be asked at all;
+// then obs is nil, or says that it is unreachable.
+type reading struct {
+	obs        *protocol.Observation
+	cond       *protocol.ConditionState
+	busy       bool
+	retryAfter time.Duration
+}
+
+func (r reading) fill(snap *decide.Snapshot) {
+	snap.Observation, snap.BMCError, snap.Busy, snap.RetryAfter = r.obs, r.cond, r.busy, r.retryAfter
+}
+
+// observe reads the system now. Refused credentials are not tried again until they
+// change, so that the BMC does not lock the account.
+func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerIntent) reading {
+	a := s.agent
+	w, err := a.wayTo(s.name, in.BMC, in.SystemURI)
 	if err != nil {
-		c.close()
-		return unreachable(s, in, protocol.CodeDenied, err), &protocol.ConditionState{Code: protocol.CondBMCCredentials, Message: err.Error()}
+		c.close(s)
+		return reading{obs: unreachable(s, in, protocol.CodeDenied, err), cond: &protocol.ConditionState{Code: protocol.CondBMCCredentials, Message: err.Error()}}
 	}
-	made := fmt.Sprintf("%v %s %s", in.BMC, in.SystemURI, stamp)
-	if c.denied == made {
-		return nil, &protocol.ConditionState{Code: protocol.CondBMCDenied, Message: c.why + "; not tried again until the credentials change"}
+	if why, denied := a.denied.of(w.account); denied {
+		return reading{cond: &protocol.ConditionState{Code: protocol.CondBMCDenied, Message: why + "; not tried again until the credentials change"}}
 	}
-	if c.driver == nil || c.made != made {
-		c.close()
-		d, err := s.agent.cfg.OpenBMC(bmc.Target{
-			Server: s.name, Address: in.BMC.Address, SystemURI: in.SystemURI,
-			Fingerprint: in.BMC.Fingerprint, CA: []byte(in.BMC.CA), Credentials: creds,
-		})
+	if c.driver == nil || c.made != w.made {
+		c.close(s)
+		d, err := a.cfg.OpenBMC(w.target)
 		if err != nil {
-			return unreachable(s, in, protocol.CodeOf(err), err), &protocol.ConditionState{Code: protocol.CondBMCUnreachable, Message: err.Error()}
+			return reading{obs: unreachable(s, in, protocol.CodeOf(err), err), cond: &protocol.ConditionState{Code: protocol.CondBMCUnreachable, Message: err.Error()}}
 		}
-		c.driver, c.made = d, made
+		c.driver, c.made, c.address = d, w.made, in.BMC.Address
+		host := hostOf(in.BMC.Address)
+		s.host.Store(&host)
+		s.reread()
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	source := protocol.SourcePoll
+	if s.woken.Swap(false) {
+		source = protocol.SourceEvent
+	}
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	started := s.agent.cfg.Clock()
-	o, err := c.driver.Observe(ctx)
-	o.Server, o.StartedAt, o.ReadAt = s.name, started, s.agent.cfg.Clock()
-	if o.Source == "" {
-		o.Source = protocol.SourcePoll
+	started := a.cfg.Clock()
+	o, err := c.driver.Observe(call)
+	o.Server, o.StartedAt, o.ReadAt = s.name, started, a.cfg.Clock()
+	if o.Source == "" || o.Source == protocol.SourcePoll {
+		o.Source = source
 	}
 	if protocol.CodeOf(err) == protocol.CodeDenied {
-		c.denied, c.why = made, err.Error()
+		a.denied.note(w.account, err.Error())
 	}
-	return &o, nil
+	c.follow(ctx, s, err)
+	r := reading{obs: &o}
+	r.busy, r.retryAfter = pause(err)
+	return r
+}
+
+// follow takes over whether the BMC answers: one that is back may be another, and one
+// that answers is listened to.
+func (c *connection) follow(ctx context.Context, s *server, err error) {
+	if err != nil {
+		c.lost = true
+		return
+	}
+	if c.lost {
+		c.lost = false
+		s.reread()
+	}
+	if src, ok := c.driver.(bmc.EventSource); ok {
+		s.agent.streams.follow(ctx, c.address, src, s)
+	}
 }
 
 func unreachable(s *server, in protocol.ServerIntent, code protocol.Code, err error) *protocol.Observation {
@@ -73,11 +135,23 @@ func unreachable(s *server, in protocol.ServerIntent, code protocol.Code, err er
 	}
 }
 
-// outcome takes an error apart for a decide.Result.
-func outcome(err error) (code protocol.Code, message string, busy bool) {
-	if err == nil {
-		return "", "", false
+// pause says whether a BMC asked to be left alone, and for how long; or for how long
+// it is not asked, because it does not answer.
+func pause(err error) (busy bool, d time.Duration) {
+	if b, ok := errors.AsType[*bmc.Busy](err); ok {
+		return true, b.RetryAfter
 	}
-	var b *bmc.Busy
-	return protocol.CodeOf(err), err.Error(), errors.As(err, &b)
+	if t, ok := errors.AsType[*bmc.Tripped](err); ok {
+		return false, t.RetryAfter
+	}
+	return false, 0
+}
+
+// outcome puts an error into a decide.Result.
+func outcome(r *decide.Result, err error) {
+	if err == nil {
+		return
+	}
+	r.Code, r.Message = protocol.CodeOf(err), err.Error()
+	r.Busy, r.RetryAfter = pause(err)
 }

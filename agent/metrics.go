@@ -10,7 +10,9 @@ import (
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
 	dropped                 prometheus.Counter
-	hellos                  prometheus.Counter
+	hellos, bmcEvents       prometheus.Counter
+	asks                    *prometheus.CounterVec
+	streams                 *prometheus.Desc
 	syncs, refused          *prometheus.CounterVec
 	report                  *reporter
 	agent                   *Agent
@@ -33,6 +35,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		epoch: desc("power_ons", "Power-ons of each server since it is known.", "server"),
 
 		verified: desc("hub_verified", "1 while the hub's word is fresh."),
+		streams:  desc("bmc_streams", "BMCs whose event stream is read, or opened again soon."),
 		waiting:  desc("events_waiting", "Events by number that the hub has not acknowledged, lost ones included."),
 	}
 	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
@@ -53,13 +56,22 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, why := range refusalReasons() {
 		m.refused.WithLabelValues(string(why))
 	}
-	reg.MustRegister(m, m.dropped, m.hellos, m.syncs, m.refused)
+	m.bmcEvents = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_agent_bmc_events_total", Help: "Events of BMCs, each of which makes the next read come sooner.",
+	})
+	m.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
+	}, []string{"result"})
+	for _, r := range askResults() {
+		m.asks.WithLabelValues(string(r))
+	}
+	reg.MustRegister(m, m.dropped, m.hellos, m.syncs, m.refused, m.bmcEvents, m.asks)
 	return m
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.verified, m.waiting} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.verified, m.waiting, m.streams} {
 		ch <- d
 	}
 }
@@ -81,6 +93,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	} else if err == nil {
 		gauge(m.waiting, 0)
 	}
+	gauge(m.streams, float64(m.agent.streams.count()))
 	for _, c := range conds {
 		codes[c.Code]++
 	}

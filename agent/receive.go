@@ -34,6 +34,12 @@ func (a *Agent) Receive(topic string, payload []byte) {
 			a.sync(m)
 		}
 		return
+	case leaf == protocol.LeafAsk:
+		var m protocol.Ask
+		if _, err := a.open(topic, leaf, payload, &m); err == nil {
+			a.asks.take(m)
+		}
+		return
 	case leaf == protocol.LeafHold:
 		var m protocol.HoldDoc
 		if taken, err = a.open(topic, leaf, payload, &m); err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rackboot/agent/store"
@@ -24,14 +25,22 @@ type server struct {
 	log   *slog.Logger
 	poked chan struct{}
 	bmc   connection
+	// woken says that an event of the BMC poked; boards asks for the board to be read;
+	// host is the BMC's.
+	woken  atomic.Bool
+	boards chan struct{}
+	host   atomic.Pointer[string]
+	// boardAt is when the board was last read, in seconds of Unix time.
+	boardAt atomic.Int64
 
 	mu     sync.Mutex
 	watch  decide.Watch
-	events []decide.Event // folded by the next step
+	events []decide.Event   // folded by the next step
+	board  *decide.Identity // likewise
 }
 
 func newServer(a *Agent, name string) *server {
-	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1)}
+	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), boards: make(chan struct{}, 1)}
 }
 
 // poke makes the loop look now.
@@ -58,7 +67,7 @@ func (s *server) saw(e decide.Event) {
 }
 
 func (s *server) run(ctx context.Context) {
-	defer s.bmc.close()
+	defer s.bmc.close(s)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -92,12 +101,13 @@ func (s *server) turn(ctx context.Context) time.Time {
 			}
 			return s.agent.cfg.Clock().Add(time.Hour) // a document will poke
 		}
-		obs, cond := s.bmc.observe(ctx, s, v.Intent.ServerIntent)
+		r := s.bmc.observe(ctx, s, v.Intent.ServerIntent)
 		if ctx.Err() != nil {
 			return s.agent.cfg.Clock()
 		}
 		plan, err := s.step(func(snap *decide.Snapshot) {
-			snap.Observation, snap.BMCError, snap.Result = obs, cond, result
+			r.fill(snap)
+			snap.Result = result
 		})
 		if err != nil {
 			return s.stuck(err)
@@ -105,8 +115,8 @@ func (s *server) turn(ctx context.Context) time.Time {
 		if plan.Action.Kind == decide.ActNone {
 			return plan.RecheckAt
 		}
-		r := s.act(ctx, plan)
-		result = &r
+		acted := s.act(ctx, plan)
+		result = &acted
 	}
 }
 
@@ -121,10 +131,10 @@ func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var snap decide.Snapshot
-	events := s.events
+	events, board := s.events, s.board
 	plan, after, err := s.agent.store.Step(s.name, func(v store.View) decide.Plan {
 		snap = s.snapshot(v)
-		snap.Events = events
+		snap.Events, snap.Identity = events, board
 		fill(&snap)
 		return decide.Step(s.agent.cfg.Clock(), snap)
 	})
@@ -134,7 +144,7 @@ func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	if plan.Persist || len(plan.Happened) > 0 {
 		s.agent.report.clear(protocol.CondStoreFailing) // it was written
 	}
-	s.events = s.events[:0:0]
+	s.events, s.board = s.events[:0:0], nil
 	s.watch = plan.Watch
 	s.agent.index.follow(s.name, plan.Record.Attempt)
 	if plan.Fetch {
@@ -191,7 +201,7 @@ func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
 	case decide.ActArm, decide.ActDisarm:
 		var boot bmc.BootResult
 		boot, err = s.bmc.driver.SetBoot(ctx, p.Action.Override)
-		r.Stored = boot.Stored
+		r.Stored, r.Read, r.Outcome, r.Where, r.Text = boot.Stored, boot.Read, boot.Outcome, boot.Where, boot.Text
 	case decide.ActOn:
 		// A hold that was enforced since the decision stops the power-on here.
 		held, herr := s.agent.store.Held(s.name)
@@ -208,7 +218,7 @@ func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
 	}
 	s.agent.cfg.Crash.At("agent.acted." + string(p.Action.Kind))
 	r.At = s.agent.cfg.Clock()
-	r.Code, r.Message, r.Busy = outcome(err)
-	s.log.Info("acted", "action", p.Action.Kind, "err", err)
+	outcome(&r, err)
+	s.log.Info("acted", "action", p.Action.Kind, "outcome", r.Outcome, "err", err)
 	return r
 }

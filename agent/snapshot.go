@@ -63,6 +63,7 @@ func settings(r protocol.RackIntent) decide.Settings {
 		k.Default()
 		d = decide.Settings{SoftTimeout: k.Spec.SoftTimeout.D(), SettleWindow: k.Spec.SettleWindow.D(), PollInterval: k.Spec.PollInterval.D()}
 	}
+	d.PollInterval = jitter(d.PollInterval)
 	return d
 }
 
@@ -70,7 +71,7 @@ func settings(r protocol.RackIntent) decide.Settings {
 func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 	rec := p.Record
 	r := protocol.ServerReport{
-		Server: s.name, Observation: p.Watch.Last, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
+		Server: s.name, Identity: rec.Identity.Digest(), Observation: p.Watch.Last, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
 		StoppedSince: when(p.Watch.OffSince), LastPoweredOn: when(rec.LastPoweredOn), PendingRebootSince: when(rec.PendingRebootSince),
 	}
 	if v.Intent != nil && !v.Intent.Missing {
@@ -83,7 +84,7 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 	if a := rec.Attempt; a != nil {
 		r.Attempt = &protocol.AttemptReport{
 			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
-			Stored: a.Stored, Evidence: a.Evidence, Reason: a.Reason,
+			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason,
 		}
 		if seg, ok := s.agent.index.Segment(segmentOf(v)); ok && a.Network() {
 			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File

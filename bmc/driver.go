@@ -27,7 +27,7 @@ const (
 // unknown), unsupported (this BMC cannot do it), invalid (the BMC refused the
 // request's form), conflict (refused in the present state).
 //
-// A Driver may also be an [Inventorier], a [Prober], a [MediaDriver], a
+// A Driver may also be a [Lister], an [Inventorier], a [Prober], a [MediaDriver], a
 // [RestorePolicer] and an [EventSource].
 type Driver interface {
 	// Observe reads the system now, never from a cache and never by a 304. It

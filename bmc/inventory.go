@@ -6,6 +6,13 @@ import (
 	"rackboot/protocol"
 )
 
+// Lister lists the systems behind a BMC.
+type Lister interface {
+	// Systems are the paths of the systems with a reset and boot settings, in the
+	// BMC's order: at least one, or the error says that there is none.
+	Systems(ctx context.Context) ([]string, error)
+}
+
 // Inventorier reads what a server consists of. It never delays power control.
 type Inventorier interface {
 	// Inventory reads all parts. A part that cannot be read is in Problems and does

@@ -93,8 +93,10 @@ type AttemptReport struct {
 	Number   int          `json:"number"` // of this kind of boot, from 1
 	Intended BootTarget   `json:"intended"`
 	// Observed is the method that firmware really used; empty until it is known.
-	Observed BootTarget   `json:"observed,omitempty"`
-	Stored   Override     `json:"stored"` // the override as it was read back
+	Observed BootTarget `json:"observed,omitempty"`
+	Stored   Override   `json:"stored"` // the override as it was read back
+	// Outcome is what became of the override; the reason says more where it matters.
+	Outcome  BootOutcome  `json:"outcome,omitempty"`
 	Evidence EvidenceKind `json:"evidence,omitempty"`
 	Reason   string       `json:"reason,omitempty"`
 	// URI is the boot file's URL with the token removed.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent"
+	"rackboot/agent/store"
 	"rackboot/bmc/redfish"
 	"rackboot/metrics"
 	"rackboot/protocol/wire"
@@ -90,14 +91,15 @@ func build(c Config, id identity, version string, log *slog.Logger, reg metrics.
 	if err != nil {
 		return nil, err
 	}
-	dialer, err := redfish.New(redfish.Config{Logger: log, Registerer: reg})
+	sessions := store.NewSessions(db)
+	dialer, err := redfish.New(redfish.Config{Logger: log, Registerer: reg, Sessions: sessions})
 	if err != nil {
 		return nil, err
 	}
 	return agent.New(agent.Config{
 		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Version: version, DB: db, Blobs: blobs,
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{id.Answer.HubKey},
-		Credentials: credentials{c.CredentialsDir}, OpenBMC: dialer.Open, Puller: puller{blobs, options}, Segments: segments,
+		Credentials: credentials{c.CredentialsDir}, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options}, Segments: segments,
 		Clock: time.Now, Random: rand.Reader, Logger: log, Registerer: reg,
 	})
 }

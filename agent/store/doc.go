@@ -16,6 +16,7 @@
 //	hold/<server>/<id>         an enforced hold
 //	request/<server>/<id>      a one-shot that the hub still sends
 //	record/<server>            decide.Record
+//	session/<BMC>/<account>    a session at a BMC, until it was ended; see Sessions
 //	lease/<segment>/<address>  a DHCP binding
 //	event/<seq>                an event that the hub has not acknowledged, or the
 //	                           record of lost ones, under the last one's number

@@ -37,6 +37,7 @@ type driver struct {
 
 var (
 	_ bmc.Driver         = (*driver)(nil)
+	_ bmc.Lister         = (*driver)(nil)
 	_ bmc.Inventorier    = (*driver)(nil)
 	_ bmc.Prober         = (*driver)(nil)
 	_ bmc.MediaDriver    = (*driver)(nil)

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -43,34 +44,60 @@ func (r *resource) UnmarshalJSON(b []byte) error {
 // find picks the only system that has a reset and a boot object, wherever it
 // stands in the collection, and returns it as read.
 func (d *driver) find(c *call) (*system, error) {
-	uris, err := d.systems(c)
+	found, err := d.hosts(c)
 	if err != nil {
 		return nil, err
 	}
-	var found []*system
 	var names []string
-	for _, uri := range uris {
-		s, err := get[system](c, uri)
-		if err != nil {
-			return nil, err
-		}
-		s.located(uri)
-		if s.bootable() {
-			found = append(found, s)
-			names = append(names, uri)
-		}
+	for _, s := range found {
+		names = append(names, s.ODataID)
 	}
 	switch len(found) {
 	case 1:
 		d.logger.Info("system found", "uri", names[0])
 		return found[0], nil
-	case 0:
-		return nil, protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s lists %d systems, none with a reset and boot settings", d.link.base, len(uris)).
-			WithHint("set the server's system URI, or update the BMC's firmware")
 	default:
 		return nil, protocol.Errorf(protocol.CodeInvalid, c.op, "BMC %s has %d systems: %s", d.link.base, len(found), strings.Join(names, ", ")).
 			WithHint(onlyOneHint)
 	}
+}
+
+// hosts reads the systems that have a reset and a boot object; there is at least one.
+func (d *driver) hosts(c *call) ([]*system, error) {
+	uris, err := d.systems(c)
+	if err != nil {
+		return nil, err
+	}
+	var found []*system
+	for _, uri := range uris {
+		s, err := get[system](c, uri)
+		if err != nil {
+			return nil, err
+		}
+		if s.located(uri); s.bootable() {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 {
+		return nil, protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s lists %d systems, none with a reset and boot settings", d.link.base, len(uris)).
+			WithHint("set the server's system URI, or update the BMC's firmware")
+	}
+	return found, nil
+}
+
+// Systems lists the hosts behind the BMC, beside power control as an inventory.
+func (d *driver) Systems(ctx context.Context) ([]string, error) {
+	c := d.call(ctx, opInventory)
+	c.slow = true
+	found, err := d.hosts(c)
+	if err != nil {
+		return nil, err
+	}
+	var uris []string
+	for _, s := range found {
+		uris = append(uris, s.ODataID)
+	}
+	return uris, nil
 }
 
 // systems lists the members of the systems collection.

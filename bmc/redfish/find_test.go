@@ -3,10 +3,12 @@ package redfish_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/protocol"
 )
@@ -61,12 +63,30 @@ func TestFindTheSystem(t *testing.T) {
 			if o.Power != protocol.PowerOff {
 				t.Errorf("power is %s", o.Power)
 			}
+			if all, err := d.(bmc.Lister).Systems(deadline(t)); err != nil || !slices.Equal(all, []string{"/b"}) {
+				t.Errorf("systems %v, %v", all, err)
+			}
 			before := requests.Load()
 			if _, err := d.Observe(deadline(t)); err != nil || requests.Load() != before+1 {
 				t.Errorf("a second read took %d requests, %v", requests.Load()-before, err)
 			}
 		})
 	}
+}
+
+// All hosts behind a BMC are listed, in its order; what is none is not.
+func TestSystems(t *testing.T) {
+	const three = `{"Members":[{"@odata.id":"/b"},{"@odata.id":"/board"},{"@odata.id":"/a"}]}`
+	target := serve(t, systemsOf(three, map[string]string{"/a": offSystem, "/board": `{"PowerState":"On","Boot":{}}`, "/b": offSystem}))
+	target.SystemURI = ""
+	all, err := open(t, redfish.Config{}, target).(bmc.Lister).Systems(deadline(t))
+	if err != nil || !slices.Equal(all, []string{"/b", "/a"}) {
+		t.Errorf("%v, %v", all, err)
+	}
+	none := serve(t, systemsOf(three, map[string]string{"/a": `{}`, "/board": `{}`, "/b": `{}`}))
+	none.SystemURI = ""
+	_, err = open(t, redfish.Config{}, none).(bmc.Lister).Systems(deadline(t))
+	wantCode(t, err, protocol.CodeUnsupported)
 }
 
 func TestAnswerLimit(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent"
+	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/netboot/image"
@@ -37,6 +38,7 @@ type setup struct {
 	credentials *credentials
 	calls       *calls
 	found       func(ctx context.Context, network, address string) (net.Conn, error)
+	metrics     *prometheus.Registry
 	crash       state.Crasher
 	log         *slog.Logger
 }
@@ -59,15 +61,19 @@ func startAgent(s setup) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialer, err := redfish.New(redfish.Config{Logger: s.log})
+	sessions := store.NewSessions(db)
+	dialer, err := redfish.New(redfish.Config{Logger: s.log, Sessions: sessions})
 	if err != nil {
 		return nil, err
 	}
+	if s.metrics == nil {
+		s.metrics = prometheus.NewRegistry()
+	}
 	a, err := agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
-		HubKeys: []ed25519.PublicKey{s.Hub}, Credentials: s.credentials, OpenBMC: s.calls.opener(dialer.Open), DialFound: s.found, Puller: puller{blobs},
+		HubKeys: []ed25519.PublicKey{s.Hub}, Credentials: s.credentials, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs},
 		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP}},
-		Clock:    time.Now, Random: rand.Reader, Logger: s.log, Registerer: prometheus.NewRegistry(), Crash: s.crash,
+		Clock:    time.Now, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash,
 	})
 	if err != nil {
 		return nil, err
@@ -125,12 +131,26 @@ func (c *credentials) Read(string) (bmc.Credentials, string, error) {
 	return c.c, string(rune('0' + c.stamp)), c.err
 }
 
-// calls counts reads that went to a driver.
-type calls struct{ observed atomic.Int64 }
+// calls counts reads that went to a driver. Drivers only drive, without inventories
+// and events, unless they are whole.
+type calls struct {
+	observed atomic.Int64
+	whole    atomic.Bool
+	dead     atomic.Bool // nothing is closed, as by an agent that was killed
+}
 
 func (c *calls) opener(open bmc.Opener) bmc.Opener {
 	return func(t bmc.Target) (bmc.Driver, error) {
 		d, err := open(t)
+		if err == nil && c.whole.Load() {
+			return struct {
+				counted
+				bmc.Lister
+				bmc.Inventorier
+				bmc.Prober
+				bmc.EventSource
+			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.EventSource)}, nil
+		}
 		return counted{d, c}, err
 	}
 }
@@ -144,6 +164,14 @@ type counted struct {
 func (c counted) Observe(ctx context.Context) (protocol.Observation, error) {
 	c.calls.observed.Add(1)
 	return c.Driver.Observe(ctx)
+}
+
+// Close implements bmc.Driver.
+func (c counted) Close() error {
+	if c.calls.dead.Load() {
+		return nil
+	}
+	return c.Driver.Close()
 }
 
 // puller brings images from registries into the blob store.

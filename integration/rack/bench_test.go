@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"rackboot/agent"
 	"rackboot/bmc"
 	bmcsim "rackboot/bmc/sim"
@@ -49,9 +51,13 @@ type bench struct {
 	found   func(ctx context.Context, network, address string) (net.Conn, error)
 	change  func(*protocol.SegmentIntent) // of the segment; nil for none
 
+	poll    time.Duration        // of the rack
+	metrics *prometheus.Registry // of the next agent; nil is a new one
+
 	link *hub
 
 	mu      sync.Mutex
+	answers []protocol.Answer
 	agent   *agent.Agent      // that runs
 	up      map[string][]byte // newest message by leaf
 	version uint64
@@ -71,7 +77,7 @@ func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench 
 
 func newBenchIn(t *testing.T, dir string, servers int, personality bmcsim.Personality) *bench {
 	t.Helper()
-	b := &bench{t: t, up: map[string][]byte{}, dir: dir, ip: address(t.Name()), term: 1, creds: &credentials{}, calls: &calls{}, log: slog.New(slog.DiscardHandler)}
+	b := &bench{t: t, up: map[string][]byte{}, dir: dir, ip: address(t.Name()), term: 1, poll: 100 * time.Millisecond, creds: &credentials{}, calls: &calls{}, log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
 		b.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
@@ -137,6 +143,10 @@ func (b *bench) Publish(topic string, payload []byte) error {
 	_, _, leaf, _ := protocol.SplitTopic(topic)
 	b.mu.Lock()
 	b.up[leaf] = payload
+	var m protocol.Answer
+	if leaf == protocol.LeafAnswer && wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), topic, payload, &m) == nil {
+		b.answers = append(b.answers, m)
+	}
 	a := b.agent
 	b.mu.Unlock()
 	b.link.hear(a, topic, payload)
@@ -148,7 +158,7 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	b.t.Helper()
 	p, err := startAgent(setup{
 		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Quota: b.quota, MinFree: b.minFree,
-		credentials: b.creds, calls: b.calls, found: b.found, crash: crash, log: b.log,
+		credentials: b.creds, calls: b.calls, found: b.found, metrics: b.metrics, crash: crash, log: b.log,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -191,7 +201,7 @@ func (b *bench) send(a *agent.Agent) {
 	b.deliver(a, protocol.LeafRack+"/0", protocol.RackDoc{
 		Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Shards: 1, Servers: b.intents,
 		Rack: &protocol.RackIntent{
-			Name: "rack-a", SoftTimeout: 2 * time.Second, SettleWindow: 300 * time.Millisecond, PollInterval: 100 * time.Millisecond,
+			Name: "rack-a", SoftTimeout: 2 * time.Second, SettleWindow: 300 * time.Millisecond, PollInterval: b.poll,
 			Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()},
 		},
 	})

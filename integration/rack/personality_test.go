@@ -2,6 +2,7 @@ package rack
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	bmcsim "rackboot/bmc/sim"
@@ -45,6 +46,30 @@ func TestPersonalities(t *testing.T) {
 			}
 		}
 	}
+	preset := func(name string) bmcsim.Personality {
+		p, ok := bmcsim.Preset(name)
+		if !ok {
+			t.Fatalf("no preset %s", name)
+		}
+		return p
+	}
+	// notStored ends each attempt before anything is powered on, and says why.
+	notStored := func(outcome protocol.BootOutcome) func(*bench) {
+		return func(b *bench) {
+			a, _ := b.start(nil)
+			b.claim(0)
+			b.send(a)
+			r := b.until("OverrideNotStored", 0, has(protocol.CondOverrideNotStored))
+			if r.Attempt.Outcome != outcome || !strings.HasPrefix(r.Attempt.Reason, string(protocol.CondOverrideNotStored)) {
+				b.t.Errorf("attempt %+v, want %s", r.Attempt, outcome)
+			}
+			b.hold(a, "hold-1", protocol.StopSoft)
+			b.until("the receipt", 0, fenced)
+			if got := b.resets(0); len(got) != 0 || b.servers[0].BMC.Override().Armed() {
+				b.t.Errorf("resets %v, override %+v", got, b.servers[0].BMC.Override())
+			}
+		}
+	}
 	tests := map[string]func(*testing.T){}
 	for _, tt := range []struct {
 		p   bmcsim.Personality
@@ -63,17 +88,24 @@ func TestPersonalities(t *testing.T) {
 				b.t.Errorf("resets %v", got)
 			}
 		})},
-		{bmcsim.DropsOverride(), func(b *bench) {
-			a, _ := b.start(nil)
-			b.claim(0)
-			b.send(a)
-			b.until("OverrideNotStored", 0, has(protocol.CondOverrideNotStored))
-			b.hold(a, "hold-1", protocol.StopSoft)
-			b.until("the receipt", 0, fenced)
-			if got := b.resets(0); len(got) != 0 {
-				b.t.Errorf("resets %v", got)
+		{bmcsim.DropsOverride(), notStored(protocol.BootDropped)},
+		{preset("SupermicroForgets"), notStored(protocol.BootReverted)},
+		{preset("IBMNoOverride"), notStored(protocol.BootUnsupported)},
+		{preset("LenovoNoUefiHttp"), notStored(protocol.BootUnsupported)},
+		{preset("KubevirtContinuous"), well(func(b *bench, got []string) {
+			order("On", "On", "GracefulShutdown")(b, got)
+			if b.servers[0].BMC.Override().Armed() {
+				b.t.Errorf("override %+v", b.servers[0].BMC.Override())
 			}
-		}},
+		})},
+		{preset("HPEAlready"), well(order("On", "On", "GracefulShutdown"))},
+		{preset("DGXFewResets"), well(order("On", "On", "GracefulShutdown"))},
+		{preset("NoResetTypes"), well(order("On", "On", "GracefulShutdown"))},
+		{preset("PowerWords"), well(order("On", "On", "GracefulShutdown"))},
+		{preset("PowerNull"), well(order("On", "On", "GracefulShutdown"))},
+		{preset("PowerPaused"), well(order("On", "On", "GracefulShutdown"))},
+		{preset("StaleOn"), well(order("On", "On", "GracefulShutdown"))},
+		{preset("OnFallsBack"), well(order("On", "On", "On", "GracefulShutdown"))},
 	} {
 		tests[tt.p.Name] = func(t *testing.T) { tt.run(newBench(t, 1, tt.p)) }
 	}

@@ -27,25 +27,6 @@ func runningOf(p protocol.PowerState) running {
 	return isOther
 }
 
-// armed is what override the BMC holds, as an attempt sees it.
-type armed string
-
-const (
-	armedOurs  armed = "ours"  // the attempt's target
-	armedOther armed = "other" // another party's
-	armedNone  armed = "none"
-)
-
-func armedOf(o protocol.Override, intended protocol.BootTarget) armed {
-	switch {
-	case !o.Armed():
-		return armedNone
-	case o.Target == intended:
-		return armedOurs
-	}
-	return armedOther
-}
-
 // timer is how the time of an attempt's state stands.
 type timer string
 
@@ -187,7 +168,10 @@ func timerOf(now time.Time, a *Attempt, power running) timer {
 func (p *step) advance() {
 	a := p.rec.Attempt
 	power := runningOf(p.watch.Last.Power)
-	has := armedOf(p.watch.Last.Override, a.Intended)
+	has := p.armedOf()
+	if power == isOff && has != armedOurs && !a.OnSent.IsZero() && p.awaitQuiet() {
+		power = isOther // a BMC may show Off for a while after it powered a server on
+	}
 	waits := p.unheard(a)
 	t := timerOf(p.now, a, power)
 	if waits {
@@ -228,6 +212,11 @@ func (p *step) advance() {
 		}
 		p.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}})
 	case ActOn:
+		if !a.OnSent.IsZero() && p.now.Before(p.watch.Pause) {
+			p.recheckAt(p.watch.Pause) // the BMC asked for more time than we give it
+			return
+		}
+		p.ordered()
 		if a.OnSent.IsZero() {
 			a.OnSent = p.now
 			p.happened(protocol.EventPowerOn, "with override %s", a.Intended)
@@ -257,8 +246,11 @@ func (p *step) unheard(a *Attempt) bool {
 }
 
 func (p *step) enter(s protocol.AttemptState) {
-	p.rec.Attempt.State = s
-	p.rec.Attempt.Since = p.now
+	a := p.rec.Attempt
+	a.State, a.Since = s, p.now
+	if a.Outcome == protocol.BootCoercedContinuous && (s == protocol.AttemptConsumed || s == protocol.AttemptFetched) {
+		a.Disarm = true // see lasting
+	}
 	p.dirty = true
 }
 
@@ -278,45 +270,12 @@ func (p *step) fail(reason string) {
 	p.watch.NextTry = p.now.Add(pause)
 }
 
-// armResult folds the answer to an arm or disarm.
-func (p *step) armResult(r Result) {
-	a := p.rec.Attempt
-	if a == nil || a.ID != r.Attempt {
-		return
-	}
-	if r.Action == ActDisarm {
-		if r.Code == "" && !r.Stored.Armed() {
-			a.Disarm = false
-			p.dirty = true
-			return
-		}
-		p.watch.Refused = "disarm: " + r.Message
-		p.watch.Pause = p.now.Add(attemptBackoff)
-		return
-	}
-	if a.State != protocol.AttemptPreparing {
-		return
-	}
-	a.Stored = r.Stored
-	p.dirty = true
-	switch {
-	case r.Code == "" && r.Stored.Target == a.Intended && r.Stored.Enabled == protocol.OverrideOnce:
-		p.enter(protocol.AttemptArmed)
-		p.watch.Last.Override = r.Stored
-		p.happened(protocol.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
-	case r.Code == "":
-		p.fail("the BMC stored " + string(r.Stored.Target) + " " + string(r.Stored.Enabled) + " instead of " + string(a.Intended) + " Once")
-	default:
-		p.watch.Refused = "arm: " + r.Message
-		p.watch.NextTry = p.now.Add(attemptBackoff)
-	}
-}
-
 // onResult folds the answer to On. A refusal is not the end: the next read
 // tells, and On is sent again while its time lasts.
 func (p *step) onResult(r Result) {
 	if r.Code != "" {
-		p.watch.Refused = "on: " + r.Message
+		p.refused(r)
+		p.watch.Pause = p.now.Add(pauseOf(0, r))
 	}
 	a := p.rec.Attempt
 	if a == nil || a.ID != r.Attempt || a.OnPending.IsZero() {

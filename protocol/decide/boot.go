@@ -42,6 +42,10 @@ func (p *step) run() {
 		p.rec.Attempt, a = nil, nil
 		p.dirty = true
 	}
+	if a.Open() && p.strange() && p.halts(a) {
+		p.abandon("the server shows another identity")
+		return
+	}
 	if a.Open() {
 		p.advance()
 		return
@@ -56,6 +60,9 @@ func (p *step) run() {
 		if p.rec.Stop != nil {
 			return
 		}
+	}
+	if p.strange() {
+		return // derive says so
 	}
 	if in.Boot == nil {
 		return // the hub has not validated the image yet; it says so itself
@@ -90,6 +97,19 @@ func (p *step) run() {
 		return
 	}
 	p.firstBoot()
+}
+
+// halts says whether an attempt still has something to send that must not be sent to
+// another server. One that came to run is watched to its end.
+func (p *step) halts(a *Attempt) bool {
+	switch a.State {
+	case protocol.AttemptPreparing, protocol.AttemptArmed:
+		return true
+	case protocol.AttemptPowerRequested:
+		return p.watch.Last.Power == protocol.PowerOff
+	case protocol.AttemptConsumed, protocol.AttemptFetched, protocol.AttemptSucceeded, protocol.AttemptFailed:
+	}
+	return false
 }
 
 // firstBoot begins a network boot if everything that it needs is there (P4, P7).
@@ -251,27 +271,6 @@ func (p *step) clean() bool {
 		return true
 	}
 	return p.disarm()
-}
-
-// disarm clears an override that nothing consumed (P6). It never writes while the
-// server may be about to consume it, and waits after a refusal.
-func (p *step) disarm() bool {
-	a := p.rec.Attempt
-	if a == nil || !a.Disarm || p.watch.Last.Power != protocol.PowerOff {
-		return false
-	}
-	if o := p.watch.Last.Override; !o.Armed() || o.Target != a.Intended && o.Target != a.Stored.Target && o.Target != a.Left {
-		a.Disarm = false // or it is another party's
-		p.dirty = true
-		return false
-	}
-	if p.now.Before(p.watch.Pause) {
-		p.recheckAt(p.watch.Pause)
-		return true
-	}
-	p.act(Action{Kind: ActDisarm, Attempt: a.ID, Override: protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled}})
-	p.recheck(activeInterval)
-	return true
 }
 
 // spend marks the grant of the record's attempt as used up.

@@ -92,6 +92,7 @@ func TestBootVectors(t *testing.T) {
 			y.read(off, sec, nil)
 			r := y.answered("")
 			r.Stored, y.bmc = protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled}, protocol.Override{}
+			r.Outcome = protocol.BootDropped
 			y.read(off, 2*sec, r)
 			y.want(ActNone)
 			y.condition(protocol.CondOverrideNotStored)
@@ -124,10 +125,10 @@ func TestBootVectors(t *testing.T) {
 			y.read(off, 0, nil)
 			y.want(ActArm)
 			r := y.answered(protocol.CodeConflict)
-			r.Busy = true
+			r.Busy, r.Outcome = true, protocol.BootRefusedByState
 			y.read(off, sec, r)
 			y.want(ActNone)
-			y.condition(protocol.CondPowerFailed)
+			y.condition(protocol.CondBMCBusy)
 			y.read(off, sec+attemptBackoff, nil)
 			y.want(ActArm)
 			if n := y.p.Record.Used["claim-1/1"].Attempts; n != 1 {

@@ -19,6 +19,10 @@ type machine struct {
 	disk     bool // a system is installed
 	hang     bool // the next installer hangs
 
+	lastReset time.Duration // when the last boot began, by the BMC's clock
+	clock     time.Duration // of the BMC, ahead of true time
+	identity  Identity
+
 	faults faults
 	// netboot is called when firmware asks the network; it says how long the file
 	// takes, and whether firmware got an answer at all.
@@ -43,12 +47,14 @@ type faults struct {
 	DropArm     bool
 	RefuseArm   bool
 	KeepArmed   bool // firmware does not end Once
+	Coerce      bool // Once is stored as Continuous
+	Revert      bool // something else is stored
 	LoseAnswers bool // what was asked is done, and the answer lost
 	OnDelay     time.Duration
 }
 
 func newMachine() *machine {
-	return &machine{power: protocol.PowerOff, override: disarmed()}
+	return &machine{power: protocol.PowerOff, override: disarmed(), identity: Identity{Serial: "S1", MACs: []string{"02:00:00:00:00:01"}}}
 }
 
 func disarmed() protocol.Override {
@@ -86,6 +92,7 @@ func (m *machine) powerOn() {
 		return
 	}
 	m.power, m.onDue = protocol.PowerPoweringOn, 0 // one sequencer: an On under way is this one
+	m.begun()
 	m.after(500*time.Millisecond, func() {
 		m.power = protocol.PowerOn
 		m.after(20*time.Second, m.boot)
@@ -103,7 +110,7 @@ func (m *machine) boot() {
 	target := protocol.TargetNone
 	if m.override.Armed() {
 		target = m.override.Target
-		if !m.faults.KeepArmed {
+		if !m.faults.KeepArmed && m.override.Enabled != protocol.OverrideContinuous {
 			m.override = disarmed()
 		}
 	}
@@ -142,17 +149,48 @@ func (m *machine) report(tries int) {
 }
 
 // setBoot answers a boot change.
-func (m *machine) setBoot(o protocol.Override) (stored protocol.Override, code protocol.Code, busy bool) {
+func (m *machine) setBoot(o protocol.Override) (stored protocol.Override, outcome protocol.BootOutcome, code protocol.Code) {
+	outcome = protocol.BootStored
 	switch {
 	case m.faults.RefuseArm:
-		return stored, protocol.CodeConflict, true
-	case !m.faults.DropArm:
+		return stored, protocol.BootRefusedByState, protocol.CodeConflict
+	case m.faults.DropArm:
+		if outcome = protocol.BootDropped; m.override == o {
+			outcome = protocol.BootStored
+		}
+	case m.faults.Coerce && o.Armed():
+		m.override, outcome = o, protocol.BootCoercedContinuous
+		m.override.Enabled = protocol.OverrideContinuous
+	case m.faults.Revert && o.Armed():
+		m.override, outcome = o, protocol.BootReverted
+		m.override.Mode = "Legacy"
+	default:
 		m.override = o
 	}
 	if m.faults.LoseAnswers {
-		return stored, protocol.CodeTimeout, false
+		return stored, protocol.BootUnknown, protocol.CodeTimeout
 	}
-	return m.override, "", false
+	return m.override, outcome, ""
+}
+
+// restart is a warm reset while the server runs.
+func (m *machine) restart() {
+	if m.power == protocol.PowerOn {
+		m.os = false
+		m.begun()
+		m.after(20*time.Second, m.boot)
+	}
+}
+
+// begun notes when a boot began, by the BMC's clock.
+func (m *machine) begun() { m.lastReset = m.now + m.clock }
+
+// lastResetTime is what the BMC shows; its clock begins again when it restarts.
+func (m *machine) lastResetTime() string {
+	if m.lastReset == 0 {
+		return "0000-00-00T00:00:00+00:00"
+	}
+	return worldStart.Add(m.lastReset).Format(time.RFC3339)
 }
 
 // reset answers a reset.

@@ -8,7 +8,8 @@ import (
 
 // observe folds one read of the BMC into record and watch.
 func (p *step) observe(o protocol.Observation) {
-	last := p.watch.Last
+	last, epoch, power := p.watch.Last, p.rec.Epoch, p.rec.Power
+	p.watch.Busy = p.snap.Busy
 	switch o.Power {
 	case protocol.PowerOff:
 		p.sawOff()
@@ -17,6 +18,7 @@ func (p *step) observe(o protocol.Observation) {
 	default:
 		p.sawRunning(last)
 	}
+	p.reset(o, last, epoch, power)
 	if o.Power == protocol.PowerOff {
 		if p.watch.OffSince.IsZero() {
 			p.watch.OffSince = o.ReadAt
@@ -66,6 +68,7 @@ func (p *step) sawRunning(last protocol.Observation) {
 	if a != nil {
 		a.OnPending = time.Time{}
 	}
+	p.forgive(ActOn)
 	if first {
 		return
 	}
@@ -85,13 +88,18 @@ func (p *step) sawRunning(last protocol.Observation) {
 		if _, proved := p.rec.Receipts[h.ID]; ours && !proved {
 			continue // sent before the hold; it is stopped like any running server
 		}
-		if p.rec.Violated == nil {
-			p.rec.Violated = map[string]time.Time{}
-		}
-		p.rec.Violated[h.ID] = p.now
-		delete(p.rec.Receipts, h.ID)
-		p.happened(protocol.EventHoldViolated, "hold %s: the server came on; a receipt is void", h.ID)
+		p.violated(h, "the server came on")
 	}
+}
+
+// violated notes that a held server ran.
+func (p *step) violated(h Hold, what string) {
+	if p.rec.Violated == nil {
+		p.rec.Violated = map[string]time.Time{}
+	}
+	p.rec.Violated[h.ID] = p.now
+	delete(p.rec.Receipts, h.ID)
+	p.happened(protocol.EventHoldViolated, "hold %s: %s; a receipt is void", h.ID, what)
 }
 
 func (p *step) unexpected(to protocol.PowerState) {

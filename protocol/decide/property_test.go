@@ -90,6 +90,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"someone powers it on": func(*rapid.T) {
 			if w.m.power == protocol.PowerOff {
 				w.w.blind = w.w.blind || w.w.unseenOff
+				w.w.outside = true
 				w.m.powerOn()
 			}
 		},
@@ -97,7 +98,24 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.w.unseenOff = w.w.unseenOff || w.m.power != protocol.PowerOff
 			w.m.off()
 		},
+		"someone resets it": func(*rapid.T) {
+			if w.m.power == protocol.PowerOn {
+				w.w.blind, w.w.outside = true, true // what it boots then, its boot order says
+				w.m.restart()
+			}
+		},
+		"the BMC's clock is set": func(t *rapid.T) { w.m.clock = time.Duration(rapid.IntRange(0, 2000).Draw(t, "hours")) * time.Hour },
+		"identity is read":       func(*rapid.T) { w.identify() },
+		"board is changed": func(t *rapid.T) {
+			w.m.identity = Identity{Serial: rapid.SampledFrom([]string{"S1", "S2", ""}).Draw(t, "serial"), MACs: rapid.SampledFrom([][]string{nil, {"02:00:00:00:00:01"}, {"02:00:00:00:00:02"}}).Draw(t, "macs")}
+			if w.m.identity.Serial != "" {
+				w.identify()
+			}
+		},
+		"identity is accepted": func(*rapid.T) { w.accept() },
 		"someone arms PXE": func(*rapid.T) {
+			// While firmware starts, it may be taken before any read shows it.
+			w.w.blind = w.w.blind || w.m.power != protocol.PowerOff || w.m.onDue > 0
 			w.m.override = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
 		},
 		"crash while serving": func(*rapid.T) { w.when(func() bool { return w.m.loading }, w.restart) },
@@ -113,6 +131,20 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"heal":   func(*rapid.T) { w.m.faults = faults{} },
 		"faults": func(t *rapid.T) { w.m.faults = drawFaults(t) },
+	}
+}
+
+// identify reads the board, as the agent does beside power control.
+func (w *world) identify() {
+	id := w.m.identity
+	w.read = &id
+	w.poke()
+}
+
+// accept is an operator who takes the server for the right one.
+func (w *world) accept() {
+	if k := w.record().Identity; k != nil && k.Other != nil {
+		w.want(func(in *protocol.ServerIntent) { in.Identity = k.Digest() })
 	}
 }
 
@@ -148,7 +180,7 @@ func drawFaults(t *rapid.T) (f faults) {
 	shown := rapid.SampledFrom([]protocol.PowerState{"", "", "", protocol.PowerUnknown, protocol.PowerUnreachable, protocol.PowerPoweringOff})
 	f.Shown = shown.Draw(t, "shown")
 	f.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
-	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.LoseAnswers} {
+	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.Coerce, &f.Revert, &f.LoseAnswers} {
 		*b = rapid.IntRange(0, 5).Draw(t, "fault") == 0
 	}
 	return f
@@ -178,6 +210,7 @@ func properties(t *testing.T) {
 		t.Repeat(w.actions())
 		w.m.faults, w.midCall, w.crashIn, w.local, w.heard = faults{}, nil, 0, true, true
 		w.requests = nil
+		w.identify()
 		if len(w.holds) > 0 && w.offset != 0 {
 			w.run(20 * time.Minute) // until the clock has passed what it was
 		}
@@ -198,6 +231,7 @@ func properties(t *testing.T) {
 func (w *world) settled() bool {
 	for range 20 * 60 {
 		w.run(10 * time.Second)
+		w.accept()
 		if w.well() {
 			return true
 		}

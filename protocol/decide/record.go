@@ -33,6 +33,12 @@ type Record struct {
 	// Violated says when a held server was last seen on, by hold id.
 	Violated map[string]time.Time `json:"violated,omitempty"`
 	Requests []RequestState       `json:"requests,omitempty"`
+	// LastReset is the BMC's LastResetTime, as its clock has it: compared for change
+	// only. Ordered is when a reset of ours was last sent.
+	LastReset time.Time `json:"lastReset,omitzero"`
+	Ordered   time.Time `json:"ordered,omitzero"`
+	// Identity is nil until it was read once.
+	Identity *Known `json:"identity,omitempty"`
 	// Released is the UID of the claim whose server was proved Off at its end.
 	Released   string                    `json:"released,omitempty"`
 	Conditions []protocol.ConditionState `json:"conditions,omitempty"`
@@ -70,6 +76,9 @@ type Attempt struct {
 	File       string              `json:"file,omitempty"` // name below the token
 	Blob       string              `json:"blob,omitempty"` // digest of the boot file
 	Stored     protocol.Override   `json:"stored,omitzero"`
+	// Read is Stored as the BMC spells it; Outcome is what became of the write.
+	Read    protocol.Override    `json:"read,omitzero"`
+	Outcome protocol.BootOutcome `json:"outcome,omitempty"`
 	// OnSent is when On was first sent; OnAgain when it was last sent again.
 	OnSent  time.Time `json:"onSent,omitzero"`
 	OnAgain time.Time `json:"onAgain,omitzero"`
@@ -137,6 +146,7 @@ func (r Record) clone() Record {
 		v := *r.Provisioned
 		c.Provisioned = &v
 	}
+	c.Identity = r.Identity.clone()
 	c.Used = maps.Clone(r.Used)
 	c.Receipts = maps.Clone(r.Receipts)
 	c.Violated = maps.Clone(r.Violated)

@@ -44,11 +44,17 @@ func httpArchs(architecture string) []uint16 {
 // refusal in its own form takes 4 s, silence 60 s per interface and protocol.
 func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	known := s.Synced && s.Server != "" && !s.Ambiguous
-	w := windowClosed
+	w, open := windowClosed, false
 	if a := s.Attempt; a.Open() && a.Intended == protocol.TargetUefiHTTP {
 		switch a.State {
-		case protocol.AttemptPowerRequested, protocol.AttemptConsumed, protocol.AttemptFetched:
-			w = windowHTTP
+		case protocol.AttemptPowerRequested, protocol.AttemptConsumed:
+			w, open = windowHTTP, true
+		case protocol.AttemptFetched:
+			// Whoever asks again for an override that its BMC keeps is at the next boot;
+			// the installer asks as an operating system.
+			if open = true; a.Outcome != protocol.BootCoercedContinuous {
+				w = windowHTTP
+			}
 		case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptSucceeded, protocol.AttemptFailed:
 		}
 	}
@@ -57,7 +63,7 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	})
 	action, reason := serveRule(known, s.Held || s.Missing, w, c.Class, fits)
 	answer := protocol.BootAnswer{Action: action, Server: s.Server, Reason: reason}
-	if w == windowHTTP && !s.Held && !s.Missing && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
+	if open && !s.Held && !s.Missing && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
 		answer.Token = s.Attempt.Token
 		answer.File = s.Attempt.File
 	}

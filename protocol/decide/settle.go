@@ -49,8 +49,9 @@ func (p *step) derive() {
 		p.raise(protocol.CondHoldViolated, "")
 	}
 	p.deriveBMC()
-	if p.watch.Refused != "" {
-		p.raise(protocol.CondPowerFailed, "%s", p.watch.Refused)
+	p.deriveRefusals()
+	if k := p.rec.Identity; k != nil && k.Other != nil {
+		p.raise(protocol.CondIdentityChanged, "%s; now %s", k.Why, k.Other.Digest())
 	}
 	if u := p.rec.Unexpected; u != nil {
 		p.raise(protocol.CondUnexpectedPower, "went %s", u.To)
@@ -65,6 +66,8 @@ func (p *step) deriveBMC() {
 	}
 	o := p.watch.Last
 	switch {
+	case p.watch.Busy:
+		p.raise(protocol.CondBMCBusy, "%s", o.Error)
 	case o.Power == protocol.PowerUnreachable && o.Code == protocol.CodeDenied:
 		p.raise(protocol.CondBMCDenied, "%s", o.Error)
 	case o.Power == protocol.PowerUnreachable:
@@ -87,7 +90,7 @@ func (p *step) deriveBoot() {
 				p.raise(protocol.CondPowerFailed, "boot from disk, attempt %d: %s", a.Number, a.Reason)
 			}
 		}
-		if a.State == protocol.AttemptFailed && a.Stored.Target != "" && a.Stored.Target != a.Intended {
+		if a.State == protocol.AttemptFailed && strings.HasPrefix(a.Reason, string(protocol.CondOverrideNotStored)) {
 			p.raise(protocol.CondOverrideNotStored, "%s", a.Reason)
 		}
 	}

@@ -38,8 +38,14 @@ type Snapshot struct {
 
 	// What happened since the last step. Observation is nil if nothing was read.
 	Observation *protocol.Observation
-	Result      *Result
-	Events      []Event
+	// Busy and RetryAfter are why the read failed: the BMC asked for a pause, or is not
+	// asked for a while because it does not answer.
+	Busy       bool
+	RetryAfter time.Duration
+	// Identity is nil if it was not read.
+	Identity *Identity
+	Result   *Result
+	Events   []Event
 
 	// Passive folds what happened and orders nothing: evidence that must be on
 	// disk before an answer goes out, while an action may be under way.
@@ -85,9 +91,13 @@ type Watch struct {
 	Backoff int
 	// Pause is when an action that the BMC refused may be sent again.
 	Pause time.Time
-	// Refused is what the BMC last refused, until something was accepted or the
+	// Refused is what the BMC last refused of each kind, until one was accepted or the
 	// server is where it shall be.
-	Refused string
+	Refused map[ActionKind]Refusal
+	// LastReset is the LastResetTime of the last read that had one.
+	LastReset time.Time
+	// Busy says that the last read failed because the BMC asked for a pause.
+	Busy bool
 }
 
 // Proof is an unbroken run of reads of exactly Off that were begun after a
@@ -104,8 +114,14 @@ type Result struct {
 	At      time.Time
 	Code    protocol.Code // empty: it was accepted
 	Busy    bool          // the BMC asked for a pause
-	Message string
-	Stored  protocol.Override // for an arm: what was read back
+	// RetryAfter is how long; 0 is not stated.
+	RetryAfter time.Duration
+	Message    string
+	// Of an arm or disarm: what the BMC holds, in our words and its own; what became
+	// of the write, at which resource, and a line for people.
+	Stored, Read protocol.Override
+	Outcome      protocol.BootOutcome
+	Where, Text  string
 }
 
 // Event is a piece of evidence about one server.

@@ -36,6 +36,7 @@ func Step(now time.Time, s Snapshot) Plan {
 	if s.Observation != nil {
 		p.observe(*s.Observation)
 	}
+	p.identify()
 	for _, e := range s.Events {
 		p.evidence(e)
 	}
@@ -44,6 +45,7 @@ func Step(now time.Time, s Snapshot) Plan {
 		p.follow()
 		p.pursue()
 		p.settle()
+		p.pace()
 	}
 
 	p.plan.Record, p.plan.Persist, p.plan.Watch = p.rec, p.dirty, p.watch
@@ -75,11 +77,23 @@ func (p *step) steady() {
 	for i := range p.rec.Requests {
 		back(&p.rec.Requests[i].AcceptedAt)
 	}
+	back(&p.rec.Ordered)
+}
+
+// pace leaves a BMC alone for as long as it asked, or as it is not asked anyway: until
+// it answers, nothing can be decided. Never for longer than between two polls.
+func (p *step) pace() {
+	if p.snap.RetryAfter <= 0 || p.plan.Action.Kind != ActNone {
+		return
+	}
+	if at := p.now.Add(min(p.snap.RetryAfter, p.snap.Settings.PollInterval)); p.plan.RecheckAt.Before(at) {
+		p.plan.RecheckAt = at
+	}
 }
 
 func (p *step) result(r Result) {
 	if r.Code == "" {
-		p.watch.Refused = ""
+		p.forgive(r.Action)
 	}
 	switch r.Action {
 	case ActArm, ActDisarm:
@@ -141,6 +155,9 @@ func (p *step) pursue() {
 	}
 	if g != GoalRun && p.plan.Action.Kind == ActNone {
 		p.disarm()
+	}
+	if p.plan.Action.Kind == ActNone {
+		p.lasting()
 	}
 }
 

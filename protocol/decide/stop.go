@@ -82,8 +82,9 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	switch power {
 	case protocol.PowerOff:
 		p.endStop()
+		p.forgive(ActGraceful, ActForceOff, ActOn, ActArm)
 		if a := p.rec.Attempt; a == nil || !a.Disarm {
-			p.watch.Refused = ""
+			p.forgive(ActDisarm)
 		}
 		return
 	case protocol.PowerUnknown, protocol.PowerUnreachable:
@@ -115,11 +116,11 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	switch act {
 	case ActGraceful:
 		st.Graceful = p.now
-		p.dirty = true
+		p.ordered()
 	case ActForceOff:
 		st.Forced = p.now
 		st.ForceCount++
-		p.dirty = true
+		p.ordered()
 	case ActNone, ActArm, ActDisarm, ActOn:
 	}
 	p.act(Action{Kind: act})
@@ -136,21 +137,32 @@ func (p *step) stopResult(r Result) {
 	if st == nil || r.Code == "" {
 		return
 	}
-	p.watch.Refused = string(r.Action) + ": " + r.Message
+	p.refused(r)
 	switch {
-	case r.Action == ActGraceful && !r.Busy && (r.Code == protocol.CodeUnsupported || r.Code == protocol.CodeInvalid || r.Code == protocol.CodeConflict):
+	case r.Action == ActGraceful && !r.Busy && refusesSoft(r.Code):
 		// No graceful shutdown here: hard at once, without waiting (baremetal-operator 984).
 		st.Mode = protocol.StopHard
 		p.dirty = true
 	case r.Action == ActGraceful:
 		st.Graceful = time.Time{} // not sent; try again while time is left
-		p.watch.Pause = p.now.Add(retryStop)
+		p.watch.Pause = p.now.Add(pauseOf(retryStop, r))
 		p.dirty = true
 	case r.Action == ActForceOff:
 		// Refused or lost: the next read tells; send again soon, not at once.
 		st.Forced = p.now.Add(-resendForce + retryStop)
 		p.dirty = true
 	}
+}
+
+// refusesSoft says whether a BMC answered that it will not: with a status of 4xx, or
+// by not offering the reset. It does not get the soft timeout for that.
+func refusesSoft(c protocol.Code) bool {
+	switch c {
+	case protocol.CodeUnsupported, protocol.CodeInvalid, protocol.CodeConflict, protocol.CodeNotFound, protocol.CodeDenied:
+		return true
+	case protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeInternal:
+	}
+	return false
 }
 
 // retryStop is the pause after a stop that the BMC refused.
@@ -161,7 +173,8 @@ func (p *step) endStop() {
 	p.watch.Stopping = false
 	if p.rec.Stop != nil {
 		p.rec.Stop = nil
-		p.watch.Refused, p.watch.Pause = "", time.Time{}
+		p.forgive(ActGraceful, ActForceOff)
+		p.watch.Pause = time.Time{}
 		p.dirty = true
 	}
 }

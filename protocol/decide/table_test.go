@@ -178,6 +178,26 @@ func TestAcceptTable(t *testing.T) {
 		})
 }
 
+func TestArmTable(t *testing.T) {
+	readTable(t, "arm.go", "armRule").check(t, [][]string{words(protocol.BootOutcomes()...), words(faultNone, faultBusy, faultNever, faultOther)}, 1, none,
+		func(in []string) []string { return words(armRule(protocol.BootOutcome(in[0]), fault(in[1]))) })
+}
+
+func TestResetTable(t *testing.T) {
+	readTable(t, "reset.go", "resetRule").check(t, [][]string{words(movedFirst, movedSame, movedEarlier, movedLater), {"seen", "none"}, {"ours", "none"}}, 1, none,
+		func(in []string) []string {
+			if resetRule(moved(in[0]), in[1] == "seen", in[2] == "ours") {
+				return []string{"yes"}
+			}
+			return []string{"no"}
+		})
+}
+
+func TestIdentityTable(t *testing.T) {
+	readTable(t, "identity.go", "identityRule").check(t, [][]string{words(identifiedFirst, identifiedSame, identifiedOther), {"nothing", "this", "another"}}, 1, none,
+		func(in []string) []string { return []string{identityRule(identified(in[0]), in[1])} })
+}
+
 func TestGrantTable(t *testing.T) {
 	readTable(t, "boot.go", "grantRule").check(t, [][]string{{"own", "foreign"}, yesno, {"local", "away"}, {"heard", "unheard"}}, 1, none,
 		func(in []string) []string {

@@ -101,8 +101,11 @@ func (y *play) condition(code protocol.ConditionCode) {
 
 // answered is the BMC's answer to the play's last action.
 func (y *play) answered(code protocol.Code) *Result {
-	if code == "" && (y.p.Action.Kind == ActArm || y.p.Action.Kind == ActDisarm) {
-		y.bmc = y.p.Action.Override
+	outcome := protocol.BootOutcome("")
+	if y.p.Action.Kind == ActArm || y.p.Action.Kind == ActDisarm {
+		if outcome = protocol.BootUnknown; code == "" {
+			y.bmc, outcome = y.p.Action.Override, protocol.BootStored
+		}
 	}
-	return &Result{Action: y.p.Action.Kind, Attempt: y.p.Action.Attempt, Code: code, Stored: y.bmc, At: y.s.Watch.Last.ReadAt}
+	return &Result{Action: y.p.Action.Kind, Attempt: y.p.Action.Attempt, Code: code, Outcome: outcome, Stored: y.bmc, Read: y.bmc, At: y.s.Watch.Last.ReadAt}
 }

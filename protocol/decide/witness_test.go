@@ -3,6 +3,7 @@ package decide
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -26,6 +27,7 @@ type witness struct {
 	// blind is a power cycle between two reads: no BMC read shows it, and nothing
 	// can be concluded (P5).
 	unseenOff, blind bool
+	outside          bool // somebody has changed the server's power
 	provisions       int
 	receipts         int
 }
@@ -75,6 +77,11 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 	if !p.Persist && x.json(was) != x.json(is) {
 		x.t.Fatalf("effects on record are not persisted with action %s:\n%s\n%s", p.Action.Kind, x.json(was), x.json(is))
 	}
+	for _, e := range p.Happened {
+		if !x.outside && e.Code == protocol.EventUnexpected && strings.Contains(e.Message, "was reset") {
+			x.t.Fatalf("P5: what nobody did: %s", e.Message)
+		}
+	}
 	x.action(now, s, p)
 	x.fence(s, p)
 	x.ends(s, p)
@@ -85,6 +92,9 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 	a := p.Record.Attempt
 	last := p.Watch.Last
+	if k := p.Record.Identity; k != nil && k.Other != nil && (p.Action.Kind == ActArm || p.Action.Kind == ActOn) {
+		x.t.Fatalf("%s of another board that nobody accepted: %+v", p.Action.Kind, k)
+	}
 	switch p.Action.Kind {
 	case ActArm:
 		switch {
@@ -98,7 +108,10 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.grant(s, p)
 		}
 	case ActDisarm:
-		if a.Open() || last.Power != protocol.PowerOff || !last.Override.Armed() {
+		taken := a.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]protocol.AttemptState{
+			protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptPowerRequested, protocol.AttemptFailed,
+		}, a.State)
+		if (a.Open() || last.Power != protocol.PowerOff) && !taken || !last.Override.Armed() && !a.hidden() {
 			x.t.Fatalf("P6: disarmed during an attempt: %+v", a)
 		}
 	case ActOn:
@@ -224,7 +237,7 @@ func (x *witness) ends(s Snapshot, p Plan) {
 // setBoot is checked when it reaches the BMC.
 func (x *witness) setBoot(a Action) {
 	rec := x.world.record()
-	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() {
+	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() && (rec.Attempt.Network() || rec.Attempt.Outcome != protocol.BootCoercedContinuous) {
 		x.t.Fatalf("P6: %s between On and what consumes it", a.Kind)
 	}
 	if a.Kind == ActArm && (rec.Attempt == nil || rec.Attempt.ID != a.Attempt) {
@@ -240,6 +253,9 @@ func (x *witness) served(a protocol.BootAnswer) {
 	rec := x.world.record()
 	if len(x.world.holds) > 0 {
 		x.t.Fatal("P2: a held server was booted")
+	}
+	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == protocol.AttemptFetched {
+		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
 	if !rec.Attempt.Open() || !rec.Attempt.Network() || rec.Used[rec.Attempt.ClaimUID+"/1"].Attempts < 1 {
 		x.t.Fatalf("P4: booted outside a granted attempt: %+v", rec.Attempt)

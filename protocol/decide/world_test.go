@@ -44,6 +44,7 @@ type world struct {
 	// until the agent dies, 0 is never.
 	midCall func()
 	crashIn int
+	read    *Identity // the inventory was read, and is not folded yet
 }
 
 var worldStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
@@ -145,7 +146,7 @@ func (w *world) crash() bool {
 
 func (w *world) restart() {
 	w.save(Recover(w.record()))
-	w.watch, w.events = Watch{}, nil
+	w.watch, w.events, w.read = Watch{}, nil, nil
 	w.heard = w.ids%3 != 0
 	w.w.restarted()
 	switch {
@@ -181,6 +182,10 @@ func (w *world) turn() {
 			o.Power = w.m.shown()
 			if o.Power != protocol.PowerUnreachable && o.Power != protocol.PowerUnknown {
 				o.Override = w.m.override
+				o.LastResetTime = w.m.lastResetTime()
+				if w.m.os {
+					o.BootProgress = "OSRunning"
+				}
 			}
 		})
 		o.ReadAt = w.clock()
@@ -220,6 +225,7 @@ func (w *world) snapshot() Snapshot {
 func (w *world) step(fill func(*Snapshot)) Plan {
 	s := w.snapshot()
 	s.Events = w.events
+	s.Identity, w.read = w.read, nil
 	fill(&s)
 	plan := w.w.step(w.clock(), s)
 	if plan.Persist {
@@ -238,7 +244,8 @@ func (w *world) act(a Action) Result {
 		switch a.Kind {
 		case ActArm, ActDisarm:
 			w.w.setBoot(a)
-			r.Stored, r.Code, r.Busy = w.m.setBoot(a.Override)
+			r.Stored, r.Outcome, r.Code = w.m.setBoot(a.Override)
+			r.Read, r.Busy = r.Stored, r.Outcome == protocol.BootRefusedByState
 		case ActOn:
 			if len(w.holds) > 0 {
 				r.Code = protocol.CodeConflict // as the shell does

@@ -129,6 +129,7 @@ func report2() *protocol.Report {
 	s.Attempt.Stored, s.Attempt.Evidence = s.Observation.Override, protocol.EvidenceInstalled
 	s.Attempt.URI, s.Attempt.Reason = "http://10.7.0.1/boot/-/uki.efi", "firmware reported late"
 	s.Identity = exampleDigest
+	s.Attempt.Outcome = protocol.BootAliased
 	s.Holds[0].Receipt = sealedFact(FactReceipt)
 	s.Holds = append(s.Holds, protocol.HoldReport{
 		ID: "01j9", Word: protocol.HoldEnforced, EnforcedAt: at(5),

@@ -1,0 +1,222 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"rackboot/bmc"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// Questions about BMCs: how many are answered at once, wait, take how long at most, and
+// how long the same one is not answered again.
+const (
+	asksAtOnce  = 2
+	asksWaiting = 16
+	askTimeout  = 3 * time.Minute
+	askBlind    = time.Minute // while the hub's time is not known
+	askRepeat   = 10 * time.Minute
+	asksKnown   = 1024
+)
+
+// askResult is what became of a question.
+type askResult string
+
+const (
+	askAnswered askResult = "answered"
+	askFailed   askResult = "failed"  // answered with why not
+	askRefused  askResult = "refused" // answered with why not, without asking the BMC
+	askExpired  askResult = "expired" // nobody waits any more
+	askRepeated askResult = "repeated"
+)
+
+func askResults() []askResult {
+	return []askResult{askAnswered, askFailed, askRefused, askExpired, askRepeated}
+}
+
+// asks answers the hub's questions, beside everything else.
+type asks struct {
+	agent  *Agent
+	queue  chan question
+	denied *denials // besides the agent's: what may be forbidden is only the question
+
+	mu   sync.Mutex
+	seen map[string]time.Time // by id, until when
+}
+
+type question struct {
+	protocol.Ask
+	until time.Time
+}
+
+func newAsks(a *Agent) *asks {
+	return &asks{agent: a, queue: make(chan question, asksWaiting), denied: newDenials(), seen: map[string]time.Time{}}
+}
+
+func (q *asks) count(r askResult) { q.agent.met.asks.WithLabelValues(string(r)).Inc() }
+
+// take takes a question of the hub. It does not wait.
+func (q *asks) take(m protocol.Ask) {
+	const op = "take a question"
+	now := q.agent.cfg.Clock()
+	known, room := q.note(m.ID, now)
+	until := now.Add(askBlind)
+	if hub := q.agent.hubClock.now(); !hub.IsZero() {
+		until = now.Add(min(m.NotAfter.Sub(hub), askTimeout))
+	}
+	var err error
+	switch {
+	case known:
+		q.count(askRepeated)
+		return
+	case !until.After(now):
+		q.count(askExpired)
+		return
+	case m.Kind != protocol.AskInventory && m.Kind != protocol.AskProbe:
+		err = protocol.Errorf(protocol.CodeUnsupported, op, "%.40q is no question that this agent knows", m.Kind).WithHint("upgrade the agent")
+	case m.BMC.Address == "" || !strings.HasPrefix(m.BMC.CredentialsRef, "local:"):
+		err = protocol.Errorf(protocol.CodeInvalid, op, "a BMC address and local credentials are needed").WithHint("accept the BMC with credentialsRef local:NAME")
+	case !room:
+		err = q.full()
+	default:
+		select {
+		case q.queue <- question{m, until}:
+			return
+		default:
+			err = q.full()
+		}
+	}
+	q.count(askRefused)
+	q.answer(m.ID, nil, err)
+}
+
+func (q *asks) full() error {
+	return protocol.Errorf(protocol.CodeUnavailable, "take a question", "%d questions wait already", asksWaiting).WithHint("ask again later")
+}
+
+// note remembers an id, and says whether it was known, and whether there was room.
+func (q *asks) note(id string, now time.Time) (known, room bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	maps.DeleteFunc(q.seen, func(_ string, until time.Time) bool { return !now.Before(until) })
+	if _, known = q.seen[id]; known || len(q.seen) >= asksKnown {
+		return known, false
+	}
+	q.seen[id] = now.Add(askRepeat)
+	return false, true
+}
+
+// run answers until ctx ends.
+func (q *asks) run(ctx context.Context, group *errgroup.Group) {
+	for range asksAtOnce {
+		group.Go(func() error {
+			for {
+				select {
+				case <-ctx.Done():
+					return nil
+				case m := <-q.queue:
+					q.do(ctx, m)
+				}
+			}
+		})
+	}
+}
+
+func (q *asks) do(ctx context.Context, m question) {
+	left := m.until.Sub(q.agent.cfg.Clock())
+	if left <= 0 {
+		q.count(askExpired)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	began := time.Now()
+	body, err := q.ask(ctx, m.Ask)
+	q.agent.log.Info("asked a BMC", "bmc", m.BMC.Name, "kind", m.Kind, "took", time.Since(began), "err", err)
+	if err != nil {
+		q.count(askFailed)
+	} else {
+		q.count(askAnswered)
+	}
+	q.answer(m.ID, body, err)
+}
+
+// ask asks the BMC about one system, or each.
+func (q *asks) ask(ctx context.Context, m protocol.Ask) ([]byte, error) {
+	w, err := q.agent.wayTo("bmc/"+m.BMC.Name, m.BMC, m.SystemURI)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range []*denials{q.agent.denied, q.denied} {
+		if why, denied := d.of(w.account); denied {
+			return nil, protocol.Errorf(protocol.CodeDenied, "ask BMC "+m.BMC.Name, "not tried again until the credentials change: %s", why).
+				WithHint("correct the credentials file at the agent")
+		}
+	}
+	first, err := q.agent.cfg.OpenBMC(w.target)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = first.Close() }() // the session ends by itself if this fails
+	uris := []string{m.SystemURI}
+	if lister, ok := first.(bmc.Lister); ok && m.SystemURI == "" {
+		uris, err = lister.Systems(ctx)
+	}
+	all := make([]any, 0, len(uris))
+	for _, uri := range uris {
+		if err != nil {
+			break
+		}
+		w.target.SystemURI = uri
+		var one any
+		one, err = q.system(ctx, w.target, m.Kind)
+		all = append(all, one)
+	}
+	if err != nil {
+		if protocol.CodeOf(err) == protocol.CodeDenied {
+			q.denied.note(w.account, err.Error())
+		}
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// system asks about one system.
+func (q *asks) system(ctx context.Context, t bmc.Target, kind protocol.AskKind) (any, error) {
+	d, err := q.agent.cfg.OpenBMC(t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = d.Close() }() // another driver has the session still
+	switch kind {
+	case protocol.AskInventory:
+		if r, ok := d.(bmc.Inventorier); ok {
+			return r.Inventory(ctx)
+		}
+	case protocol.AskProbe:
+		if r, ok := d.(bmc.Prober); ok {
+			return r.Probe(ctx, "")
+		}
+	}
+	return nil, protocol.Errorf(protocol.CodeUnsupported, "ask a BMC", "its driver has no %s", kind)
+}
+
+// answer says what came of a question. One that is too large for the link says so.
+func (q *asks) answer(id string, body []byte, err error) {
+	_, nonce := q.agent.session.names()
+	m := protocol.Answer{ID: id, Nonce: nonce, Body: body}
+	if err == nil {
+		_, err = wire.Seal(q.agent.cfg.Signer, protocol.TopicUp(q.agent.cfg.Agent, protocol.LeafAnswer), m)
+	}
+	if err != nil {
+		m.Body, m.Code, m.Message, m.Hint = nil, protocol.CodeOf(err), err.Error(), protocol.HintOf(err)
+	}
+	q.agent.publish(protocol.LeafAnswer, m)
+}

@@ -1,0 +1,248 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// armed is what override the BMC holds, as an attempt sees it.
+type armed string
+
+const (
+	armedOurs  armed = "ours"  // the attempt's target
+	armedOther armed = "other" // another party's
+	armedNone  armed = "none"
+)
+
+// armedOf reads the override of the last read. One that the BMC shows under another
+// name is ours by that name too: a driver that was opened again does not know what it
+// wrote. One that a BMC keeps after firmware took it counts as taken.
+func (p *step) armedOf() armed {
+	o := p.watch.Last.Override
+	switch {
+	case !o.Armed():
+		return armedNone
+	case !p.isOurs(o):
+		return armedOther
+	case p.tookDisk():
+		return armedNone
+	}
+	return armedOurs
+}
+
+// isOurs says whether an override that is armed is what the attempt wrote.
+func (p *step) isOurs(o protocol.Override) bool {
+	a := p.rec.Attempt
+	return o.Target == a.Intended || a.Outcome == protocol.BootAliased && o.Target == a.Read.Target
+}
+
+// tookDisk says whether firmware took an override to the disk that its BMC keeps
+// (CoercedContinuous): nothing takes it away, and the disk asks nobody. What is known
+// is that an operating system is loading, which is a hint and enough here, or that
+// POST is long over: if either is wrong, the boot order decides, and no network boot
+// is served.
+func (p *step) tookDisk() bool {
+	a, o := p.rec.Attempt, p.watch.Last
+	return a.Outcome == protocol.BootCoercedContinuous && !a.Network() && o.Power == protocol.PowerOn &&
+		(o.BootProgress == "OSBootStarted" || o.BootProgress == "OSRunning" || p.now.Sub(a.Since) >= consumeTimeout)
+}
+
+// fault is what matters of the error that came with an override's outcome.
+type fault string
+
+const (
+	faultNone  fault = "none"
+	faultBusy  fault = "busy"  // the BMC asked for a pause
+	faultNever fault = "never" // unsupported
+	faultOther fault = "other"
+)
+
+func faultOf(r Result) fault {
+	switch {
+	case r.Code == "":
+		return faultNone
+	case r.Busy:
+		return faultBusy
+	case r.Code == protocol.CodeUnsupported:
+		return faultNever
+	}
+	return faultOther
+}
+
+// fate is what becomes of an attempt whose override was written.
+type fate string
+
+const (
+	fateArmed fate = "armed"
+	fateWaits fate = "waits" // for the BMC, as long as it takes
+	fateAgain fate = "again" // for a while
+	fateEnds  fate = "ends"  // with OverrideNotStored
+)
+
+// armRule is the table of outcomes. The first row that fits decides.
+//
+//	outcome           | error | fate
+//	Stored            | none  | armed
+//	PendingReset      | none  | armed
+//	Aliased           | none  | armed
+//	CoercedContinuous | none  | armed
+//	RefusedByState    | *     | waits
+//	*                 | busy  | waits
+//	Unsupported       | *     | ends
+//	*                 | never | ends
+//	Reverted          | none  | ends
+//	Dropped           | none  | ends
+//	*                 | *     | again
+//
+// What is stored with an error is not believed: it may be armed in the wrong mode.
+// CoercedContinuous boots as wanted, and would again and again: it is cleared as soon
+// as firmware is known to have taken it (see lasting).
+func armRule(o protocol.BootOutcome, f fault) fate {
+	switch {
+	case f == faultNone && (o.OK() || o == protocol.BootCoercedContinuous):
+		return fateArmed
+	case o == protocol.BootRefusedByState, f == faultBusy:
+		return fateWaits
+	case o == protocol.BootUnsupported, f == faultNever:
+		return fateEnds
+	case f == faultNone && (o == protocol.BootReverted || o == protocol.BootDropped):
+		return fateEnds
+	default:
+		return fateAgain
+	}
+}
+
+// told is an outcome in words.
+func told(r Result) string {
+	s := string(r.Outcome)
+	if r.Where != "" {
+		s += " at " + r.Where
+	}
+	text := r.Text
+	if text == "" {
+		text = r.Message
+	}
+	if text != "" {
+		s += ": " + text
+	}
+	return s
+}
+
+// armResult folds the answer to an arm or disarm.
+func (p *step) armResult(r Result) {
+	a := p.rec.Attempt
+	if a == nil || a.ID != r.Attempt {
+		return
+	}
+	if r.Action == ActDisarm {
+		p.disarmResult(r)
+		return
+	}
+	a.Stored, a.Read, a.Outcome = r.Stored, r.Read, r.Outcome // for the disarm, if it ended meanwhile
+	p.dirty = true
+	if a.State != protocol.AttemptPreparing {
+		return
+	}
+	switch armRule(r.Outcome, faultOf(r)) {
+	case fateArmed:
+		p.enter(protocol.AttemptArmed)
+		p.watch.Last.Override = r.Stored
+		if r.Outcome == protocol.BootStored {
+			p.happened(protocol.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
+		} else {
+			p.happened(protocol.EventArmed, "%s %s, %s", r.Stored.Target, r.Stored.Enabled, told(r))
+		}
+	case fateEnds:
+		p.fail(fmt.Sprintf("%s: %s %s was written; %s", protocol.CondOverrideNotStored, a.Intended, protocol.OverrideOnce, told(r)))
+	case fateWaits:
+		if p.now.Sub(a.Since) > armTimeout/2 {
+			p.enter(a.State) // a BMC that is busy does not run out the attempt's time
+		}
+		p.refused(r)
+		p.watch.NextTry = p.now.Add(pauseOf(attemptBackoff, r))
+	case fateAgain:
+		p.refused(r)
+		p.watch.NextTry = p.now.Add(pauseOf(attemptBackoff, r))
+	}
+}
+
+func (p *step) disarmResult(r Result) {
+	a := p.rec.Attempt
+	switch {
+	case r.Code == "" && !r.Stored.Armed(),
+		a.hidden() && r.Code == protocol.CodeUnsupported: // where none can be stored, none is left
+		a.Disarm = false
+		p.dirty = true
+	default:
+		p.refused(r)
+		p.watch.Pause = p.now.Add(pauseOf(attemptBackoff, r))
+	}
+}
+
+// hidden says whether the BMC may hold an override of the attempt that a read of the
+// system does not show: in a settings object, or written without an answer.
+func (a *Attempt) hidden() bool {
+	return a.Outcome == protocol.BootPendingReset || a.Outcome == protocol.BootUnknown
+}
+
+// disarm clears an override that nothing consumed (P6). It never writes while the
+// server may be about to consume it, and waits after a refusal.
+func (p *step) disarm() bool {
+	a := p.rec.Attempt
+	if a == nil || !a.Disarm || p.watch.Last.Power != protocol.PowerOff {
+		return false
+	}
+	o := p.watch.Last.Override
+	left := o.Target == a.Intended || o.Target == a.Stored.Target || o.Target == a.Read.Target || o.Target == a.Left
+	if o.Armed() && !left || !o.Armed() && !a.hidden() {
+		a.Disarm = false // or it is another party's
+		p.dirty = true
+		return false
+	}
+	p.sendDisarm()
+	return true
+}
+
+// lasting clears an override that the BMC keeps although it was written for once
+// (CoercedContinuous), when firmware is known to have taken it: the server would boot
+// the same again whatever restarts it.
+func (p *step) lasting() {
+	a := p.rec.Attempt
+	if a == nil || !a.Disarm || a.Outcome != protocol.BootCoercedContinuous || p.watch.Last.Power != protocol.PowerOn {
+		return
+	}
+	switch a.State {
+	case protocol.AttemptConsumed, protocol.AttemptFetched, protocol.AttemptSucceeded:
+	case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptPowerRequested, protocol.AttemptFailed:
+		return
+	}
+	if o := p.watch.Last.Override; !o.Armed() || !p.isOurs(o) {
+		a.Disarm = false
+		p.dirty = true
+		return
+	}
+	p.sendDisarm()
+}
+
+func (p *step) sendDisarm() {
+	if p.now.Before(p.watch.Pause) {
+		p.recheckAt(p.watch.Pause)
+		return
+	}
+	p.act(Action{
+		Kind: ActDisarm, Attempt: p.rec.Attempt.ID,
+		Override: protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled},
+	})
+	p.recheck(activeInterval)
+}
+
+// pauseMax bounds what a BMC may ask for: holds and boots are tried for ever, and
+// never less often.
+const pauseMax = 30 * time.Second
+
+// pauseOf is how long to wait after an answer: d, or what the BMC asked for.
+func pauseOf(d time.Duration, r Result) time.Duration {
+	return max(d, min(r.RetryAfter, pauseMax))
+}

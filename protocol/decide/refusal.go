@@ -1,0 +1,48 @@
+package decide
+
+import (
+	"maps"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// Refusal is what the BMC last said against one kind of action. Each kind has its own
+// and loses it when one is accepted, so that a failure of long ago makes nothing harder
+// (baremetal-operator counts all in one, and never soft-stops again).
+type Refusal struct {
+	Message string
+	Busy    bool // it asked for a pause: waited for, no failure
+}
+
+// refused notes a refusal. The map is shared with the snapshot, so it is copied.
+func (p *step) refused(r Result) {
+	m := maps.Clone(p.watch.Refused)
+	if m == nil {
+		m = map[ActionKind]Refusal{}
+	}
+	message := r.Message
+	if message == "" {
+		message = told(r)
+	}
+	m[r.Action] = Refusal{Message: message, Busy: r.Busy || r.Outcome == protocol.BootRefusedByState}
+	p.watch.Refused = m
+}
+
+// forgive forgets the refusals of some kinds of action.
+func (p *step) forgive(kinds ...ActionKind) {
+	m := maps.Clone(p.watch.Refused)
+	maps.DeleteFunc(m, func(k ActionKind, _ Refusal) bool { return slices.Contains(kinds, k) })
+	p.watch.Refused = m
+}
+
+// deriveRefusals says what the BMC refuses now.
+func (p *step) deriveRefusals() {
+	for _, k := range slices.Sorted(maps.Keys(p.watch.Refused)) {
+		code := protocol.CondPowerFailed
+		if p.watch.Refused[k].Busy {
+			code = protocol.CondBMCBusy
+		}
+		p.raise(code, "%s: %s", k, p.watch.Refused[k].Message)
+	}
+}

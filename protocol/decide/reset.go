@@ -1,0 +1,108 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// A LastResetTime that moved by less than resetSlack is the same: some BMCs compute
+// it from the uptime at each read. What an order of ours caused shows within
+// resetQuiet, which is POST of a large server, with resets of its own.
+const (
+	resetSlack = 10 * time.Second
+	resetQuiet = consumeTimeout
+)
+
+// usableReset is the earliest time that a BMC with a clock can mean: the zeros and
+// the 1970 that are shown for want of one are not compared.
+func usableReset() time.Time { return time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// resetTime reads a LastResetTime; zero if it is none.
+func resetTime(word string) time.Time {
+	t, err := time.Parse(time.RFC3339, word)
+	if err != nil || t.Before(usableReset()) {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// moved is how a LastResetTime compares with the one before.
+type moved string
+
+const (
+	movedFirst   moved = "first"   // one of the two is no time
+	movedSame    moved = "same"    // but for the slack
+	movedEarlier moved = "earlier" // the BMC's clock was set, or began again
+	movedLater   moved = "later"
+)
+
+func movedOf(before, now time.Time) moved {
+	switch d := now.Sub(before); {
+	case before.IsZero() || now.IsZero():
+		return movedFirst
+	case d.Abs() < resetSlack:
+		return movedSame
+	case d < 0:
+		return movedEarlier
+	}
+	return movedLater
+}
+
+// resetRule says whether a read shows that the server was reset, or came on and went
+// off, since the read before. The first row that fits decides.
+//
+//	moved   | transition | order | answer
+//	first   | *          | *     | no
+//	same    | *          | *     | no
+//	earlier | *          | *     | no
+//	later   | seen       | *     | no
+//	later   | none       | ours  | no
+//	later   | none       | none  | yes
+//
+// A transition that the read itself shows is judged by that. An order of ours is a
+// stop or an On that was sent lately, or an attempt under way.
+func resetRule(m moved, transition, ours bool) bool {
+	return m == movedLater && !transition && !ours
+}
+
+// reset compares the LastResetTime of a read with that of the last one that had any,
+// for change only. epoch is the record's before the read, and power.
+func (p *step) reset(o protocol.Observation, last protocol.Observation, epoch uint64, power protocol.PowerState) {
+	is := resetTime(o.LastResetTime)
+	if is.IsZero() {
+		return
+	}
+	was := p.watch.LastReset
+	if was.IsZero() {
+		was = p.rec.LastReset
+	}
+	p.watch.LastReset = is
+	if movedOf(p.rec.LastReset, is) != movedSame {
+		p.rec.LastReset = is
+		p.dirty = true
+	}
+	ordered := p.rec.Ordered
+	ours := p.rec.Attempt.Open() || p.rec.Stop != nil || !ordered.IsZero() && o.StartedAt.Sub(ordered) < resetQuiet
+	if !resetRule(movedOf(was, is), p.rec.Epoch != epoch || p.rec.Power != power, ours) {
+		return
+	}
+	p.rec.Epoch++
+	p.rec.LastPoweredOn = p.now
+	if !last.StartedAt.IsZero() {
+		p.rec.LastPoweredOn = last.StartedAt
+	}
+	p.rec.Unexpected = &Unexpected{At: p.now, To: o.Power}
+	p.dirty = true
+	p.happened(protocol.EventUnexpected, "the server was reset without an order; it is %s", o.Power)
+	for _, h := range p.snap.Holds {
+		p.violated(h, "the server was on since the last read")
+	}
+	p.watch.OffSince, p.watch.Proofs = time.Time{}, nil
+}
+
+// ordered notes that a reset is about to be sent.
+func (p *step) ordered() {
+	p.rec.Ordered = p.now
+	p.dirty = true
+}
