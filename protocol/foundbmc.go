@@ -12,6 +12,10 @@ const (
 	FoundByScan     FoundBy = "scan"     // it answered in a range that a segment lists
 )
 
+// MaxFound bounds the BMCs that one report names, and those of a rack that wait to
+// be accepted.
+const MaxFound = 512
+
 // FoundBMC is a BMC that an agent found. Nothing but its unauthenticated service
 // root was read, and no credentials were tried.
 type FoundBMC struct {

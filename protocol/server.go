@@ -32,13 +32,17 @@ type ServerSpec struct {
 	BootMode     string `json:"bootMode,omitempty"`     // UEFI
 }
 
-// ServerStatus is what the hub adds when it prints a server; it is never stored.
+// ServerStatus is what the hub adds when it prints a server. Only the accepted
+// identity is stored.
 type ServerStatus struct {
 	Phase Phase `json:"phase,omitempty"`
-	// AcceptedIdentity is stored: what rackctl server accept was given.
+	// AcceptedIdentity is what rackctl server accept was given.
 	AcceptedIdentity string        `json:"acceptedIdentity,omitempty"`
 	Claim            string        `json:"claim,omitempty"`
 	Report           *ServerReport `json:"report,omitempty"`
+	// SafeStop and Detection are of the BMC's inventory, where it was read.
+	SafeStop  SafeStopClass  `json:"safeStop,omitempty"`
+	Detection DetectionClass `json:"detection,omitempty"`
 	// Conditions are the agent's and the hub's together.
 	Conditions []ConditionState `json:"conditions,omitempty"`
 }
@@ -80,18 +84,9 @@ func (s *Server) Validate() FieldErrors {
 	s.check(&f)
 	f.name("spec.bmcRef.name", s.Spec.BMCRef.Name)
 	f.name("spec.segmentRef.name", s.Spec.SegmentRef.Name)
-	mac := func(path, m string) {
-		hw, err := net.ParseMAC(m)
-		switch {
-		case err != nil || len(hw) != 6:
-			f.add(path, "%q is not a MAC address such as 52:54:00:12:34:56", m)
-		case hw[0]&1 == 1:
-			f.add(path, "%s is a group address, not that of an interface", m)
-		}
-	}
-	mac("spec.bootMAC", s.Spec.BootMAC)
+	f.mac("spec.bootMAC", s.Spec.BootMAC)
 	for i, m := range s.Spec.MACs {
-		mac(fmt.Sprintf("spec.macs[%d]", i), m)
+		f.mac(fmt.Sprintf("spec.macs[%d]", i), m)
 	}
 	if s.Spec.SystemURI != "" && !strings.HasPrefix(s.Spec.SystemURI, "/redfish/") {
 		f.add("spec.systemURI", "%q is not a path such as /redfish/v1/Systems/1", s.Spec.SystemURI)
