@@ -60,8 +60,9 @@ func (s *Store) PeekInventory(bmc, uid string) *Inventory {
 	return v
 }
 
-// PutInventory writes an inventory in place of what there is, and updates its
-// revision. The codes are invalid, conflict, unavailable and timeout.
+// PutInventory writes an inventory: compare-and-set on its revision, which it
+// updates. At revision 0 it replaces that of another BMC of the name, if there is
+// one. The codes are invalid, conflict, unavailable and timeout.
 func (s *Store) PutInventory(ctx context.Context, v *Inventory) error {
 	const op = "put inventory"
 	value, err := json.Marshal(v)
@@ -73,13 +74,14 @@ func (s *Store) PutInventory(ctx context.Context, v *Inventory) error {
 	case len(value) > MaxInventory:
 		return protocol.Errorf(protocol.CodeInvalid, op, "it has %d bytes, more than %d", len(value), MaxInventory)
 	}
-	var revision uint64
-	if e, ok := s.mirror.get(inventoryKey(v.BMC)); ok {
+	revision := v.Revision
+	if e, ok := s.mirror.get(inventoryKey(v.BMC)); ok && revision == 0 && s.PeekInventory(v.BMC, v.UID) == nil {
 		revision = e.Revision
 	}
-	if v.Revision, err = s.put(ctx, inventoryKey(v.BMC), value, revision); err != nil {
+	if revision, err = s.put(ctx, inventoryKey(v.BMC), value, revision); err != nil {
 		return stateError(op, err)
 	}
+	v.Revision = revision
 	return nil
 }
 
