@@ -32,7 +32,7 @@ func (c *Control) bmcs(ctx context.Context, f plan.Fleet) (changed bool, err err
 			changed = true
 			errs = append(errs, c.cfg.Store.Remove(ctx, b))
 		}
-		c.metrics.leftOut.WithLabelValues(r.Metadata.Name).Set(float64(left))
+		c.found.leave(r.Metadata.Name, left)
 		if left > 0 {
 			agents[r.Status.Agent] = append(agents[r.Status.Agent], protocol.ConditionState{
 				Code:    protocol.CondBMCPending,

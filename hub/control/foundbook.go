@@ -11,10 +11,11 @@ import (
 type foundBook struct {
 	mu     sync.Mutex
 	byRack map[string][]protocol.FoundBMC
+	left   map[string]int // found and left out, by rack
 }
 
 func newFoundBook() *foundBook {
-	return &foundBook{byRack: map[string][]protocol.FoundBMC{}}
+	return &foundBook{byRack: map[string][]protocol.FoundBMC{}, left: map[string]int{}}
 }
 
 // put takes what a report that was accepted says. Only shard 0 says it, and no more
@@ -33,6 +34,7 @@ func (b *foundBook) drop(rack string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.byRack, rack)
+	delete(b.left, rack)
 }
 
 // of is what was found in a rack; it must not be changed.
@@ -40,6 +42,19 @@ func (b *foundBook) of(rack string) []protocol.FoundBMC {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.byRack[rack]
+}
+
+// leave notes how many a pass left out.
+func (b *foundBook) leave(rack string, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left[rack] = n
+}
+
+func (b *foundBook) leftOut(rack string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.left[rack]
 }
 
 // see is the newest record of a BMC, by its MAC address or where it is; nil if its

@@ -16,10 +16,9 @@ type metrics struct {
 	control                           *Control
 	state, servers, power, holds, age *prometheus.Desc
 	conditions, agents, open, fenced  *prometheus.Desc
-	bmcs, asks                        *prometheus.Desc
+	bmcs, asks, left                  *prometheus.Desc
 	refused, sent, answers            *prometheus.CounterVec
 	late                              prometheus.Counter
-	leftOut                           *prometheus.GaugeVec
 }
 
 func newMetrics(c *Control) *metrics {
@@ -43,9 +42,7 @@ func newMetrics(c *Control) *metrics {
 		late: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rackboot_hub_answers_late_total", Help: "Answers of agents that nobody waited for.",
 		}),
-		leftOut: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "rackboot_hub_bmcs_left_out", Help: "BMCs that were found and left out, because too many of the rack wait to be accepted.",
-		}, []string{"rack"}),
+		left:       desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
 		bmcs:       desc("bmcs", "BMCs by rack and state.", "rack", "state"),
 		asks:       desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
 		state:      desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
@@ -86,14 +83,13 @@ func (m *metrics) count(topic string) {
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left} {
 		ch <- d
 	}
 	m.refused.Describe(ch)
 	m.sent.Describe(ch)
 	m.answers.Describe(ch)
 	m.late.Describe(ch)
-	m.leftOut.Describe(ch)
 }
 
 // Collect implements prometheus.Collector.
@@ -105,7 +101,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.sent.Collect(ch)
 	m.answers.Collect(ch)
 	m.late.Collect(ch)
-	m.leftOut.Collect(ch)
 	fenced := 0.0
 	if m.control.steppedDown() {
 		fenced = 1
@@ -157,6 +152,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		for _, w := range []protocol.HoldWord{protocol.HoldAccepted, protocol.HoldEnforced, protocol.HoldFenced, protocol.HoldReleased} {
 			gauge(m.holds, float64(words[key{rack, string(w)}]), rack, string(w))
 		}
+		gauge(m.left, float64(m.control.found.leftOut(rack)), rack)
 		for _, s := range protocol.BMCStates() {
 			gauge(m.bmcs, float64(states[key{rack, string(s)}]), rack, string(s))
 		}
