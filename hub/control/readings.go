@@ -107,10 +107,13 @@ func (r *readings) begin(k reading) {
 
 func (r *readings) ended(k reading, at time.Time, err error) {
 	r.with(k, func(k *reading) {
-		k.Open, k.Ended, k.Failed, k.problem = false, at, 0, ""
-		if err != nil {
-			k.Failed, k.problem = k.Failed+1, failure(err)
+		k.Open, k.Ended = false, at
+		if err == nil {
+			k.Failed, k.problem = 0, ""
+			k.Read = at
+			return
 		}
+		k.Failed, k.problem = k.Failed+1, failure(err)
 	})
 }
 
