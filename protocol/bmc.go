@@ -169,6 +169,23 @@ func validFingerprint(s string) bool {
 	return ok && err == nil && len(raw) == 32
 }
 
+// HostPort is host and port of a BMC's address in one form, with the scheme's port
+// where none is given; empty if there is no host.
+func HostPort(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if a, err := netip.ParseAddr(host); err == nil {
+		host = a.String()
+	}
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return net.JoinHostPort(host, port)
+}
+
 func loopback(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || (err == nil && a.IsLoopback())

@@ -3,7 +3,6 @@ package protocol
 import (
 	"fmt"
 	"net"
-	"regexp"
 	"strings"
 )
 
@@ -63,6 +62,31 @@ func (s *Server) Default() {
 	s.Spec.UUID = strings.ToLower(s.Spec.UUID)
 }
 
+// ValidUUID says whether a text is a UUID in lower case.
+func ValidUUID(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if c != '-' {
+				return false
+			}
+		} else if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 36
+}
+
+// InterfaceMAC is a MAC address in the form of Server's; empty if it is of no
+// interface: a group's, all zero, or none at all.
+func InterfaceMAC(s string) string {
+	hw, err := net.ParseMAC(s)
+	if err != nil || len(hw) != 6 || hw[0]&1 == 1 || hw.String() == "00:00:00:00:00:00" {
+		return ""
+	}
+	return hw.String()
+}
+
 func canonicalMAC(s string) string {
 	if hw, err := net.ParseMAC(s); err == nil && len(hw) == 6 {
 		return hw.String()
@@ -91,7 +115,7 @@ func (s *Server) Validate() FieldErrors {
 	if s.Spec.SystemURI != "" && !strings.HasPrefix(s.Spec.SystemURI, "/redfish/") {
 		f.add("spec.systemURI", "%q is not a path such as /redfish/v1/Systems/1", s.Spec.SystemURI)
 	}
-	if u := s.Spec.UUID; u != "" && !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(u) {
+	if u := s.Spec.UUID; u != "" && !ValidUUID(u) {
 		f.add("spec.uuid", "%q is not a UUID", u)
 	}
 	oneOf(&f, "spec.architecture", s.Spec.Architecture, "amd64", "arm64")

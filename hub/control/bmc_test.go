@@ -328,6 +328,37 @@ func TestServersAreMadeOnce(t *testing.T) {
 	}
 }
 
+// Whatever a hub had written when it died is there, and the rest comes after.
+func TestBMCsAfterACrash(t *testing.T) {
+	b, m := bmcSite(t, nil)
+	b.dies("hub.bmc.found", func() { m.finds(leased("https://10.7.0.130")) })
+	if !b.bmc(bmcName).Pending() {
+		t.Error("the found one is not there")
+	}
+	accept := api.AcceptBMC{CredentialsRef: "local:smc", Fingerprint: bmcPrint}
+	b.dies("hub.bmc.accepted", func() {
+		_, err := b.control.AcceptBMC(ctx(t), bmcName, accept, "admin")
+		t.Errorf("it lives: %v", err)
+	})
+	if got := b.bmc(bmcName); got.Pending() || got.Status.AcceptedBy != "admin" {
+		t.Errorf("it is %+v", got.Status)
+	}
+	if _, err := b.control.AcceptBMC(ctx(t), bmcName, accept, "admin"); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+	m.connects()
+	r := off("n1")
+	r.Identity = "new"
+	m.reports(r)
+	b.dies("hub.server.accepted", func() {
+		_, err := b.control.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "new"}, "admin")
+		t.Errorf("it lives: %v", err)
+	})
+	if got := b.server("n1").Status.AcceptedIdentity; got != "new" {
+		t.Errorf("the identity is %q", got)
+	}
+}
+
 // An inventory never changes a Server that somebody applied; what differs is said.
 func TestInventoryChangesNoServer(t *testing.T) {
 	b, m := bmcSite(t, nil)

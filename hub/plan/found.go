@@ -2,9 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"net"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -184,7 +181,7 @@ func (k *bmcBook) add(b *protocol.BMC) {
 	if mac := b.MAC(); mac != "" {
 		first(k.byMAC, mac, b)
 	}
-	if at := hostOf(b.Reach()); at != "" {
+	if at := protocol.HostPort(b.Reach()); at != "" {
 		first(k.byAddress, at, b)
 	}
 }
@@ -195,7 +192,7 @@ func (k *bmcBook) match(seen protocol.FoundBMC) *protocol.BMC {
 	if b := k.byMAC[seen.MAC]; seen.MAC != "" && b != nil {
 		return b
 	}
-	b := k.byAddress[hostOf(seen.Address)]
+	b := k.byAddress[protocol.HostPort(seen.Address)]
 	if b == nil || b.Spec.Address == "" && seen.MAC != "" {
 		return nil
 	}
@@ -237,11 +234,7 @@ func foundName(seen protocol.FoundBMC) string {
 	if seen.MAC != "" {
 		return nameOf("bmc-" + strings.ReplaceAll(seen.MAC, ":", ""))
 	}
-	host, port, err := net.SplitHostPort(hostOf(seen.Address))
-	if err == nil && port != "443" {
-		host += "-" + port
-	}
-	return nameOf("bmc-" + host)
+	return nameOf("bmc-" + strings.TrimSuffix(protocol.HostPort(seen.Address), ":443"))
 }
 
 // maxName is the most that a name may have.
@@ -256,20 +249,4 @@ func nameOf(text string) string {
 		return '-'
 	}, strings.ToLower(text))
 	return strings.Trim(clean[:min(len(clean), maxName)], "-")
-}
-
-// hostOf is host and port of an address, in one form; empty if it has none.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" {
-		return ""
-	}
-	host, port := strings.ToLower(u.Hostname()), u.Port()
-	if a, err := netip.ParseAddr(host); err == nil {
-		host = a.String()
-	}
-	if port == "" {
-		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
-	}
-	return net.JoinHostPort(host, port)
 }

@@ -2,9 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"net"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -130,7 +127,8 @@ func systemName(bmc, uri string, only bool) string {
 	if only {
 		return bmc
 	}
-	last := nameOf(path.Base(uri))
+	uri = strings.TrimRight(uri, "/")
+	last := nameOf(uri[strings.LastIndexByte(uri, '/')+1:])
 	room := max(1, maxName-len(last)-1)
 	return nameOf(strings.TrimRight(bmc[:min(len(bmc), room)], "-") + "-" + last)
 }
@@ -162,11 +160,11 @@ func bootMAC(sys protocol.Inventory, own []string) string {
 	internal := map[string]bool{}
 	for _, n := range sys.Interfaces {
 		if n.Internal != "" {
-			internal[macOf(n.MAC)] = true
+			internal[protocol.InterfaceMAC(n.MAC)] = true
 		}
 	}
 	for _, o := range sys.BootOptions {
-		mac := macOf(o.MAC)
+		mac := protocol.InterfaceMAC(o.MAC)
 		if (o.Kind == protocol.OptionPXE || o.Kind == protocol.OptionHTTP) && !o.Disabled && mac != "" && !internal[mac] {
 			return mac
 		}
@@ -180,20 +178,11 @@ func bootMAC(sys protocol.Inventory, own []string) string {
 // ownMACs are the addresses of the host's own interfaces, each once.
 func ownMACs(sys protocol.Inventory) (out []string) {
 	for _, m := range sys.MACs() {
-		if mac := macOf(m); mac != "" && !slices.Contains(out, mac) {
+		if mac := protocol.InterfaceMAC(m); mac != "" && !slices.Contains(out, mac) {
 			out = append(out, mac)
 		}
 	}
 	return out
-}
-
-// macOf is the address in one form; empty if it is of no interface.
-func macOf(s string) string {
-	hw, err := net.ParseMAC(s)
-	if err != nil || len(hw) != 6 || hw[0]&1 == 1 || hw.String() == "00:00:00:00:00:00" {
-		return ""
-	}
-	return hw.String()
 }
 
 // architecture is in the words of a Server; empty if it is not known.
@@ -208,7 +197,7 @@ func architecture(sys protocol.Inventory) string {
 }
 
 func identifies(sys protocol.Inventory) bool {
-	return sys.UUIDProblem == "" && regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`).MatchString(sys.UUID)
+	return sys.UUIDProblem == "" && protocol.ValidUUID(strings.ToLower(sys.UUID))
 }
 
 // differences are what a server says that its BMC contradicts. What the BMC does not
