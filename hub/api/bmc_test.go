@@ -71,4 +71,3 @@ func TestListOfBMCsIsBrief(t *testing.T) {
 		t.Errorf("in a list: %+v", inv)
 	}
 }
-

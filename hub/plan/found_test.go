@@ -94,18 +94,21 @@ func TestFindings(t *testing.T) {
 		"the rule pins what was shown": {func(f *Fleet) { f.rule(trust) }, []protocol.FoundBMC{lease(mac1, "https://10.7.0.130")}, "bmc-3cecef000001 Accepted 3c:ec:ef:00:00:01 https://10.7.0.130 segment/bmc local:bmc " + print1},
 		"the rule has a CA":            {func(f *Fleet) { f.rule(protocol.AcceptRule{CredentialsRef: "local:bmc", CA: "pem"}) }, []protocol.FoundBMC{lease(mac1, "https://10.7.0.130")}, "bmc-3cecef000001 Accepted 3c:ec:ef:00:00:01 https://10.7.0.130 segment/bmc local:bmc pem"},
 		"the rule, and nothing shown": {
-			func(f *Fleet) { f.rule(trust) }, []protocol.FoundBMC{{Segment: "bmc", By: protocol.FoundByLease, MAC: mac1, Address: "https://10.7.0.130"}},
+			func(f *Fleet) { f.rule(trust) },
+			[]protocol.FoundBMC{{Segment: "bmc", By: protocol.FoundByLease, MAC: mac1, Address: "https://10.7.0.130"}},
 			"bmc-3cecef000001 Pending 3c:ec:ef:00:00:01 https://10.7.0.130",
 		},
 		"the rule, another maker": {func(f *Fleet) { f.rule(trust) }, []protocol.FoundBMC{lease("02:00:00:00:00:01", "https://10.7.0.130")}, "bmc-020000000001 Pending 02:00:00:00:00:01 https://10.7.0.130"},
 		"the rule, by scan":       {func(f *Fleet) { f.rule(trust) }, []protocol.FoundBMC{scanned(mac1, "https://10.7.0.130")}, "bmc-3cecef000001 Pending  https://10.7.0.130"},
 		"the rule came later": {
 			func(f *Fleet) { f.rule(trust); f.BMCs = append(f.BMCs, pendingOf("p", "r0", "", mac1)) },
-			[]protocol.FoundBMC{lease(mac1, "https://10.7.0.130")}, "p Accepted 3c:ec:ef:00:00:01 https://10.7.0.130 segment/bmc local:bmc " + print1,
+			[]protocol.FoundBMC{lease(mac1, "https://10.7.0.130")},
+			"p Accepted 3c:ec:ef:00:00:01 https://10.7.0.130 segment/bmc local:bmc " + print1,
 		},
 		"the rule, accepted in another rack": {
 			func(f *Fleet) { f.rule(trust); f.BMCs = append(f.BMCs, bmcOf("x", "r1", "", mac1)) },
-			[]protocol.FoundBMC{lease(mac1, "https://10.7.0.130")}, "bmc-3cecef000001 Pending 3c:ec:ef:00:00:01 https://10.7.0.130",
+			[]protocol.FoundBMC{lease(mac1, "https://10.7.0.130")},
+			"bmc-3cecef000001 Pending 3c:ec:ef:00:00:01 https://10.7.0.130",
 		},
 
 		"applied under its address":        {func(f *Fleet) { f.BMCs = append(f.BMCs, bmcOf("b", "r0", "https://10.7.0.130:443", "")) }, []protocol.FoundBMC{scanned("", "https://10.7.0.130")}, ""},
@@ -129,24 +132,28 @@ func TestFindings(t *testing.T) {
 				b.Status.Address = "https://10.7.0.131"
 				f.BMCs = append(f.BMCs, b)
 			},
-			[]protocol.FoundBMC{lease(mac2, "https://10.7.0.131")}, "bmc-3cecef000002 Pending 3c:ec:ef:00:00:02 https://10.7.0.131",
+			[]protocol.FoundBMC{lease(mac2, "https://10.7.0.131")},
+			"bmc-3cecef000002 Pending 3c:ec:ef:00:00:02 https://10.7.0.131",
 		},
 		"same address in another rack": {
 			func(f *Fleet) { f.BMCs = append(f.BMCs, pendingOf("bmc-10-7-0-130", "r1", "https://10.7.0.130", "")) },
-			[]protocol.FoundBMC{scanned("", "https://10.7.0.130")}, "bmc-10-7-0-130-r0 Pending  https://10.7.0.130",
+			[]protocol.FoundBMC{scanned("", "https://10.7.0.130")},
+			"bmc-10-7-0-130-r0 Pending  https://10.7.0.130",
 		},
 		"applied since, so the found one goes": {
 			func(f *Fleet) {
 				f.BMCs = append(f.BMCs, pendingOf("bmc-3cecef000001", "r0", "", mac1), bmcOf("b", "r0", "https://10.7.0.130", mac1))
 			},
-			[]protocol.FoundBMC{lease(mac1, "https://10.7.0.130")}, "-bmc-3cecef000001",
+			[]protocol.FoundBMC{lease(mac1, "https://10.7.0.130")},
+			"-bmc-3cecef000001",
 		},
 		"applied since, but a server has the found one": {
 			func(f *Fleet) {
 				f.BMCs = append(f.BMCs, pendingOf("b-r0", "r0", "", mac1), bmcOf("b", "r0", "https://10.7.0.130", mac1))
 				f.Servers = append(f.Servers, serverOf("n", "r0"))
 			},
-			[]protocol.FoundBMC{lease(mac1, "https://10.7.0.130")}, "",
+			[]protocol.FoundBMC{lease(mac1, "https://10.7.0.130")},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

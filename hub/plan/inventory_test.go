@@ -141,15 +141,17 @@ func TestDiscoverSays(t *testing.T) {
 			s.Metadata.Name, s.Spec.Role = "other", protocol.SegmentBoth
 			f.Segments = append(f.Segments, &s)
 		}, nil, nil, uri + ": hosts boot from several segments of the rack; apply a Server with segmentRef one of boot, other"},
-		"no segment":              {func(f *Fleet) { f.Segments = f.Segments[1:] }, nil, nil, uri + ": rack r0 has no segment that hosts boot from; apply one of role boot or both"},
-		"no interface":            {func(*Fleet) {}, []protocol.Inventory{mute}, nil, uri + ": the BMC shows no network interface of the host; some do only after the host was on once"},
-		"the name is another's":   {func(f *Fleet) { f.Servers = append(f.Servers, serverOf("b", "r1")) }, nil, nil, uri + `: a server "b" exists already and is not of this system; apply a Server for it under another name`},
-		"names that become one":   {func(*Fleet) {}, twins, nil, "b-system-0 " + twins[1].SystemURI + `: a server "b-system-0" exists already and is not of this system; apply a Server for it under another name`},
-		"applied":                 {func(f *Fleet) { applied(f, "n", uri, same) }, nil, nil, ""},
-		"applied, slash":          {func(f *Fleet) { applied(f, "n", uri+"/", same) }, nil, nil, ""},
-		"applied without a URI":   {func(f *Fleet) { applied(f, "n", "", same) }, nil, nil, ""},
-		"made and deleted":        {func(*Fleet) {}, nil, []string{uri}, ""},
-		"another interface":       {func(f *Fleet) { applied(f, "n", uri, func(s *protocol.Server) { s.Spec.BootMAC = "02:00:00:00:09:09" }) }, nil, nil, "n: bootMAC 02:00:00:00:09:09 is of no interface that the BMC shows"},
+		"no segment":            {func(f *Fleet) { f.Segments = f.Segments[1:] }, nil, nil, uri + ": rack r0 has no segment that hosts boot from; apply one of role boot or both"},
+		"no interface":          {func(*Fleet) {}, []protocol.Inventory{mute}, nil, uri + ": the BMC shows no network interface of the host; some do only after the host was on once"},
+		"the name is another's": {func(f *Fleet) { f.Servers = append(f.Servers, serverOf("b", "r1")) }, nil, nil, uri + `: a server "b" exists already and is not of this system; apply a Server for it under another name`},
+		"names that become one": {func(*Fleet) {}, twins, nil, "b-system-0 " + twins[1].SystemURI + `: a server "b-system-0" exists already and is not of this system; apply a Server for it under another name`},
+		"applied":               {func(f *Fleet) { applied(f, "n", uri, same) }, nil, nil, ""},
+		"applied, slash":        {func(f *Fleet) { applied(f, "n", uri+"/", same) }, nil, nil, ""},
+		"applied without a URI": {func(f *Fleet) { applied(f, "n", "", same) }, nil, nil, ""},
+		"made and deleted":      {func(*Fleet) {}, nil, []string{uri}, ""},
+		"another interface": {func(f *Fleet) {
+			applied(f, "n", uri, func(s *protocol.Server) { s.Spec.BootMAC = "02:00:00:00:09:09" })
+		}, nil, nil, "n: bootMAC 02:00:00:00:09:09 is of no interface that the BMC shows"},
 		"another architecture":    {func(f *Fleet) { applied(f, "n", uri, func(s *protocol.Server) { s.Spec.Architecture = "amd64" }) }, nil, nil, "n: architecture is amd64, the BMC says arm64"},
 		"nothing to compare with": {func(f *Fleet) { applied(f, "n", uri, same) }, []protocol.Inventory{mute}, nil, ""},
 		"another UUID": {func(f *Fleet) {
