@@ -381,6 +381,30 @@ func TestInventoryChangesNoServer(t *testing.T) {
 	}
 }
 
+// A Server that the store would not have is said at the BMC, and made when it can be.
+func TestServerThatCannotBeMade(t *testing.T) {
+	b, m := bmcSite(t, &protocol.AcceptRule{CredentialsRef: "local:smc", TrustFirst: true})
+	m.finds(leased("https://10.7.0.130"))
+	m.tick()
+	m.answers(m.takeAsks()[0], host("52:54:00:00:00:01")) // n1's
+	b.pass()
+	got := b.bmc(bmcName)
+	if b.hasServer(bmcName) || codes(got.Status.Conditions) != "BMCInventory" || !strings.Contains(got.Status.Conditions[0].Message, `MAC address 52:54:00:00:00:01 is already spec.bootMAC of server "n1"`) {
+		t.Errorf("the BMC says %+v", got.Status.Conditions)
+	}
+	since := got.Status.Conditions[0].Since
+	b.now = b.now.Add(time.Minute)
+	b.pass()
+	if again := b.bmc(bmcName).Status.Conditions[0].Since; !again.Equal(since) {
+		t.Errorf("it is so since %s, was since %s", again, since)
+	}
+	b.apply(storetest.Server("n1", "b1", "boot", "52:54:00:00:00:11"))
+	b.pass()
+	if got := b.bmc(bmcName); !b.hasServer(bmcName) || len(got.Status.Conditions) != 0 {
+		t.Errorf("the BMC says %+v", got.Status.Conditions)
+	}
+}
+
 // The identity that an operator accepts is the one that was shown, and travels.
 func TestAcceptServer(t *testing.T) {
 	b, m := modernSite(t)

@@ -60,10 +60,10 @@ func (b *foundBook) leftOut(rack string) int {
 // see is the newest record of a BMC, by its MAC address or where it is; nil if its
 // agent has none.
 func (b *foundBook) see(bmc *protocol.BMC) (out *protocol.FoundBMC) {
-	mac, at := bmc.MAC(), bmc.Reach()
+	mac, at := bmc.MAC(), protocol.HostPort(bmc.Reach())
 	for _, f := range b.of(bmc.Spec.RackRef.Name) {
 		f, ok := f.Clean()
-		same := mac != "" && f.MAC == mac || (mac == "" || f.MAC == "") && f.Address == at
+		same := mac != "" && f.MAC == mac || (mac == "" || f.MAC == "") && protocol.HostPort(f.Address) == at
 		if ok && same && (out == nil || out.At.Before(f.At)) {
 			out = &f
 		}
