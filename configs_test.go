@@ -1,7 +1,10 @@
 package rackboot
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -32,6 +35,7 @@ func TestConfigs(t *testing.T) {
 				t.Error(err)
 			}
 		},
+		"bmc/*.yaml":  checkManifest,
 		"demo/*.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
 		"credentials/*": func(t *testing.T, p string) {
 			for _, c := range yamlFile[struct{ Username, Password string }](t, p) {
@@ -66,6 +70,27 @@ func TestConfigs(t *testing.T) {
 	for pattern := range kinds {
 		if matched[pattern] == 0 {
 			t.Errorf("configs/%s matches nothing", pattern)
+		}
+	}
+}
+
+// checkManifest wants resources that the hub would take, one by one.
+func checkManifest(t *testing.T, p string) {
+	for _, doc := range yamlFile[map[string]any](t, p) {
+		kind, _ := protocol.ParseKind(fmt.Sprint(doc["kind"]))
+		obj := protocol.NewObject(kind)
+		raw, err := json.Marshal(doc)
+		if err != nil || obj == nil {
+			t.Fatalf("a document of kind %v: %v", doc["kind"], err)
+		}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		if err := d.Decode(obj); err != nil {
+			t.Fatal(err)
+		}
+		obj.Default()
+		if wrong := obj.Validate(); len(wrong) > 0 {
+			t.Errorf("%s %s: %v", kind, obj.Head().Metadata.Name, wrong)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func layers() []layer {
 		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/broker", "hub/control", "hub/pki", "metrics"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
-		{"cmd/internal/cli", slices.Concat(offline, []string{"protocol/...", "cmd/internal/manifest"}), "rackctl; what it knows of the hub comes over the API"},
+		{"cmd/internal/cli", slices.Concat(offline, []string{"protocol/...", "cmd/internal/manifest", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, and bmc probe --direct reads a BMC where there is no hub"},
 		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
 		{"cmd/internal/serve/agent", []string{"protocol", "cmd/internal/serve", "agent/daemon"}, "command line of one daemon"},
 		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
@@ -104,7 +104,7 @@ func testLayers() []layer {
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},
-		{"cmd/internal/cli", []string{"hub/api/apitest", "hub/store/storetest"}, "calls go to the real API"},
+		{"cmd/internal/cli", []string{"hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
 		{"cmd/rackctl", []string{"hub/api/apitest", "hub/store", "protocol"}, "scripts run against the real API"},
 		{"integration/...", belowCmd(), "composition"},
 	}

@@ -143,7 +143,7 @@ func shuts() []shut {
 		{"rackboot-agent", simulators, "what runs in a rack drives real servers"},
 		{"rackboot-hub", simulators, "what runs in production has no simulator"},
 		{"rackboot-agent", []string{"github.com/nats-io/nats-server/v2/...", "github.com/danielgtaylor/huma/v2/..."}, "the agent serves no broker and no API"},
-		{"rackctl", []string{"github.com/dgraph-io/badger/v4/...", "github.com/nats-io/nats-server/v2/...", "github.com/stmcginnis/gofish/..."}, "a small command without a store, a broker or a driver"},
+		{"rackctl", []string{"github.com/dgraph-io/badger/v4/...", "github.com/nats-io/nats-server/v2/..."}, "a small command without a store or a broker"},
 	}
 }
 

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/hex"
+	"net"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -24,8 +25,12 @@ const (
 	BMCAccepted BMCState = "Accepted" // by a manifest, by rackctl bmc accept, or by its segment's rule
 )
 
+// BMCStates lists all states.
+func BMCStates() []BMCState { return []BMCState{BMCPending, BMCAccepted} }
+
 // BMCStatus is what is known of the BMC besides its spec.
 type BMCStatus struct {
+	// State is empty where a hub of version 1 stored it, which means accepted.
 	State BMCState `json:"state,omitempty"`
 	// AcceptedBy is a caller, or segment/NAME for its rule.
 	AcceptedBy string `json:"acceptedBy,omitempty"`
@@ -33,7 +38,10 @@ type BMCStatus struct {
 	Found *FoundBMC `json:"found,omitempty"`
 	// Address is the one in use: spec.address, or where spec.macAddress was seen.
 	Address string `json:"address,omitempty"`
-	// Inventory is of the systems behind it, when they were last read.
+	// Servers are those behind it, by name.
+	Servers []string `json:"servers,omitempty"`
+	// Inventory is of the systems behind it, when they were last read. A list of
+	// BMCs has it in brief; see Inventory.Brief.
 	Inventory   []Inventory      `json:"inventory,omitempty"`
 	InventoryAt *time.Time       `json:"inventoryAt,omitempty"`
 	Conditions  []ConditionState `json:"conditions,omitempty"`
@@ -61,19 +69,68 @@ type BMCTLS struct {
 	CA string `json:"ca,omitempty"`
 }
 
-// Default sets kind and version.
-func (b *BMC) Default() { b.APIVersion, b.Kind = APIVersion, KindBMC }
+// Pending says whether nobody has accepted the BMC yet.
+func (b *BMC) Pending() bool { return b.Status.State == BMCPending }
+
+// Reach is the address in use; empty while it is not known.
+func (b *BMC) Reach() string {
+	if b.Spec.Address != "" {
+		return b.Spec.Address
+	}
+	return b.Status.Address
+}
+
+// MAC is the address of the BMC's own interface, as it was given or found; empty
+// if it is not known.
+func (b *BMC) MAC() string {
+	if b.Spec.MACAddress != "" || b.Status.Found == nil {
+		return b.Spec.MACAddress
+	}
+	return b.Status.Found.MAC
+}
+
+// Default sets kind and version, and writes the MAC address in one form.
+func (b *BMC) Default() {
+	b.APIVersion, b.Kind = APIVersion, KindBMC
+	b.Spec.MACAddress = canonicalMAC(b.Spec.MACAddress)
+}
 
 // References names the rack.
 func (b *BMC) References() []Reference {
 	return []Reference{{"spec.rackRef.name", KindRack, b.Spec.RackRef.Name}}
 }
 
-// Validate reports wrong fields.
+// Validate reports wrong fields. A Pending BMC needs no credentials and no pin:
+// those come when it is accepted.
 func (b *BMC) Validate() FieldErrors {
 	var f FieldErrors
 	b.check(&f)
 	f.name("spec.rackRef.name", b.Spec.RackRef.Name)
+	secure := true
+	switch {
+	case b.Spec.Address != "":
+		secure = b.checkAddress(&f)
+	case b.Spec.MACAddress == "":
+		f.add("spec.address", "give https://host[:port], or the BMC's own macAddress if it has a lease on a bmc segment")
+	}
+	if m := b.Spec.MACAddress; m != "" {
+		f.mac("spec.macAddress", m)
+	}
+	if b.Pending() {
+		return f
+	}
+	f.credentialsRef("spec.credentialsRef", b.Spec.CredentialsRef)
+	if b.Spec.TLS == (BMCTLS{}) && secure {
+		f.add("spec.tls", "give a fingerprint (sha256:<hex>) or a ca")
+	}
+	if fp := b.Spec.TLS.Fingerprint; fp != "" && !validFingerprint(fp) {
+		f.add("spec.tls.fingerprint", "%q is not sha256:<64 hex digits>", fp)
+	}
+	return f
+}
+
+// checkAddress says whether the address is one with a certificate.
+func (b *BMC) checkAddress(f *FieldErrors) (secure bool) {
 	u, err := url.Parse(b.Spec.Address)
 	switch {
 	case err != nil || u.Host == "":
@@ -87,20 +144,46 @@ func (b *BMC) Validate() FieldErrors {
 	case u.User != nil || u.RawQuery != "" || strings.Trim(u.Path, "/") != "":
 		f.add("spec.address", "give only https://host[:port]; the system's path goes into the Server's systemURI")
 	}
-	name, local := strings.CutPrefix(b.Spec.CredentialsRef, "local:")
-	if !local || !validName(name) {
-		f.add("spec.credentialsRef", "%q is not local:NAME, a file in the agent's credentials folder", b.Spec.CredentialsRef)
+	return u == nil || u.Scheme == "https"
+}
+
+func (f *FieldErrors) credentialsRef(path, ref string) {
+	if name, local := strings.CutPrefix(ref, "local:"); !local || !validName(name) {
+		f.add(path, "%q is not local:NAME, a file in the agent's credentials folder", ref)
 	}
-	if b.Spec.TLS == (BMCTLS{}) && (u == nil || u.Scheme == "https") {
-		f.add("spec.tls", "give a fingerprint (sha256:<hex>) or a ca")
+}
+
+func (f *FieldErrors) mac(path, m string) {
+	hw, err := net.ParseMAC(m)
+	switch {
+	case err != nil || len(hw) != 6:
+		f.add(path, "%q is not a MAC address such as 52:54:00:12:34:56", m)
+	case hw[0]&1 == 1:
+		f.add(path, "%s is a group address, not that of an interface", m)
 	}
-	if fp := b.Spec.TLS.Fingerprint; fp != "" {
-		hexa, ok := strings.CutPrefix(fp, "sha256:")
-		if raw, err := hex.DecodeString(hexa); !ok || err != nil || len(raw) != 32 {
-			f.add("spec.tls.fingerprint", "%q is not sha256:<64 hex digits>", fp)
-		}
+}
+
+func validFingerprint(s string) bool {
+	digits, ok := strings.CutPrefix(s, "sha256:")
+	raw, err := hex.DecodeString(digits)
+	return ok && err == nil && len(raw) == 32
+}
+
+// HostPort is host and port of a BMC's address in one form, with the scheme's port
+// where none is given; empty if there is no host.
+func HostPort(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return ""
 	}
-	return f
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if a, err := netip.ParseAddr(host); err == nil {
+		host = a.String()
+	}
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return net.JoinHostPort(host, port)
 }
 
 func loopback(host string) bool {

@@ -125,7 +125,7 @@ func Conditions() []Condition {
 		{CondAwaitingHub, "Waits for the hub's word", SeverityWarning, nil, 30 * time.Second, "A first boot or a one-shot is not begun before the hub has been heard since the agent started: the agent's disk may be an old copy. Holds and boots from disk do not wait."},
 		{CondIdentityChanged, "Board or interfaces changed", SeverityError, nil, 0, "The BMC shows another serial number, UUID or set of MAC addresses than before: a board was changed, or the BMC is another server's. Nothing is powered on. If it is right, rackctl server accept SERVER."},
 		{CondBMCPending, "BMC found and not accepted", SeverityInfo, nil, 0, "No credentials are tried before somebody accepts it: compare the fingerprint at the BMC, then rackctl bmc accept BMC --credentials local:NAME."},
-		{CondBMCInventory, "Servers behind the BMC not read", SeverityWarning, []ConditionCode{CondBMCPending, CondDark}, 30 * time.Second, "The agent could not read what is behind the BMC, so no Server was made from it; see the message. It is tried again by itself."},
+		{CondBMCInventory, "Servers and the BMC's inventory do not agree", SeverityWarning, []ConditionCode{CondBMCPending, CondDark}, 30 * time.Second, "What is behind the BMC could not be read, or no Server could be made from it, or a Server says something else; see the message. Reading is tried again by itself; a Server that exists is never changed."},
 		{CondNoAgent, "Rack has no agent", SeverityWarning, nil, 0, "rackctl rack join-token RACK prints the command that joins one."},
 	}
 }

@@ -35,6 +35,12 @@ func (i Inventory) MACs() []string {
 	return out
 }
 
+// Brief is the inventory without its lists, as it stands in a list of BMCs.
+func (i Inventory) Brief() Inventory {
+	i.Interfaces, i.BootOrder, i.BootOptions, i.Problems = nil, nil, nil, nil
+	return i
+}
+
 // Interface is a network interface.
 type Interface struct {
 	MAC      string   `json:"mac"` // 02:00:00:00:00:01

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -47,28 +48,6 @@ const (
 	SegmentBoth SegmentRole = "both"
 )
 
-// SegmentBMCs says which BMCs an agent looks for on a segment. Whoever is found is
-// Pending until it is accepted.
-type SegmentBMCs struct {
-	// MACPrefixes are of BMCs that get a lease without being known, such as 3c:ec:ef:
-	// whole bytes, at least three.
-	MACPrefixes []string `json:"macPrefixes,omitempty"`
-	// Scan are prefixes inside the segment's in which each address is asked for its
-	// service root, at most 1,024 addresses in all.
-	Scan []string `json:"scan,omitempty"`
-	// Accept makes BMCs that are found by a prefix of MACPrefixes accepted at once.
-	Accept *AcceptRule `json:"accept,omitempty"`
-}
-
-// AcceptRule says with what a found BMC is accepted.
-type AcceptRule struct {
-	CredentialsRef string `json:"credentialsRef"`
-	// CA is PEM that their certificates must be of. Without it, TrustFirst pins the
-	// certificate that each showed when it was found.
-	CA         string `json:"ca,omitempty"`
-	TrustFirst bool   `json:"trustFirst,omitempty"`
-}
-
 // Pool is an inclusive range of addresses.
 type Pool struct {
 	From string `json:"from"`
@@ -103,13 +82,28 @@ type SegmentIntent struct {
 	BMCMACs []string `json:"bmcMACs,omitempty"`
 }
 
-// Default fills the base URL and the lease time.
+// BootsHosts and HasBMCs say who may be on a segment of the role. An empty role is
+// boot.
+func (r SegmentRole) BootsHosts() bool { return r != SegmentBMC }
+
+// HasBMCs says whether BMCs are looked for.
+func (r SegmentRole) HasBMCs() bool { return r == SegmentBMC || r == SegmentBoth }
+
+// Default fills the role, the lease time and, where hosts boot, the base URL.
 func (s *Segment) Default() {
 	s.APIVersion, s.Kind = APIVersion, KindSegment
-	if s.Spec.BaseURL == "" && s.Spec.Address != "" {
+	if s.Spec.Role == "" {
+		s.Spec.Role = SegmentBoot
+	}
+	if s.Spec.BaseURL == "" && s.Spec.Address != "" && s.Spec.Role.BootsHosts() {
 		s.Spec.BaseURL = "http://" + s.Spec.Address
 	}
 	setDuration(&s.Spec.LeaseTime, time.Hour)
+	if s.Spec.BMCs != nil {
+		for i, p := range s.Spec.BMCs.MACPrefixes {
+			s.Spec.BMCs.MACPrefixes[i] = strings.ToLower(strings.ReplaceAll(p, "-", ":"))
+		}
+	}
 }
 
 // References names the rack.
@@ -128,7 +122,11 @@ func (s *Segment) Intent() (SegmentIntent, FieldErrors) {
 	var f FieldErrors
 	s.check(&f)
 	f.name("spec.rackRef.name", s.Spec.RackRef.Name)
-	in := SegmentIntent{Name: s.Metadata.Name, BaseURL: s.Spec.BaseURL, LeaseTime: s.Spec.LeaseTime.D()}
+	in := SegmentIntent{Name: s.Metadata.Name, BaseURL: s.Spec.BaseURL, LeaseTime: s.Spec.LeaseTime.D(), Role: s.Spec.Role}
+	if in.Role == "" {
+		in.Role = SegmentBoot
+	}
+	oneOf(&f, "spec.role", in.Role, SegmentBoot, SegmentBMC, SegmentBoth)
 	p, err := netip.ParsePrefix(s.Spec.Prefix)
 	if err != nil || !p.Addr().Is4() || p != p.Masked() {
 		f.add("spec.prefix", "%q is not an IPv4 subnet such as 10.7.0.0/24", s.Spec.Prefix)
@@ -169,12 +167,23 @@ func (s *Segment) Intent() (SegmentIntent, FieldErrors) {
 	}
 	in.Routers = list("spec.routers", s.Spec.Routers)
 	in.DNS = list("spec.dns", s.Spec.DNS)
+	s.checkBaseURL(&f)
+	f.between("spec.leaseTime", s.Spec.LeaseTime, time.Minute, 30*24*time.Hour)
+	s.checkBMCs(&f, &in)
+	return in, f
+}
+
+func (s *Segment) checkBaseURL(f *FieldErrors) {
+	if !s.Spec.Role.BootsHosts() {
+		if s.Spec.BaseURL != "" {
+			f.add("spec.baseURL", "nothing boots from a segment of role bmc; remove it, or use role both")
+		}
+		return
+	}
 	u, err := url.Parse(s.Spec.BaseURL)
 	if err != nil || u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
 		f.add("spec.baseURL", "%q is not scheme and authority such as http://10.7.0.1:8080", s.Spec.BaseURL)
 	} else if _, err := netip.ParseAddr(u.Hostname()); err != nil {
 		f.add("spec.baseURL", "host %q is not an IP literal; firmware may have no resolver", u.Hostname())
 	}
-	f.between("spec.leaseTime", s.Spec.LeaseTime, time.Minute, 30*24*time.Hour)
-	return in, f
 }

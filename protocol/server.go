@@ -3,7 +3,6 @@ package protocol
 import (
 	"fmt"
 	"net"
-	"regexp"
 	"strings"
 )
 
@@ -32,13 +31,17 @@ type ServerSpec struct {
 	BootMode     string `json:"bootMode,omitempty"`     // UEFI
 }
 
-// ServerStatus is what the hub adds when it prints a server; it is never stored.
+// ServerStatus is what the hub adds when it prints a server. Only the accepted
+// identity is stored.
 type ServerStatus struct {
 	Phase Phase `json:"phase,omitempty"`
-	// AcceptedIdentity is stored: what rackctl server accept was given.
+	// AcceptedIdentity is what rackctl server accept was given.
 	AcceptedIdentity string        `json:"acceptedIdentity,omitempty"`
 	Claim            string        `json:"claim,omitempty"`
 	Report           *ServerReport `json:"report,omitempty"`
+	// SafeStop and Detection are of the BMC's inventory, where it was read.
+	SafeStop  SafeStopClass  `json:"safeStop,omitempty"`
+	Detection DetectionClass `json:"detection,omitempty"`
 	// Conditions are the agent's and the hub's together.
 	Conditions []ConditionState `json:"conditions,omitempty"`
 }
@@ -57,6 +60,31 @@ func (s *Server) Default() {
 		s.Spec.MACs[i] = canonicalMAC(m)
 	}
 	s.Spec.UUID = strings.ToLower(s.Spec.UUID)
+}
+
+// ValidUUID says whether a text is a UUID in lower case.
+func ValidUUID(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if c != '-' {
+				return false
+			}
+		} else if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 36
+}
+
+// InterfaceMAC is a MAC address in the form of Server's; empty if it is of no
+// interface: a group's, all zero, or none at all.
+func InterfaceMAC(s string) string {
+	hw, err := net.ParseMAC(s)
+	if err != nil || len(hw) != 6 || hw[0]&1 == 1 || hw.String() == "00:00:00:00:00:00" {
+		return ""
+	}
+	return hw.String()
 }
 
 func canonicalMAC(s string) string {
@@ -80,23 +108,14 @@ func (s *Server) Validate() FieldErrors {
 	s.check(&f)
 	f.name("spec.bmcRef.name", s.Spec.BMCRef.Name)
 	f.name("spec.segmentRef.name", s.Spec.SegmentRef.Name)
-	mac := func(path, m string) {
-		hw, err := net.ParseMAC(m)
-		switch {
-		case err != nil || len(hw) != 6:
-			f.add(path, "%q is not a MAC address such as 52:54:00:12:34:56", m)
-		case hw[0]&1 == 1:
-			f.add(path, "%s is a group address, not that of an interface", m)
-		}
-	}
-	mac("spec.bootMAC", s.Spec.BootMAC)
+	f.mac("spec.bootMAC", s.Spec.BootMAC)
 	for i, m := range s.Spec.MACs {
-		mac(fmt.Sprintf("spec.macs[%d]", i), m)
+		f.mac(fmt.Sprintf("spec.macs[%d]", i), m)
 	}
 	if s.Spec.SystemURI != "" && !strings.HasPrefix(s.Spec.SystemURI, "/redfish/") {
 		f.add("spec.systemURI", "%q is not a path such as /redfish/v1/Systems/1", s.Spec.SystemURI)
 	}
-	if u := s.Spec.UUID; u != "" && !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(u) {
+	if u := s.Spec.UUID; u != "" && !ValidUUID(u) {
 		f.add("spec.uuid", "%q is not a UUID", u)
 	}
 	oneOf(&f, "spec.architecture", s.Spec.Architecture, "amd64", "arm64")

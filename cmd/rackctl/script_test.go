@@ -127,7 +127,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 func hubOf(ts *testscript.TestScript) *apitest.Hub { return ts.Value(hubKey{}).(*apitest.Hub) }
 
-// fleet server|claim|hold NAME FILE makes the hub's fleet report the status in
+// fleet server|claim|hold|bmc|probe NAME FILE makes the hub's fleet report the status in
 // a JSON file (a hold is named by its key); fleet event SERVER CODE MESSAGE
 // makes an event.
 func fleet(ts *testscript.TestScript, _ bool, args []string) {
@@ -145,6 +145,15 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 		var s protocol.ServerStatus
 		ts.Check(json.Unmarshal(raw, &s))
 		f.SetServer(args[1], s)
+	case "bmc": // one that was found and waits, if there is none of the name
+		var s protocol.BMCStatus
+		ts.Check(json.Unmarshal(raw, &s))
+		waits(ts, args[1], s)
+		f.SetBMC(args[1], s)
+	case "probe":
+		var list []protocol.Probe
+		ts.Check(json.Unmarshal(raw, &list))
+		f.SetProbe(args[1], list, nil)
 	case "claim":
 		var s protocol.ClaimStatus
 		ts.Check(json.Unmarshal(raw, &s))
@@ -156,6 +165,16 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 	default:
 		ts.Fatalf("unknown kind %s", args[0])
 	}
+}
+
+// waits makes a BMC of rack r1 as the hub's control does when an agent found it.
+func waits(ts *testscript.TestScript, name string, s protocol.BMCStatus) {
+	if _, err := store.Get[*protocol.BMC](hubOf(ts).Store, name); err == nil {
+		return
+	}
+	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "r1"}, MACAddress: s.Found.MAC}}
+	b.Metadata.Name, b.Status = name, protocol.BMCStatus{State: protocol.BMCPending, Found: s.Found, Address: s.Found.Address}
+	ts.Check(hubOf(ts).Store.Put(context.Background(), b))
 }
 
 // bind CLAIM SERVER gives a claim its server, as the hub's control does; with

@@ -36,6 +36,12 @@ const (
 type Fleet interface {
 	// Decorate fills the status of a resource from reports, for printing.
 	Decorate(obj protocol.Object)
+	// AcceptBMC makes a BMC that was found an accepted one.
+	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*protocol.BMC, error)
+	// AcceptServer accepts the board and interfaces that a server shows.
+	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*protocol.Server, error)
+	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
+	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
 	// Join checks the one-time token and admits an agent.
 	Join(ctx context.Context, r protoapi.JoinRequest) (protoapi.JoinAnswer, error)
 	// NewJoinToken makes a one-time token for a rack.
@@ -110,6 +116,7 @@ func New(cfg Config) (*API, error) {
 	a.registerApply()
 	a.registerHolds()
 	a.registerRequests()
+	a.registerBMCs()
 	a.registerEvents()
 	a.registerJoin()
 	a.registerHealth()

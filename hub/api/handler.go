@@ -55,7 +55,8 @@ func newMetrics(r prometheus.Registerer) metrics {
 // ServeHTTP admits a request, gives it a deadline and a caller, and turns a
 // panic into a problem.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	allowed := patience(r)
+	ctx, cancel := context.WithTimeout(r.Context(), allowed)
 	defer cancel()
 	open := openRoute(r)
 	who, known := a.authenticate(r)
@@ -94,6 +95,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeProblem(rec, protoapi.ProblemOf(err))
 		return
 	}
+	extend(w, allowed)
 	a.mux.ServeHTTP(rec, r)
 }
 

@@ -47,6 +47,7 @@ func registerKind[T protocol.Object](a *API) {
 			items := store.List[T](a.store)
 			for _, obj := range items {
 				a.fleet.Decorate(obj)
+				brief(obj)
 			}
 			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: protocol.APIVersion, Kind: string(kind) + "List", Items: items}}, nil
 		})
@@ -91,6 +92,15 @@ func registerKind[T protocol.Object](a *API) {
 		}
 		return decorated(a, res[0].Object.(T), nil)
 	})
+}
+
+// brief leaves out of a resource what is too long for a list of many thousands.
+func brief(obj protocol.Object) {
+	if b, ok := obj.(*protocol.BMC); ok {
+		for i, inv := range b.Status.Inventory {
+			b.Status.Inventory[i] = inv.Brief()
+		}
+	}
 }
 
 // decorated answers with a resource as people shall see it.

@@ -75,8 +75,11 @@ type Control struct {
 
 	joining sync.Mutex
 
-	condMu sync.Mutex
-	conds  map[string][]protocol.ConditionState // of claims, by name
+	conds, bmcConds, serverConds, agentConds *condBook // by name
+
+	asks     *asks
+	readings *readings
+	found    *foundBook
 }
 
 // New reads the epoch and the events from the store, and makes this start of the hub
@@ -84,7 +87,8 @@ type Control struct {
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(), poked: make(chan struct{}, 1),
-		conds: map[string][]protocol.ConditionState{}, sends: newSends(), contacts: newContacts(),
+		conds: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(),
+		sends: newSends(), contacts: newContacts(), asks: newAsks(), readings: newReadings(), found: newFoundBook(),
 		strangers: rate.NewLimiter(strangerRate, strangerRate),
 	}
 	c.images = newResolver(c)
@@ -158,6 +162,8 @@ func (c *Control) tick() {
 	c.resend()
 	c.syncs(now)
 	c.announceAgain(now)
+	c.asksAgain(now)
+	c.readInventories(now)
 }
 
 func (c *Control) send(topic string, msg any) {

@@ -19,6 +19,8 @@ func (c *Control) Decorate(obj protocol.Object) {
 	switch o := obj.(type) {
 	case *protocol.Server:
 		c.decorateServer(o)
+	case *protocol.BMC:
+		c.decorateBMC(o)
 	case *protocol.Claim:
 		c.decorateClaim(o)
 	case *protocol.Hold:
@@ -38,10 +40,12 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	name := s.Metadata.Name
 	r, at := c.mirror.server(name)
 	in := plan.Intent(f, s)
-	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Claim, Report: r}
+	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Claim, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity}
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
+	s.Status.Conditions = append(s.Status.Conditions, c.serverConds.of(name)...)
+	c.decorateClasses(f, s)
 	if lacking := c.tooOld(f, name); len(lacking) > 0 {
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{
 			Code: protocol.CondAgentTooOld, Since: c.began, Message: "its boot needs what the agent lacks: " + list(lacking),
@@ -94,7 +98,7 @@ func (c *Control) since(at time.Time) time.Time {
 
 func (c *Control) decorateClaim(cl *protocol.Claim) {
 	cl.Status.ObservedGeneration = cl.Metadata.Generation
-	cl.Status.Conditions = c.claimConds(cl.Metadata.Name)
+	cl.Status.Conditions = c.conds.of(cl.Metadata.Name)
 	s, err := store.Get[*protocol.Server](c.cfg.Store, cl.Status.Server)
 	if err != nil {
 		return

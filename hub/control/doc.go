@@ -1,7 +1,7 @@
 // Package control is the shell around package plan: it watches the store, binds
 // claims, resolves their images once, gives grants, and sees to it that every
-// agent has the newest documents. It files what agents sign, and answers what
-// the API prints of them. It has no branch on policy.
+// agent has the newest documents. It files what agents sign, asks them what is
+// behind their BMCs, and answers what the API prints of them. It has no branch on policy.
 //
 // Goroutines, all ended by the context given to Run:
 //

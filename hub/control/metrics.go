@@ -16,7 +16,9 @@ type metrics struct {
 	control                           *Control
 	state, servers, power, holds, age *prometheus.Desc
 	conditions, agents, open, fenced  *prometheus.Desc
-	refused, sent                     *prometheus.CounterVec
+	bmcs, asks, left                  *prometheus.Desc
+	refused, sent, answers            *prometheus.CounterVec
+	late                              prometheus.Counter
 }
 
 func newMetrics(c *Control) *metrics {
@@ -34,6 +36,15 @@ func newMetrics(c *Control) *metrics {
 		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_messages_sent_total", Help: "Messages to agents, by kind.",
 		}, []string{"kind"}),
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_answers_total", Help: "Questions to agents about BMCs that ended, by kind and result.",
+		}, []string{"kind", "result"}),
+		late: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rackboot_hub_answers_late_total", Help: "Answers of agents that nobody waited for.",
+		}),
+		left:       desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
+		bmcs:       desc("bmcs", "BMCs by rack and state.", "rack", "state"),
+		asks:       desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
 		state:      desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
 		servers:    desc("servers", "Servers by rack and phase.", "rack", "phase"),
 		power:      desc("servers_power", "Servers by rack and power state.", "rack", "power"),
@@ -47,11 +58,16 @@ func newMetrics(c *Control) *metrics {
 	for _, k := range sentKinds() {
 		m.sent.WithLabelValues(k)
 	}
+	for _, k := range []protocol.AskKind{protocol.AskInventory, protocol.AskProbe} {
+		for _, r := range results() {
+			m.answers.WithLabelValues(string(k), string(r))
+		}
+	}
 	return m
 }
 
 func sentKinds() []string {
-	return []string{protocol.LeafHold, protocol.LeafRack, protocol.LeafSync, kindAnnounce}
+	return []string{protocol.LeafHold, protocol.LeafRack, protocol.LeafSync, protocol.LeafAsk, kindAnnounce}
 }
 
 const kindAnnounce = "announce"
@@ -67,11 +83,13 @@ func (m *metrics) count(topic string) {
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left} {
 		ch <- d
 	}
 	m.refused.Describe(ch)
 	m.sent.Describe(ch)
+	m.answers.Describe(ch)
+	m.late.Describe(ch)
 }
 
 // Collect implements prometheus.Collector.
@@ -81,6 +99,8 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	m.refused.Collect(ch)
 	m.sent.Collect(ch)
+	m.answers.Collect(ch)
+	m.late.Collect(ch)
 	fenced := 0.0
 	if m.control.steppedDown() {
 		fenced = 1
@@ -88,6 +108,10 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	gauge(m.fenced, fenced)
 	type key struct{ rack, word string }
 	f := m.control.fleet()
+	states := map[key]int{}
+	for _, b := range f.BMCs {
+		states[key{b.Spec.RackRef.Name, string(stateOf(b))}]++
+	}
 	phases, powers, words, conds := map[key]int{}, map[key]int{}, map[key]int{}, map[key]int{}
 	for _, s := range f.Servers {
 		name, rack := s.Metadata.Name, f.RackOf(s.Metadata.Name)
@@ -128,6 +152,10 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		for _, w := range []protocol.HoldWord{protocol.HoldAccepted, protocol.HoldEnforced, protocol.HoldFenced, protocol.HoldReleased} {
 			gauge(m.holds, float64(words[key{rack, string(w)}]), rack, string(w))
 		}
+		gauge(m.left, float64(m.control.found.leftOut(rack)), rack)
+		for _, s := range protocol.BMCStates() {
+			gauge(m.bmcs, float64(states[key{rack, string(s)}]), rack, string(s))
+		}
 		for _, c := range protocol.Conditions() {
 			if n := conds[key{rack, string(c.Code)}]; n > 0 {
 				gauge(m.conditions, float64(n), rack, string(c.Code))
@@ -141,4 +169,5 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		gauge(m.agents, float64(byStage[s]), string(s))
 	}
 	gauge(m.open, float64(open))
+	gauge(m.asks, float64(m.control.asks.open()))
 }

@@ -31,6 +31,7 @@ type modern struct {
 	tail        uint64
 	seq         uint64
 	deaf        bool // keeps no document
+	asks        []protocol.Ask
 	hub         *wire.Verifier
 	signer      *wire.Signer
 	// wire takes what the agent sends instead of the hub, where it is set.
@@ -139,6 +140,10 @@ func (m *modern) takes(v message) {
 		var s protocol.Sync
 		open(&s)
 		m.sync(s)
+	case leaf == protocol.LeafAsk:
+		var q protocol.Ask
+		open(&q)
+		m.asks = append(m.asks, q)
 	case !m.deaf:
 		m.keeps(leaf, v.payload, open)
 	}

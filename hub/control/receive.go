@@ -44,6 +44,8 @@ func (c *Control) Receive(topic string, payload []byte) {
 		err = open(in, leaf, func(m protocol.Report) error { return c.report(ctx, a, m) })
 	case protocol.LeafEvent:
 		err = open(in, leaf, func(m protocol.EventBatch) error { return c.eventBatch(ctx, a, m) })
+	case protocol.LeafAnswer:
+		err = open(in, leaf, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
 	default:
 		c.refuse(agent, "", reasonTopic)
 	}

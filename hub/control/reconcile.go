@@ -37,6 +37,10 @@ func (c *Control) reconcile(ctx context.Context) error {
 	}
 	f := c.fleet()
 	errs := []error{c.vacate(ctx, f)}
+	changed, err := c.bmcs(ctx, f)
+	if errs = append(errs, err); changed {
+		f = c.fleet()
+	}
 	bindings, unbound := plan.Bind(f)
 	for _, b := range bindings {
 		errs = append(errs, c.bind(ctx, b))
@@ -53,7 +57,7 @@ func (c *Control) reconcile(ctx context.Context) error {
 		errs = append(errs, err)
 		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], extra...)
 	}
-	c.keepConds(conds)
+	c.conds.keep(conds, c.cfg.Clock())
 	errs = append(errs, c.sweep(ctx), c.compile(ctx))
 	return errors.Join(errs...)
 }
@@ -73,6 +77,7 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		}
 		c.mirror.drop(r.Status.Agent, servers)
 		c.contacts.drop(r.Status.Agent)
+		c.found.drop(r.Metadata.Name)
 		r.Status.Agent = ""
 		if err := c.cfg.Store.Put(ctx, r); err != nil {
 			return err
@@ -175,28 +180,4 @@ func (c *Control) rackHasAgent(f plan.Fleet, server string) bool {
 		}
 	}
 	return false
-}
-
-// keepConds replaces the claims' conditions, keeping since when each is so.
-func (c *Control) keepConds(next map[string][]protocol.ConditionState) {
-	c.condMu.Lock()
-	defer c.condMu.Unlock()
-	now := c.cfg.Clock()
-	for claim, list := range next {
-		for i := range list {
-			list[i].Since = now
-			for _, old := range c.conds[claim] {
-				if old.Code == list[i].Code {
-					list[i].Since = old.Since
-				}
-			}
-		}
-	}
-	c.conds = next
-}
-
-func (c *Control) claimConds(name string) []protocol.ConditionState {
-	c.condMu.Lock()
-	defer c.condMu.Unlock()
-	return append([]protocol.ConditionState(nil), c.conds[name]...)
 }

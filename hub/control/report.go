@@ -31,6 +31,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		rack, err := c.cfg.Store.RackOf(s.Server)
 		return err != nil || rack != m.Rack
 	})
+	c.found.put(m)
 	c.mirror.put(m, now)
 	defer c.poke()
 	var errs []error

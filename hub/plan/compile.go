@@ -1,12 +1,20 @@
 package plan
 
-import "rackboot/protocol"
+import (
+	"fmt"
+	"slices"
+
+	"rackboot/protocol"
+)
 
 // Documents are what one agent is to have, without heads and times: the ledger
 // gives those when the content differs from what was last sent.
 type Documents struct {
 	Holds protocol.HoldDoc
 	Racks []protocol.RackDoc // by shard
+	// Withheld says why a server's entry does not travel, by server. The agent keeps
+	// the one that it has.
+	Withheld map[string]string
 	// TooOld is what the agent lacks for the boot of a server, which is left out.
 	TooOld map[string][]protocol.Capability
 }
@@ -27,9 +35,13 @@ func Compile(f Fleet) map[string]Documents {
 func compileRack(f Fleet, r *protocol.Rack) Documents {
 	name, agent, term := r.Metadata.Name, r.Status.Agent, r.Status.Term
 	peer := f.Peers[agent]
-	d := Documents{Holds: compileHolds(f, r, peer), TooOld: map[string][]protocol.Capability{}}
+	d := Documents{Holds: compileHolds(f, r, peer), TooOld: map[string][]protocol.Capability{}, Withheld: map[string]string{}}
 	var servers []protocol.ServerIntent
 	for _, s := range f.index.byRack[name] {
+		if why := withheld(f.bmc(s.Spec.BMCRef.Name)); why != "" {
+			d.Withheld[s.Metadata.Name] = why
+			continue
+		}
 		in := Intent(f, s)
 		if lacking := fit(&in, peer); len(lacking) > 0 {
 			d.TooOld[in.Server] = lacking
@@ -40,24 +52,61 @@ func compileRack(f Fleet, r *protocol.Rack) Documents {
 	for i, chunk := range shards {
 		doc := protocol.RackDoc{Agent: agent, Term: term, Shard: i, Shards: len(shards), Servers: chunk}
 		if i == 0 {
-			doc.Rack = rackIntent(f, r)
+			doc.Rack = rackIntent(f, r, peer)
 		}
 		d.Racks = append(d.Racks, doc)
 	}
 	return d
 }
 
-func rackIntent(f Fleet, r *protocol.Rack) *protocol.RackIntent {
+// withheld says why nothing that needs a BMC travels to an agent; empty if it does.
+func withheld(b *protocol.BMC) string {
+	switch {
+	case b.Pending():
+		return fmt.Sprintf("BMC %s was found and waits to be accepted: rackctl bmc accept %s", b.Metadata.Name, b.Metadata.Name)
+	case b.Reach() == "":
+		return fmt.Sprintf("the address of BMC %s is not known: %s was not seen on a bmc segment of the rack", b.Metadata.Name, b.Spec.MACAddress)
+	}
+	return ""
+}
+
+// BMCIntent is how an agent reaches a BMC; false while it may not or cannot.
+func BMCIntent(b *protocol.BMC) (protocol.BMCIntent, bool) {
+	return protocol.BMCIntent{
+		Name: b.Metadata.Name, Address: b.Reach(), CredentialsRef: b.Spec.CredentialsRef,
+		Fingerprint: b.Spec.TLS.Fingerprint, CA: b.Spec.TLS.CA,
+	}, withheld(b) == ""
+}
+
+func rackIntent(f Fleet, r *protocol.Rack, peer Peer) *protocol.RackIntent {
 	in := &protocol.RackIntent{
 		Name: r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
 	}
 	for _, s := range f.index.parts[r.Metadata.Name] {
-		if seg, errs := s.Intent(); len(errs) == 0 {
-			in.Segments = append(in.Segments, seg)
+		seg, errs := s.Intent()
+		// An agent that knows no roles would take it for one that hosts boot from.
+		tooOld := !seg.Role.BootsHosts() && !slices.Contains(peer.Capabilities, protocol.CapAsk)
+		if len(errs) > 0 || tooOld {
+			continue
 		}
+		if seg.Role.HasBMCs() {
+			seg.BMCMACs = bmcMACs(f, r.Metadata.Name)
+		}
+		in.Segments = append(in.Segments, seg)
 	}
 	return in
+}
+
+// bmcMACs are of the rack's accepted BMCs whose address is that of their lease.
+func bmcMACs(f Fleet, rack string) (out []string) {
+	for _, b := range f.BMCs {
+		if b.Spec.RackRef.Name == rack && !b.Pending() && b.Spec.MACAddress != "" && b.Spec.Address == "" {
+			out = append(out, b.Spec.MACAddress)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Intent is what one server shall be.
@@ -65,12 +114,10 @@ func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
 	in := protocol.ServerIntent{
 		Server: s.Metadata.Name, UID: s.Metadata.UID, SystemURI: s.Spec.SystemURI, Segment: s.Spec.SegmentRef.Name,
 		BootMAC: s.Spec.BootMAC, MACs: s.Spec.MACs, UUID: s.Spec.UUID, Architecture: s.Spec.Architecture,
+		Identity: s.Status.AcceptedIdentity,
 	}
 	if b := f.bmc(s.Spec.BMCRef.Name); b != nil {
-		in.BMC = protocol.BMCIntent{
-			Name: b.Metadata.Name, Address: b.Spec.Address, CredentialsRef: b.Spec.CredentialsRef,
-			Fingerprint: b.Spec.TLS.Fingerprint, CA: b.Spec.TLS.CA,
-		}
+		in.BMC, _ = BMCIntent(b)
 	}
 	c := f.ClaimOf(s.Metadata.Name)
 	if c == nil {

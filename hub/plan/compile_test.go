@@ -26,7 +26,7 @@ func makeFleet(racks, servers int) Fleet {
 	for i := range racks {
 		name := fmt.Sprintf("r%d", i)
 		f.Racks = append(f.Racks, named(&protocol.Rack{Status: protocol.RackStatus{Agent: name + "-1", Term: 1}}, name))
-		f.BMCs = append(f.BMCs, named(&protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: name}}}, "b-"+name))
+		f.BMCs = append(f.BMCs, named(&protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: name}, Address: "https://10.7.0.2"}}, "b-"+name))
 	}
 	for i := range servers {
 		f.Servers = append(f.Servers, serverOf(fmt.Sprintf("n%04d", i), f.Racks[i%racks].Metadata.Name))

@@ -61,6 +61,50 @@ func (f Fleet) server(name string) *protocol.Server {
 	return nil
 }
 
+// behind are the servers of a BMC.
+func (f Fleet) behind(bmc string) (out []*protocol.Server) {
+	if f.index != nil {
+		return f.index.behind[bmc]
+	}
+	for _, s := range f.Servers {
+		if s.Spec.BMCRef.Name == bmc {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Behind are the names of the servers of a BMC.
+func (f Fleet) Behind(bmc string) (out []string) {
+	for _, s := range f.behind(bmc) {
+		out = append(out, s.Metadata.Name)
+	}
+	return out
+}
+
+// segmentOf is a segment of a rack by its name, or nil.
+func (f Fleet) segmentOf(rack, name string) *protocol.Segment {
+	for _, s := range f.segments(rack) {
+		if s.Metadata.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// segments are those of a rack.
+func (f Fleet) segments(rack string) (out []*protocol.Segment) {
+	if f.index != nil {
+		return f.index.parts[rack]
+	}
+	for _, s := range f.Segments {
+		if s.Spec.RackRef.Name == rack {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // RackOf is the rack of a server, through its BMC; empty if it dangles.
 func (f Fleet) RackOf(server string) string {
 	s := f.server(server)

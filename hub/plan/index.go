@@ -14,6 +14,7 @@ type index struct {
 	holds   map[string][]*protocol.Hold // by rack
 	asked   map[string][]Request        // by rack
 	parts   map[string][]*protocol.Segment
+	behind  map[string][]*protocol.Server // by BMC
 }
 
 // Indexed is the fleet with an index of what it has now. Its slices must not be
@@ -24,6 +25,7 @@ func (f Fleet) Indexed() Fleet {
 		claims: make(map[string]*protocol.Claim, len(f.Claims)), configs: make(map[string]*protocol.BootConfiguration, len(f.Configs)),
 		held: map[string]bool{}, byRack: map[string][]*protocol.Server{}, holds: map[string][]*protocol.Hold{},
 		asked: map[string][]Request{}, parts: map[string][]*protocol.Segment{},
+		behind: map[string][]*protocol.Server{},
 	}
 	for _, b := range f.BMCs {
 		first(x.bmcs, b.Metadata.Name, b)
@@ -40,6 +42,7 @@ func (f Fleet) Indexed() Fleet {
 	f.index = x
 	for _, s := range f.Servers {
 		group(x.byRack, f.RackOf(s.Metadata.Name), s)
+		group(x.behind, s.Spec.BMCRef.Name, s)
 	}
 	for _, h := range f.Holds {
 		group(x.holds, f.RackOfHold(h), h)

@@ -23,6 +23,7 @@ const (
 // ApplyOptions say how to apply and for whom.
 type ApplyOptions struct {
 	DryRun bool   // check everything, write nothing
+	Create bool   // a resource that exists is a conflict
 	By     string // the authenticated caller
 }
 
@@ -63,7 +64,7 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 	}
 	done := map[int]Outcome{}
 	for try := 1; ; try++ {
-		items, err := s.prepare(objs)
+		items, err := s.prepare(objs, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +127,7 @@ type applyItem struct {
 }
 
 // prepare checks the whole set and works out what to write.
-func (s *Store) prepare(objs []protocol.Object) ([]applyItem, error) {
+func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions) ([]applyItem, error) {
 	c := newChecker(s, len(objs))
 	items := make([]applyItem, len(objs))
 	seen := map[string]int{}
@@ -135,6 +136,7 @@ func (s *Store) prepare(objs []protocol.Object) ([]applyItem, error) {
 		if err != nil {
 			return nil, protocol.Errorf(protocol.CodeInvalid, "apply", "object %d: %w", i, err)
 		}
+		clearStatus(next)
 		next.Default()
 		h := next.Head()
 		c.name(i, h)
@@ -154,6 +156,9 @@ func (s *Store) prepare(objs []protocol.Object) ([]applyItem, error) {
 		case err == nil:
 			items[i].old = old
 			c.identity(i, &in.Head().Metadata, &old.Head().Metadata)
+			if opts.Create {
+				c.addConflict(i, "metadata.name", "it exists already")
+			}
 			if items[i].outcome, err = merge(next, old); err != nil {
 				return nil, protocol.Errorf(protocol.CodeInternal, "apply", "%w", err)
 			}
@@ -161,9 +166,11 @@ func (s *Store) prepare(objs []protocol.Object) ([]applyItem, error) {
 			c.identity(i, &in.Head().Metadata, nil)
 			h.Metadata = protocol.Metadata{Name: h.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
 			s.stamp(&h.Metadata)
-			clearStatus(next)
 		default:
 			return nil, err
+		}
+		if b, ok := next.(*protocol.BMC); ok {
+			accept(b, items[i].old, opts.By)
 		}
 	}
 	c.set(items)

@@ -94,9 +94,15 @@ func (c *checker) set(items []applyItem) {
 				}
 			}
 		}
-		if srv, ok := it.next.(*protocol.Server); ok {
+		switch next := it.next.(type) {
+		case *protocol.Server:
 			servers = true
-			c.sameRack(i, srv, lookup)
+			c.sameRack(i, next, lookup)
+			if s, ok := lookup(protocol.KindSegment, next.Spec.SegmentRef.Name).(*protocol.Segment); ok && !s.Spec.Role.BootsHosts() {
+				c.add(i, "spec.segmentRef.name", "segment %q is of role bmc, from which nothing boots; name one of role boot or both", s.Metadata.Name)
+			}
+		case *protocol.BMC:
+			c.uniqueMAC(i, next, items)
 		}
 		if it.old != nil {
 			c.change(i, it, lookup)
@@ -136,6 +142,11 @@ func (c *checker) change(i int, it applyItem, lookup func(protocol.Kind, string)
 	case *protocol.Segment:
 		if was := it.old.(*protocol.Segment).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
 			c.add(i, "spec.rackRef.name", "a segment cannot move from rack %q; delete it and create it in the other rack", was)
+		}
+		if !next.Spec.Role.BootsHosts() && it.old.(*protocol.Segment).Spec.Role.BootsHosts() {
+			if who := c.store.referring(protocol.KindSegment, next.Metadata.Name, protocol.KindServer); len(who) > 0 {
+				c.add(i, "spec.role", "nothing boots from a segment of role bmc, and %s do; use role both", joined(who))
+			}
 		}
 	case *protocol.Server:
 		old := it.old.(*protocol.Server)

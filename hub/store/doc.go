@@ -6,6 +6,7 @@
 //	res.<plural>.<name>   a resource as JSON, such as res.servers.r1-n3
 //	request.<id>          a StoredRequest as JSON
 //	ledger.<agent>        a Ledger as JSON
+//	inventory.<bmc>       an Inventory as JSON
 //	meta.<name>           bytes of the caller's, such as epochs and keys
 //
 // Reads come from a mirror in memory that [Store.Run] feeds from the watch.

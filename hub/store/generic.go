@@ -58,6 +58,8 @@ func clearStatus(obj protocol.Object) {
 	switch o := obj.(type) {
 	case *protocol.Rack:
 		o.Status = protocol.RackStatus{}
+	case *protocol.BMC:
+		o.Status = protocol.BMCStatus{}
 	case *protocol.Server:
 		o.Status = protocol.ServerStatus{}
 	case *protocol.Claim:

@@ -13,7 +13,8 @@ func bucketOf(kind protocol.Kind) string { return "res." + kind.Plural() }
 func keyOf(kind protocol.Kind, name string) string { return bucketOf(kind) + "." + name }
 
 // encode makes the stored form: without the revision, which is the entry's, and
-// without a Server's status, which is never stored.
+// without what is only shown: of a Server's status the accepted identity is stored,
+// and of a BMC's what decides.
 func encode(obj protocol.Object) ([]byte, error) {
 	meta := &obj.Head().Metadata
 	revision := meta.Revision
@@ -21,7 +22,12 @@ func encode(obj protocol.Object) ([]byte, error) {
 	defer func() { meta.Revision = revision }()
 	if srv, ok := obj.(*protocol.Server); ok {
 		bare := *srv
-		bare.Status = protocol.ServerStatus{}
+		bare.Status = protocol.ServerStatus{AcceptedIdentity: srv.Status.AcceptedIdentity}
+		return json.Marshal(&bare)
+	}
+	if b, ok := obj.(*protocol.BMC); ok {
+		bare := *b
+		bare.Status = protocol.BMCStatus{State: b.Status.State, AcceptedBy: b.Status.AcceptedBy, Found: b.Status.Found, Address: b.Status.Address}
 		return json.Marshal(&bare)
 	}
 	return json.Marshal(obj)

@@ -32,7 +32,8 @@ type Store struct {
 	logger *slog.Logger
 	mirror *mirror
 
-	ledgers *decoded
+	ledgers     *decoded
+	inventories *inventories
 
 	// setLock serialises Apply and Delete, holdLock serialises what creates
 	// holds or must not miss one. setLock is taken before holdLock.
@@ -53,7 +54,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		kv: cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger,
-		mirror: newMirror(), ledgers: newDecoded(),
+		mirror: newMirror(), ledgers: newDecoded(), inventories: newInventories(),
 		setLock: newLock(), holdLock: newLock(),
 	}
 	entries, revision, err := cfg.KV.List(ctx, "")

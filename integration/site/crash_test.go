@@ -25,6 +25,8 @@ import (
 // not passed fails the test.
 func points(t *testing.T) []string {
 	t.Helper()
+	// No BMC is found and no board changes here; package control dies at those itself.
+	elsewhere := regexp.MustCompile(`^hub\.(bmc|server)\.`)
 	at := regexp.MustCompile(`Crash\.At\("(hub\.[^"]+)"`)
 	var out []string
 	if err := filepath.WalkDir("../../hub", func(path string, d fs.DirEntry, err error) error {
@@ -33,7 +35,9 @@ func points(t *testing.T) []string {
 		}
 		raw, err := os.ReadFile(path)
 		for _, m := range at.FindAllStringSubmatch(string(raw), -1) {
-			out = append(out, m[1])
+			if !elsewhere.MatchString(m[1]) {
+				out = append(out, m[1])
+			}
 		}
 		return err
 	}); err != nil {

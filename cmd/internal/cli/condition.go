@@ -36,6 +36,8 @@ func conditionsOf(obj protocol.Object) []protocol.ConditionState {
 	switch o := obj.(type) {
 	case *protocol.Server:
 		return o.Status.Conditions
+	case *protocol.BMC:
+		return o.Status.Conditions
 	case *protocol.Claim:
 		return o.Status.Conditions
 	case *protocol.Agent:

@@ -31,7 +31,11 @@ func (a *app) describeCmd() *cobra.Command {
 			now := time.Now()
 			v := objectsView(kind, []protocol.Object{obj}, now)
 			v.single = true
-			return a.print.describe(v, facts(v, obj), conditionText(conditionsOf(obj), now))
+			text := conditionText(conditionsOf(obj), now)
+			if b, ok := obj.(*protocol.BMC); ok {
+				text = inventoryText(b) + text
+			}
+			return a.print.describe(v, facts(v, obj), text)
 		},
 	}
 }
@@ -51,9 +55,12 @@ func facts(v view, obj protocol.Object) []fact {
 	}
 	out = append(out, fact{"Labels", strings.Join(labels, ",")}, fact{"Uid", m.UID}, fact{"Generation", fmt.Sprint(m.Generation)},
 		fact{"Created", stamp(m.CreatedAt)}, fact{"Deleted", stamp(m.DeletedAt)})
+	if b, ok := obj.(*protocol.BMC); ok {
+		out = append(out, bmcFacts(b)...)
+	}
 	if s, ok := obj.(*protocol.Server); ok && s.Status.Report != nil {
 		r := s.Status.Report
-		out = append(out, fact{"Power epoch", fmt.Sprint(r.PowerEpoch)}, fact{"Last powered on", stamp(r.LastPoweredOn)},
+		out = append(out, fact{"Identity", r.Identity}, fact{"Accepted identity", s.Status.AcceptedIdentity}, fact{"Power epoch", fmt.Sprint(r.PowerEpoch)}, fact{"Last powered on", stamp(r.LastPoweredOn)},
 			fact{"Reboot pending since", stamp(r.PendingRebootSince)}, fact{"Read error", r.Observation.Error})
 		if t := r.Attempt; t != nil {
 			out = append(out, fact{"Attempt since", stamp(&t.Since)}, fact{"Attempt evidence", string(t.Evidence)},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 	"unicode/utf8"
 
 	"rackboot/cmd/internal/manifest"
@@ -161,7 +162,15 @@ func escaped(raw []byte) []byte {
 	return out
 }
 
+// dash is a text in one line, or a hyphen for none. Some of what is shown comes from
+// BMCs, and a terminal might obey its control characters.
 func dash(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s)
 	if s == "" {
 		return "-"
 	}

@@ -34,7 +34,7 @@ func columns(narrow string, wide ...string) []column {
 func columnsOf(kind protocol.Kind) []column {
 	switch kind {
 	case protocol.KindServer:
-		return columns("NAME PHASE POWER ATTEMPT INTENDED OBSERVED CLAIM HOLDS CONDITIONS AGE", "BMC", "SEGMENT", "BOOT-MAC", "STOPPED-SINCE")
+		return columns("NAME PHASE POWER ATTEMPT INTENDED OBSERVED CLAIM HOLDS CONDITIONS AGE", "BMC", "SEGMENT", "BOOT-MAC", "STOPPED-SINCE", "SAFE-STOP", "DETECTION")
 	case protocol.KindClaim:
 		return columns("NAME PHASE SERVER POWER IMAGE CONDITIONS AGE", "FIRST-BOOT", "UID")
 	case protocol.KindHold:
@@ -44,9 +44,9 @@ func columnsOf(kind protocol.Kind) []column {
 	case protocol.KindRack:
 		return columns("NAME AGENT TERM SOFT-TIMEOUT SETTLE POLL", "DESCRIPTION")
 	case protocol.KindSegment:
-		return columns("NAME RACK PREFIX POOL ADDRESS", "BASE-URL", "LEASE")
+		return columns("NAME RACK ROLE PREFIX POOL ADDRESS", "BASE-URL", "LEASE", "SCAN", "MAC-PREFIXES")
 	case protocol.KindBMC:
-		return columns("NAME RACK ADDRESS CREDENTIALS", "FINGERPRINT")
+		return columns("NAME RACK STATE ADDRESS VENDOR MODEL SERVERS FOUND-BY CONDITIONS", "MAC", "FINGERPRINT", "ACCEPTED-BY", "CREDENTIALS")
 	case protocol.KindBootConfiguration:
 		return columns("NAME SERVER CLAIM STATE PROVISIONED CONDITIONS", "IMAGE", "DIGEST")
 	}
@@ -87,12 +87,16 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 			o.Spec.PollInterval.String(), o.Spec.Description,
 		}
 	case *protocol.Segment:
+		scan, prefixes := "", ""
+		if b := o.Spec.BMCs; b != nil {
+			scan, prefixes = strings.Join(b.Scan, ","), strings.Join(b.MACPrefixes, ",")
+		}
 		return []string{
-			name, o.Spec.RackRef.Name, o.Spec.Prefix, o.Spec.Pool.From + "-" + o.Spec.Pool.To, o.Spec.Address,
-			o.Spec.BaseURL, o.Spec.LeaseTime.String(),
+			name, o.Spec.RackRef.Name, string(o.Spec.Role), o.Spec.Prefix, o.Spec.Pool.From + "-" + o.Spec.Pool.To, o.Spec.Address,
+			o.Spec.BaseURL, o.Spec.LeaseTime.String(), scan, prefixes,
 		}
 	case *protocol.BMC:
-		return []string{name, o.Spec.RackRef.Name, o.Spec.Address, o.Spec.CredentialsRef, o.Spec.TLS.Fingerprint}
+		return bmcCells(o, now)
 	case *protocol.BootConfiguration:
 		provisioned := ""
 		if p := o.Status.Provisioned; p != nil {
@@ -126,6 +130,7 @@ func serverCells(s *protocol.Server, now time.Time) []string {
 		s.Metadata.Name, string(s.Status.Phase), power, attempt, intended, observed, s.Status.Claim,
 		strconv.Itoa(holds), conditionCodes(s.Status.Conditions, now), read,
 		s.Spec.BMCRef.Name, s.Spec.SegmentRef.Name, s.Spec.BootMAC, since,
+		string(s.Status.SafeStop), string(s.Status.Detection),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
@@ -16,9 +17,14 @@ type CannedFleet struct {
 	servers map[string]protocol.ServerStatus
 	holds   map[string]protocol.HoldStatus // by key
 	claims  map[string]protocol.ClaimStatus
+	bmcs    map[string]protocol.BMCStatus
+	probes  map[string][]protocol.Probe // by BMC
+	failure error                       // of Probe
 	events  []protoapi.EventRecord
 	token   string
 	Broken  bool // Decorate panics
+	// Store is what is accepted in; New sets it.
+	Store *store.Store
 }
 
 // SetServer says what Decorate fills for a server.
@@ -40,6 +46,21 @@ func (f *CannedFleet) SetClaim(name string, s protocol.ClaimStatus) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set(&f.claims, name, s)
+}
+
+// SetBMC says what Decorate fills for a BMC, besides its state.
+func (f *CannedFleet) SetBMC(name string, s protocol.BMCStatus) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set(&f.bmcs, name, s)
+}
+
+// SetProbe says what Probe finds out; an error fails it.
+func (f *CannedFleet) SetProbe(bmc string, probes []protocol.Probe, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set(&f.probes, bmc, probes)
+	f.failure = err
 }
 
 // AddEvent appends an event of agent a1.
@@ -68,7 +89,14 @@ func (f *CannedFleet) Decorate(obj protocol.Object) {
 	}
 	switch o := obj.(type) {
 	case *protocol.Server:
+		accepted := o.Status.AcceptedIdentity
 		o.Status = f.servers[o.Metadata.Name]
+		o.Status.AcceptedIdentity = accepted
+	case *protocol.BMC:
+		if s, ok := f.bmcs[o.Metadata.Name]; ok {
+			s.State, s.AcceptedBy = o.Status.State, o.Status.AcceptedBy
+			o.Status = s
+		}
 	case *protocol.Claim:
 		if s, ok := f.claims[o.Metadata.Name]; ok {
 			o.Status = s

@@ -46,6 +46,7 @@ func New(t testing.TB) *Hub {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.Fleet.Store = h.Store
 	handler, err := api.New(api.Config{
 		Store: h.Store, Fleet: h.Fleet, Token: Token, Clock: Now, NewID: newID, Registerer: h.Registry, Version: "test",
 		Ready: func() error {

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/bmc/sim"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// A probe with --direct needs neither hub nor agent, only what trusts the BMC, and
+// shows no password.
+func TestProbeDirect(t *testing.T) {
+	machine := sim.NewSimulated(sim.SimulatedConfig{Post: 60 * time.Millisecond, Shutdown: 20 * time.Millisecond})
+	b, err := sim.New(sim.Config{Machine: machine, Username: "operator", Password: "correct horse"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	file := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	right, wrong := file("right", "correct horse\n"), file("wrong", "wrong horse\n")
+	for name, c := range map[string]struct {
+		password string
+		trust    []string
+		code     protocol.Code
+		says     string // in what goes to standard error
+	}{
+		"pinned":             {right, []string{"--fingerprint", b.Fingerprint()}, "", ""},
+		"as it shows itself": {right, []string{"--trust-shown"}, "", "shows a certificate with the fingerprint " + b.Fingerprint() + "; it is pinned"},
+		"untrusted":          {right, nil, protocol.CodeInvalid, "shows a certificate with the fingerprint " + b.Fingerprint()},
+		"another pin":        {right, []string{"--fingerprint", "sha256:" + strings.Repeat("00", 32)}, protocol.CodeDenied, "certificate"},
+		"wrong password":     {wrong, []string{"--fingerprint", b.Fingerprint()}, protocol.CodeDenied, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			got := Run(t.Context(), Config{
+				Args: append([]string{"bmc", "probe", "--direct", "--address", b.Address(), "--user", "operator", "--password-file", c.password, "-o", "json"}, c.trust...),
+				Out:  &out, Err: &errs, Getenv: func(string) string { return "" },
+			})
+			want := 0
+			if c.code != "" {
+				want = c.code.ExitCode()
+			}
+			if got != want || !strings.Contains(errs.String(), c.says) || strings.Contains(out.String()+errs.String(), "horse") {
+				t.Fatalf("exit code %d, want %d: %s", got, want, errs.String())
+			}
+			if c.code != "" {
+				return
+			}
+			var list api.ProbeList
+			if err := json.Unmarshal(out.Bytes(), &list); err != nil || len(list.Items) != 1 || list.Items[0].Version != protocol.ProbeVersion || list.Items[0].Inventory.SystemURI == "" {
+				t.Errorf("%v: %s", err, out.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+func (a *app) serverCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "server", Short: "Accept what a server shows after a board was changed", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.serverAcceptCmd())
+	return cmd
+}
+
+func (a *app) serverAcceptCmd() *cobra.Command {
+	var identity string
+	cmd := &cobra.Command{
+		Use: "accept SERVER", Short: "Accept the board and interfaces that a server shows now", Args: cobra.ExactArgs(1),
+		Long: "Accept the board and interfaces that a server shows now. After a change the agent powers\n" +
+			"nothing on until that was done; see the condition IdentityChanged.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			if identity == "" {
+				s, err := api.Get[*protocol.Server](cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
+				if s.Status.Report == nil || s.Status.Report.Identity == "" {
+					return protocol.Errorf(protocol.CodeUnavailable, "accept server", "the agent has not reported what board and interfaces server %q has", args[0]).
+						WithHint("wait until its BMC was read; rackctl describe server %s", args[0])
+				}
+				identity = s.Status.Report.Identity
+			}
+			s, err := c.AcceptServer(cmd.Context(), args[0], api.AcceptServer{Identity: identity})
+			if err != nil {
+				return err
+			}
+			a.progress("server %s: identity %s accepted", args[0], identity)
+			v := objectsView(protocol.KindServer, []protocol.Object{s}, time.Now())
+			v.single = true
+			return a.print.show(v)
+		},
+	}
+	cmd.Flags().StringVar(&identity, "identity", "", "the identity to accept (default: the one that is reported now)")
+	return cmd
+}

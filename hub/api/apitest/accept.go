@@ -1,0 +1,49 @@
+package apitest
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// AcceptBMC implements Fleet.
+func (f *CannedFleet) AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*protocol.BMC, error) {
+	b, err := store.Get[*protocol.BMC](f.Store, name)
+	if err != nil {
+		return nil, err
+	}
+	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, protocol.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
+	b.Status.State, b.Status.AcceptedBy = protocol.BMCAccepted, by
+	if wrong := b.Validate(); len(wrong) > 0 {
+		return nil, protocol.Errorf(protocol.CodeInvalid, "accept bmc", "%w", wrong)
+	}
+	return b, f.Store.Put(ctx, b)
+}
+
+// AcceptServer implements Fleet: only what SetServer shows can be accepted.
+func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, _ string) (*protocol.Server, error) {
+	s, err := store.Get[*protocol.Server](f.Store, name)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	rep := f.servers[name].Report
+	f.mu.Unlock()
+	if rep == nil || rep.Identity != r.Identity {
+		return nil, protocol.Errorf(protocol.CodeConflict, "accept server", "server %q shows another identity now", name)
+	}
+	s.Status.AcceptedIdentity = r.Identity
+	return s, f.Store.Put(ctx, s)
+}
+
+// Probe implements Fleet.
+func (f *CannedFleet) Probe(_ context.Context, bmc, _ string) ([]protocol.Probe, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failure != nil {
+		return nil, f.failure
+	}
+	return f.probes[bmc], nil
+}

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// maxURI bounds the path of a system in a request.
+const maxURI = 512
+
+func (a *API) registerBMCs() {
+	bmcs, servers := protoapi.PathKind(protocol.KindBMC)+"/{name}", protoapi.PathKind(protocol.KindServer)+"/{name}"
+	op := a.operation(http.MethodPost, bmcs+"/accept", "acceptBMC",
+		"Accept a BMC that was found; idempotent", reflect.TypeFor[protoapi.AcceptBMC]())
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.BMC], error) {
+		var req protoapi.AcceptBMC
+		if err := body("accept bmc", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+		b, err := a.fleet.AcceptBMC(ctx, in.Name, req, caller(ctx))
+		return decorated(a, b, err)
+	})
+
+	op = a.operation(http.MethodPost, servers+"/accept", "acceptServer",
+		"Accept the board and interfaces that a server shows; idempotent", reflect.TypeFor[protoapi.AcceptServer]())
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.Server], error) {
+		var req protoapi.AcceptServer
+		if err := body("accept server", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+		s, err := a.fleet.AcceptServer(ctx, in.Name, req, caller(ctx))
+		return decorated(a, s, err)
+	})
+
+	op = a.operation(http.MethodPost, bmcs+"/probe", "probeBMC",
+		"Find out what a BMC can do, by reads alone; waits for the rack's agent", reflect.TypeFor[protoapi.ProbeRequest]())
+	register(a, op, a.probe)
+}
+
+func (a *API) probe(ctx context.Context, in *namedBody) (*answer[protoapi.ProbeList], error) {
+	const op = "probe"
+	var req protoapi.ProbeRequest
+	if err := body(op, in.RawBody, &req); err != nil {
+		return nil, err
+	}
+	if u := req.SystemURI; u != "" && (!strings.HasPrefix(u, "/redfish/") || len(u) > maxURI) {
+		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "systemURI is not a path such as /redfish/v1/Systems/1"))
+	}
+	list, err := a.fleet.Probe(ctx, in.Name, req.SystemURI)
+	if err != nil {
+		return nil, problem(err)
+	}
+	return &answer[protoapi.ProbeList]{protoapi.ProbeList{Items: list}}, nil
+}
+
+// patience is how long a request may take: one that waits for an agent takes longer
+// than one that the hub answers itself.
+func patience(r *http.Request) time.Duration {
+	bmcs := protoapi.PathKind(protocol.KindBMC) + "/"
+	if rest, ok := strings.CutPrefix(r.URL.Path, bmcs); ok && r.Method == http.MethodPost && strings.HasSuffix(rest, "/probe") {
+		return protoapi.ProbeWait + requestTimeout
+	}
+	return requestTimeout
+}
+
+// extend lets a connection wait as long as its request may take.
+func extend(w http.ResponseWriter, allowed time.Duration) {
+	if allowed == requestTimeout {
+		return
+	}
+	rc, until := http.NewResponseController(w), time.Now().Add(allowed+requestTimeout)
+	// A writer without deadlines has none to extend. The read deadline too: while a
+	// handler runs, the connection is read to see whether the client is gone.
+	_ = rc.SetWriteDeadline(until)
+	_ = rc.SetReadDeadline(until)
+}

@@ -1,0 +1,73 @@
+package api_test
+
+import (
+	"testing"
+
+	"rackboot/hub/api/apitest"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// The routes about BMCs do what their client says, and pass the codes of the fleet.
+func TestBMCs(t *testing.T) {
+	hub := apitest.New(t)
+	c := hub.Client(t)
+	ctx := t.Context()
+	if _, err := c.Apply(ctx, storetest.Site(), false); err != nil {
+		t.Fatal(err)
+	}
+	found := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "r1"}, Address: "https://10.7.0.130"}, Status: protocol.BMCStatus{State: protocol.BMCPending}}
+	found.Metadata.Name = "found"
+	if err := hub.Store.Put(ctx, found); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.AcceptBMC(ctx, "found", protoapi.AcceptBMC{CredentialsRef: "local:x"}); protocol.CodeOf(err) != protocol.CodeInvalid {
+		t.Errorf("without a pin: %v", err)
+	}
+	b, err := c.AcceptBMC(ctx, "found", protoapi.AcceptBMC{CredentialsRef: "local:x", CA: "pem"})
+	if err != nil || b.Pending() || b.Status.AcceptedBy != "admin" {
+		t.Errorf("accepted %+v, %v", b.Status, err)
+	}
+	hub.Fleet.SetServer("n1", protocol.ServerStatus{Report: &protocol.ServerReport{Identity: "new"}})
+	if _, err := c.AcceptServer(ctx, "n1", protoapi.AcceptServer{Identity: "old"}); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("another identity: %v", err)
+	}
+	if s, err := c.AcceptServer(ctx, "n1", protoapi.AcceptServer{Identity: "new"}); err != nil || s.Status.AcceptedIdentity != "new" {
+		t.Errorf("accepted %q, %v", s.Status.AcceptedIdentity, err)
+	}
+	hub.Fleet.SetProbe("b1", []protocol.Probe{{Profile: "dell"}}, nil)
+	if list, err := c.Probe(ctx, "b1", protoapi.ProbeRequest{}); err != nil || len(list.Items) != 1 || list.Items[0].Profile != "dell" {
+		t.Errorf("probed %+v, %v", list, err)
+	}
+	if _, err := c.Probe(ctx, "b1", protoapi.ProbeRequest{SystemURI: "Systems/1"}); protocol.CodeOf(err) != protocol.CodeInvalid {
+		t.Errorf("no path: %v", err)
+	}
+	hub.Fleet.SetProbe("b1", nil, protocol.Errorf(protocol.CodeDenied, "probe", "refused").WithHint("correct the file"))
+	if _, err := c.Probe(ctx, "b1", protoapi.ProbeRequest{}); protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) != "correct the file" {
+		t.Errorf("refused by the BMC: %v", err)
+	}
+}
+
+// A list has inventories in brief: with boot options, thousands of them are too long.
+func TestListOfBMCsIsBrief(t *testing.T) {
+	hub := apitest.New(t)
+	c := hub.Client(t)
+	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
+		t.Fatal(err)
+	}
+	hub.Fleet.SetBMC("b1", protocol.BMCStatus{Inventory: []protocol.Inventory{{
+		Model: "SYS-1", SafeStop: protocol.SafeStop{Class: protocol.SafeStopNone}, BootOptions: []protocol.BootOption{{Reference: "Boot0001"}},
+	}}})
+	one, err := protoapi.Get[*protocol.BMC](t.Context(), c, "b1")
+	if err != nil || len(one.Status.Inventory[0].BootOptions) != 1 {
+		t.Fatalf("one: %+v, %v", one, err)
+	}
+	all, err := protoapi.GetAll[*protocol.BMC](t.Context(), c)
+	if err != nil || len(all[0].Status.Inventory) != 1 {
+		t.Fatalf("all: %+v, %v", all, err)
+	}
+	if inv := all[0].Status.Inventory[0]; len(inv.BootOptions) != 0 || inv.Model != "SYS-1" || inv.SafeStop.Class != protocol.SafeStopNone {
+		t.Errorf("in a list: %+v", inv)
+	}
+}

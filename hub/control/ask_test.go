@@ -1,0 +1,286 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+// readB1 has the agent read b1 and b2, and says which questions came.
+func (m *modern) asked(bmc string) (out []protocol.Ask) {
+	for _, q := range m.takeAsks() {
+		if q.BMC.Name == bmc {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// What was not answered is sent again under its id, and given up after three minutes;
+// then it is asked anew after 30 s, 1 min and so on.
+func TestAskUntilAnswered(t *testing.T) {
+	b, m := modernSite(t)
+	began := b.now
+	ids := map[string][]time.Duration{}
+	var order []string
+	for b.now.Sub(began) < 15*time.Minute {
+		m.tick()
+		for _, q := range m.asked("b1") {
+			if ids[q.ID] == nil {
+				order = append(order, q.ID)
+			}
+			ids[q.ID] = append(ids[q.ID], b.now.Sub(began))
+		}
+	}
+	// 180 s each and pauses of 30, 60, 120 s between.
+	want := []time.Duration{1 * time.Second, 212 * time.Second, 453 * time.Second, 754 * time.Second}
+	if len(order) != len(want) {
+		t.Fatalf("asked %d times: %v", len(order), ids)
+	}
+	for i, id := range order {
+		if at := ids[id][0]; at < want[i]-5*time.Second || at > want[i]+5*time.Second {
+			t.Errorf("question %d came after %s, want %s", i, at, want[i])
+		}
+		if i < 3 && len(ids[id]) != 5 {
+			t.Errorf("question %d was sent at %v", i, ids[id])
+		}
+	}
+	b.pass()
+	if got := b.bmc("b1"); codes(got.Status.Conditions) != "BMCInventory" || !strings.Contains(got.Status.Conditions[0].Message, "did not answer") {
+		t.Errorf("b1 says %+v", got.Status.Conditions)
+	}
+}
+
+// An answer counts if it is of the agent that was asked, of its present session, and
+// awaited; a failure is said with what to do, and ends with the next success.
+func TestAnswers(t *testing.T) {
+	b, m := modernSite(t)
+	b.apply(storetest.Rack("r2"))
+	other := b.modern(b.join("r2"))
+	other.connects()
+	m.tick()
+	q := m.asked("b1")[0]
+	body, err := json.Marshal([]protocol.Inventory{{SystemURI: "/redfish/v1/Systems/1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := func() bool { return b.store.PeekInventory("b1", b.bmc("b1").Metadata.UID) != nil }
+	for name, say := range map[string]func(){
+		"another agent":   func() { other.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: other.nonce, Body: body}) },
+		"another session": func() { m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: "x", Body: body}) },
+		"without a nonce": func() { m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Body: body}) },
+		"another id":      func() { m.says(protocol.LeafAnswer, protocol.Answer{ID: "x", Nonce: m.nonce, Body: body}) },
+	} {
+		if say(); kept() {
+			t.Fatalf("%s: taken", name)
+		}
+	}
+	m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeDenied, Message: "BMC refuses the password", Hint: "correct the file"})
+	b.pass()
+	if got := b.bmc("b1"); kept() || codes(got.Status.Conditions) != "BMCInventory" || !strings.Contains(got.Status.Conditions[0].Message, "BMC refuses the password (correct the file)") {
+		t.Errorf("b1 says %+v", got.Status.Conditions)
+	}
+	b.now = b.now.Add(29 * time.Second)
+	m.tick()
+	q = m.asked("b1")[0]
+	m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Body: body})
+	b.pass()
+	if got := b.bmc("b1"); !kept() || len(got.Status.Conditions) != 0 {
+		t.Errorf("b1 says %+v", got.Status.Conditions)
+	}
+	m.tick()
+	if again := m.asked("b1"); len(again) != 0 {
+		t.Errorf("asked again: %+v", again)
+	}
+	// Its server shows another board: it is read again.
+	for _, identity := range []string{"", "one", "one"} {
+		r := off("n1")
+		r.Identity = identity
+		m.reports(r)
+		b.pass()
+		m.tick()
+		if again := m.asked("b1"); len(again) != 0 {
+			t.Errorf("asked again at identity %q: %+v", identity, again)
+		}
+	}
+	r := off("n1")
+	r.Identity = "two"
+	m.reports(r)
+	b.pass()
+	m.tick()
+	if again := m.asked("b1"); len(again) != 1 {
+		t.Errorf("asked %d times after the identity changed", len(again))
+	}
+}
+
+// An agent that answers no questions gets none, and its BMCs say so.
+func TestAgentTooOldToAsk(t *testing.T) {
+	b, m := modernSite(t)
+	m.caps = slices.DeleteFunc(protocol.Capabilities(), func(c protocol.Capability) bool { return c == protocol.CapAsk })
+	m.connects()
+	b.pass()
+	m.takeAsks()
+	for range 5 {
+		m.tick()
+	}
+	if q := m.takeAsks(); len(q) != 0 {
+		t.Errorf("asked %+v", q)
+	}
+	if got := b.bmc("b1"); codes(got.Status.Conditions) != "AgentTooOld" {
+		t.Errorf("b1 says %q", codes(got.Status.Conditions))
+	}
+	if _, err := b.control.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnsupported {
+		t.Errorf("probe: %v", err)
+	}
+	// Nor is it told of a segment of BMCs: it would take it for one of hosts.
+	seg := storetest.Segment("bmcs", "r1")
+	seg.Spec.Role, seg.Spec.BaseURL = protocol.SegmentBMC, ""
+	b.apply(seg)
+	b.pass()
+	m.listens()
+	if segs := b.rack(m).Rack.Segments; len(segs) != 1 || segs[0].Name != "boot" {
+		t.Errorf("it was told of %+v", segs)
+	}
+}
+
+func TestFencedHubAsksNothing(t *testing.T) {
+	b, m := modernSite(t)
+	b.control.stepDown()
+	for range 20 {
+		m.tick()
+	}
+	if q := m.takeAsks(); len(q) != 0 {
+		t.Errorf("asked %+v", q)
+	}
+	if _, err := b.control.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnavailable {
+		t.Errorf("probe: %v", err)
+	}
+}
+
+// probes starts a probe and returns the question that went out.
+func (m *modern) probes(ctx context.Context, name string) (protocol.Ask, <-chan []protocol.Probe, <-chan error) {
+	m.b.t.Helper()
+	got, failed := make(chan []protocol.Probe, 1), make(chan error, 1)
+	go func() {
+		p, err := m.b.control.Probe(ctx, name, "/redfish/v1/Systems/1")
+		if err != nil {
+			failed <- err
+			return
+		}
+		got <- p
+	}()
+	synctest.Wait()
+	m.listens()
+	q := m.takeAsks()
+	if len(q) != 1 || q[0].Kind != protocol.AskProbe || q[0].SystemURI != "/redfish/v1/Systems/1" {
+		m.b.t.Fatalf("asked %+v", q)
+	}
+	return q[0], got, failed
+}
+
+func TestProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, m := modernSite(t)
+		q, got, _ := m.probes(t.Context(), "b1")
+		m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Body: []byte(`[{"version":1,"profile":"supermicro"}]`)})
+		if p := <-got; len(p) != 1 || p[0].Profile != "supermicro" {
+			t.Errorf("got %+v", p)
+		}
+
+		q, _, failed := m.probes(t.Context(), "b1")
+		m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeDenied, Message: "refused", Hint: "correct the file"})
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) != "correct the file" {
+			t.Errorf("the agent's error came as %v", err)
+		}
+
+		_, _, failed = m.probes(t.Context(), "b1")
+		b.now = b.now.Add(3 * time.Minute)
+		b.control.tick()
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout {
+			t.Errorf("without an answer: %v", err)
+		}
+		m.listens()
+		m.takeAsks()
+
+		gone, cancel := context.WithCancel(t.Context())
+		_, _, failed = m.probes(gone, "b1")
+		open := b.control.asks.open()
+		cancel()
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.asks.open() != open-1 {
+			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.asks.open(), open)
+		}
+		if _, err := b.control.Probe(t.Context(), "none", ""); protocol.CodeOf(err) != protocol.CodeNotFound {
+			t.Errorf("no such BMC: %v", err)
+		}
+	})
+}
+
+func TestAsksAreBounded(t *testing.T) {
+	q := newAsks()
+	add := func(agent string, kind protocol.AskKind, id string) error {
+		return q.add(&asked{Ask: protocol.Ask{ID: id, Kind: kind}, agent: agent})
+	}
+	for i := range maxProbes {
+		if err := add("a", protocol.AskProbe, string(rune('a'+i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := add("a", protocol.AskProbe, "z"); protocol.CodeOf(err) != protocol.CodeUnavailable {
+		t.Errorf("one more: %v", err)
+	}
+	if err := errors.Join(add("a", protocol.AskInventory, "i"), add("b", protocol.AskProbe, "b1")); err != nil {
+		t.Errorf("of another kind, and another agent: %v", err)
+	}
+	if q.take("b1", "a") != nil || q.take("b1", "b") == nil || q.take("b1", "b") != nil {
+		t.Error("a question is taken once, by its agent")
+	}
+}
+
+// An inventory too large for the store loses boot options first, and says so.
+func TestInventoryFits(t *testing.T) {
+	big := func(options, order int) *store.Inventory {
+		sys := protocol.Inventory{SystemURI: "/redfish/v1/Systems/1", Interfaces: []protocol.Interface{{MAC: "02:00:00:00:00:01"}}}
+		for range options {
+			sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0001", Kind: protocol.OptionDisk, Path: strings.Repeat("x", 1000)})
+		}
+		sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0002", Kind: protocol.OptionPXE, MAC: "02:00:00:00:00:01"})
+		for range order {
+			sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0003", Kind: protocol.OptionPXE, Path: strings.Repeat("x", 1000)})
+		}
+		return &store.Inventory{BMC: "b1", UID: "u", Systems: []protocol.Inventory{sys}}
+	}
+	for _, c := range []struct{ disks, nets, left, problems int }{{10, 10, 21, 0}, {300, 10, 11, 1}, {10, 300, 0, 2}} {
+		v := big(c.disks, c.nets)
+		fit(v)
+		s := v.Systems[0]
+		if v.Size() > store.MaxInventory || len(s.BootOptions) != c.left || len(s.Problems) != c.problems || len(s.Interfaces) != 1 {
+			t.Errorf("%+v: %d bytes with %d options, problems %+v", c, v.Size(), len(s.BootOptions), s.Problems)
+		}
+	}
+}
+
+// What an agent answers is what a BMC said.
+func FuzzAnswerBody(f *testing.F) {
+	f.Add([]byte(`[{"systemURI":"/redfish/v1/Systems/1","interfaces":[{"mac":"02:00:00:00:00:01"}]}]`))
+	f.Add([]byte(`[{"systemURI":"/redfish/v1/Systems/1"},{"systemURI":"/redfish/v1/Systems/1"}]`))
+	f.Add([]byte(`[] []`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		list, err := inventories(body)
+		if (err == nil) == (len(list) == 0 || len(list) > maxSystems) {
+			t.Fatalf("%d systems and %v", len(list), err)
+		}
+		if list, err := probes(body); (err == nil) == (len(list) == 0) {
+			t.Fatalf("%d probes and %v", len(list), err)
+		}
+	})
+}

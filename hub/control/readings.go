@@ -1,0 +1,217 @@
+package control
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// subject is a BMC of which an inventory is wanted.
+type subject struct {
+	bmc     *protocol.BMC
+	intent  protocol.BMCIntent
+	agent   string
+	servers []string
+}
+
+// reading is how far the reading of one BMC has come, in this run.
+type reading struct {
+	plan.Reading
+	uid, bmc, agent string
+	intent          protocol.BMCIntent
+	wanted          bool // it is accepted, its address is known, and its agent can be asked
+	servers         []string
+	problem         string            // why the last reading failed
+	identity        map[string]string // by server, as last reported
+}
+
+// readings are those of all BMCs, by name.
+type readings struct {
+	mu    sync.Mutex
+	byBMC map[string]*reading
+}
+
+func newReadings() *readings { return &readings{byBMC: map[string]*reading{}} }
+
+// learn takes what a pass found of a BMC and returns how its reading stands. What
+// failed is tried again at once when the BMC is reached in another way.
+func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*protocol.ServerReport, now time.Time) reading {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name, uid := s.bmc.Metadata.Name, s.bmc.Metadata.UID
+	k := r.byBMC[name]
+	if k == nil || k.uid != uid {
+		k = &reading{uid: uid, bmc: name, identity: map[string]string{}}
+		r.byBMC[name] = k
+	}
+	if k.intent != s.intent || k.agent != s.agent {
+		k.intent, k.agent, k.Failed, k.problem = s.intent, s.agent, 0, ""
+	}
+	k.Read, k.servers = time.Time{}, s.servers
+	if inv != nil {
+		k.Read = inv.At
+	}
+	for _, server := range s.servers {
+		rep := reports[server]
+		if rep == nil || rep.Identity == "" {
+			continue
+		}
+		if was := k.identity[server]; was != "" && was != rep.Identity {
+			k.Changed = now
+		}
+		k.identity[server] = rep.Identity
+	}
+	_, usable := plan.BMCIntent(s.bmc)
+	k.wanted = usable && s.agent != ""
+	return *k
+}
+
+// forget drops the readings of BMCs that are gone.
+func (r *readings) forget(there []*protocol.BMC) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.byBMC) <= len(there) {
+		return
+	}
+	for name := range r.byBMC {
+		if !slices.ContainsFunc(there, func(b *protocol.BMC) bool { return b.Metadata.Name == name }) {
+			delete(r.byBMC, name)
+		}
+	}
+}
+
+// due are the readings to be begun, those that wait longest first.
+func (r *readings) due(now time.Time) (out []reading) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := map[string]time.Time{}
+	for _, k := range r.byBMC {
+		if when, ok := k.Due(); ok && k.wanted && !when.After(now) {
+			out = append(out, *k)
+			at[k.bmc] = when
+		}
+	}
+	slices.SortFunc(out, func(a, b reading) int { return at[a.bmc].Compare(at[b.bmc]) })
+	return out
+}
+
+// begin notes that an answer is waited for; ended what came of it.
+func (r *readings) begin(k reading) {
+	r.with(k, func(k *reading) { k.Open = true })
+}
+
+func (r *readings) ended(k reading, at time.Time, err error) {
+	r.with(k, func(k *reading) {
+		k.Open, k.Ended = false, at
+		if err == nil {
+			k.Failed, k.problem = 0, ""
+			k.Read = at
+			return
+		}
+		k.Failed, k.problem = k.Failed+1, failure(err)
+	})
+}
+
+func (r *readings) with(k reading, do func(*reading)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if there := r.byBMC[k.bmc]; there != nil && there.uid == k.uid {
+		do(there)
+	}
+}
+
+// readInventories asks for what is due, of each agent as much as it may be asked.
+func (c *Control) readInventories(now time.Time) {
+	full := map[string]bool{} // agents that are not asked more
+	for _, k := range c.readings.due(now) {
+		if full[k.agent] = full[k.agent] || !c.hears(k.agent); full[k.agent] {
+			continue
+		}
+		_, err := c.put(k.agent, protocol.Ask{Kind: protocol.AskInventory, BMC: k.intent}, func(m protocol.Answer) { c.inventoried(k, m) })
+		if full[k.agent] = err != nil; err == nil {
+			c.readings.begin(k)
+		}
+	}
+}
+
+// hears says whether an agent can be asked now: it does answer, and was greeted.
+func (c *Control) hears(agent string) bool {
+	l, err := c.cfg.Store.PeekLedger(agent)
+	return err == nil && l.Peer.Can(protocol.CapAsk) && c.contacts.see(agent).now.nonce != ""
+}
+
+// inventoried keeps what an agent read, or why it could not.
+func (c *Control) inventoried(k reading, m protocol.Answer) {
+	err := c.keepInventory(k, m)
+	c.readings.ended(k, c.cfg.Clock(), err)
+	c.poke()
+}
+
+func (c *Control) keepInventory(k reading, m protocol.Answer) error {
+	const op = "read inventory"
+	if err := answerError(op, m); err != nil {
+		return err
+	}
+	systems, err := inventories(m.Body)
+	if err != nil {
+		return err
+	}
+	next := store.Inventory{BMC: k.bmc, UID: k.uid, At: c.cfg.Clock(), Systems: systems}
+	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
+	defer cancel()
+	for try := 1; ; try++ {
+		if old := c.cfg.Store.PeekInventory(k.bmc, k.uid); old != nil {
+			next.Made, next.Revision = old.Made, old.Revision
+		}
+		fit(&next)
+		err := c.cfg.Store.PutInventory(ctx, &next)
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == writeTries {
+			return err
+		}
+	}
+}
+
+// writeTries is how often a write is tried that another writer overtook.
+const writeTries = 5
+
+// fit leaves out of an inventory what the store has no room for, and says so in it:
+// first the boot options that are no network's, then all of them, then the order.
+func fit(v *store.Inventory) {
+	for _, cut := range []struct {
+		part string
+		do   func(*protocol.Inventory)
+	}{
+		{"boot options of other kinds than network", func(i *protocol.Inventory) {
+			i.BootOptions = slices.DeleteFunc(slices.Clone(i.BootOptions), func(o protocol.BootOption) bool {
+				return o.Kind != protocol.OptionPXE && o.Kind != protocol.OptionHTTP
+			})
+		}},
+		{"boot options", func(i *protocol.Inventory) { i.BootOptions = nil }},
+		{"boot order", func(i *protocol.Inventory) { i.BootOrder = nil }},
+	} {
+		if v.Size() <= store.MaxInventory {
+			return
+		}
+		for i := range v.Systems {
+			cut.do(&v.Systems[i])
+			v.Systems[i].Problems = append(v.Systems[i].Problems, protocol.PartProblem{
+				Part: cut.part, Code: protocol.CodeUnsupported, Text: "left out: the hub keeps at most 240 KiB of one BMC",
+			})
+		}
+	}
+}
+
+// servers are those behind a BMC, as of the last pass.
+func (r *readings) servers(b *protocol.BMC) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if k := r.byBMC[b.Metadata.Name]; k != nil && k.uid == b.Metadata.UID {
+		return slices.Clone(k.servers)
+	}
+	return nil
+}

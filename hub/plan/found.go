@@ -1,0 +1,252 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// Finding is a BMC as it shall be after what an agent found.
+type Finding struct {
+	BMC      *protocol.BMC
+	New      bool
+	Accepted bool // by the rule of its segment, now
+}
+
+// Findings holds what the agent of a rack found against the rack's BMCs. gone are
+// BMCs that wait to be accepted and are the same as an accepted one. left counts
+// those that were left out, because protocol.MaxFound wait already or no name is
+// free.
+//
+//	known    | rule | becomes
+//	no       | no   | Pending
+//	no       | yes  | Accepted
+//	Pending  | no   | Pending
+//	Pending  | yes  | Accepted
+//	Accepted | *    | as it is
+//
+// The rule is that of the segment on which it was found, for leases with one of the
+// segment's MAC prefixes. Of an accepted BMC only the address follows, where it has
+// none in its spec.
+func Findings(f Fleet, rack string, found []protocol.FoundBMC) (out []Finding, gone []*protocol.BMC, left int) {
+	book := newBMCBook(f, rack)
+	waiting := len(book.pending)
+	for _, seen := range newest(found) {
+		seg := f.segmentOf(rack, seen.Segment)
+		if seg == nil || !seg.Spec.Role.HasBMCs() {
+			continue
+		}
+		b, rule := book.match(seen), ruleFor(seg, seen)
+		if book.elsewhere[seen.MAC] {
+			rule = nil // an accepted one of another rack: somebody has to look
+		}
+		var next Finding
+		if b != nil {
+			own := *b
+			next.BMC = &own
+		} else {
+			next.BMC = book.create(f, rack, seen)
+			if next.New = true; next.BMC == nil || rule == nil && waiting >= protocol.MaxFound {
+				left++
+				continue
+			}
+			if rule == nil {
+				waiting++
+			}
+		}
+		changed := follow(next.BMC, seen)
+		if verdict := becomes(known(b), rule != nil); verdict == protocol.BMCAccepted && next.BMC.Pending() {
+			next.Accepted = true
+			accept(next.BMC, rule, seg, seen)
+		}
+		if next.New {
+			book.add(next.BMC)
+		}
+		if next.New || next.Accepted || changed {
+			out = append(out, next)
+		}
+	}
+	for _, p := range book.pending {
+		if same := book.accepted(p); same != nil && len(f.behind(p.Metadata.Name)) == 0 {
+			gone = append(gone, p)
+		}
+	}
+	return out, gone, left
+}
+
+func known(b *protocol.BMC) string {
+	switch {
+	case b == nil:
+		return "no"
+	case b.Pending():
+		return string(protocol.BMCPending)
+	}
+	return string(protocol.BMCAccepted)
+}
+
+func becomes(known string, rule bool) protocol.BMCState {
+	if rule || known == string(protocol.BMCAccepted) {
+		return protocol.BMCAccepted
+	}
+	return protocol.BMCPending
+}
+
+// ruleFor is the rule that accepts a BMC as it was found, or nil.
+func ruleFor(s *protocol.Segment, seen protocol.FoundBMC) *protocol.AcceptRule {
+	if s.Spec.BMCs == nil || seen.By != protocol.FoundByLease || !s.Spec.BMCs.HasMAC(seen.MAC) {
+		return nil
+	}
+	r := s.Spec.BMCs.Accept
+	if r == nil || r.CA == "" && seen.Fingerprint == "" {
+		return nil // nothing was shown that could be pinned
+	}
+	return r
+}
+
+func accept(b *protocol.BMC, r *protocol.AcceptRule, s *protocol.Segment, seen protocol.FoundBMC) {
+	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, protocol.BMCTLS{CA: r.CA}
+	if r.CA == "" {
+		b.Spec.TLS.Fingerprint = seen.Fingerprint
+	}
+	b.Status.State, b.Status.AcceptedBy = protocol.BMCAccepted, "segment/"+s.Metadata.Name
+}
+
+// follow takes over what decides: the address of a BMC that has none in its spec,
+// and the MAC address of one that had none.
+func follow(b *protocol.BMC, seen protocol.FoundBMC) (changed bool) {
+	if b.Spec.Address == "" && b.Status.Address != seen.Address {
+		b.Status.Address, changed = seen.Address, true
+	}
+	if changed = changed || b.MAC() == "" && seen.MAC != ""; changed {
+		b.Status.Found = &seen
+	}
+	return changed
+}
+
+// newest cleans what an agent says, and keeps the newest of each BMC, in order of
+// address.
+func newest(found []protocol.FoundBMC) []protocol.FoundBMC {
+	by := map[string]protocol.FoundBMC{}
+	for _, seen := range found {
+		seen, ok := seen.Clean()
+		key := seen.MAC
+		if key == "" {
+			key = seen.Address
+		}
+		if have, twice := by[key]; ok && (!twice || have.At.Before(seen.At)) {
+			by[key] = seen
+		}
+	}
+	out := make([]protocol.FoundBMC, 0, len(by))
+	for _, seen := range by {
+		out = append(out, seen)
+	}
+	slices.SortFunc(out, func(a, b protocol.FoundBMC) int {
+		return cmp.Or(strings.Compare(a.Address, b.Address), strings.Compare(a.MAC, b.MAC))
+	})
+	return out
+}
+
+// bmcBook finds the BMCs of one rack by what they were found by.
+type bmcBook struct {
+	byMAC, byAddress map[string]*protocol.BMC
+	pending          []*protocol.BMC
+	names            map[string]bool // of all racks
+	elsewhere        map[string]bool // MAC addresses of other racks' accepted BMCs
+}
+
+func newBMCBook(f Fleet, rack string) *bmcBook {
+	k := &bmcBook{byMAC: map[string]*protocol.BMC{}, byAddress: map[string]*protocol.BMC{}, names: map[string]bool{}, elsewhere: map[string]bool{}}
+	for _, pending := range []bool{false, true} { // an accepted one comes before one that waits
+		for _, b := range f.BMCs {
+			k.names[b.Metadata.Name] = true
+			if b.Spec.RackRef.Name == rack && b.Pending() == pending {
+				k.add(b)
+			}
+			if mac := b.MAC(); b.Spec.RackRef.Name != rack && !b.Pending() && mac != "" {
+				k.elsewhere[mac] = true
+			}
+		}
+	}
+	return k
+}
+
+func (k *bmcBook) add(b *protocol.BMC) {
+	k.names[b.Metadata.Name] = true
+	if b.Pending() {
+		k.pending = append(k.pending, b)
+	}
+	if mac := b.MAC(); mac != "" {
+		first(k.byMAC, mac, b)
+	}
+	if at := protocol.HostPort(b.Reach()); at != "" {
+		first(k.byAddress, at, b)
+	}
+}
+
+// match is the BMC that was found: by its MAC address, else by its address. A lease
+// that was given to another MAC address since is another BMC's.
+func (k *bmcBook) match(seen protocol.FoundBMC) *protocol.BMC {
+	if b := k.byMAC[seen.MAC]; seen.MAC != "" && b != nil {
+		return b
+	}
+	b := k.byAddress[protocol.HostPort(seen.Address)]
+	if b == nil || b.Spec.Address == "" && seen.MAC != "" {
+		return nil
+	}
+	return b
+}
+
+// accepted is the accepted BMC that one which waits is the same as, or nil.
+func (k *bmcBook) accepted(p *protocol.BMC) *protocol.BMC {
+	b := k.match(protocol.FoundBMC{MAC: p.MAC(), Address: p.Reach()})
+	if b == nil || b.Pending() {
+		return nil
+	}
+	return b
+}
+
+// create makes the BMC; nil if no name is free. One with a lease is followed by its
+// MAC address, another stays where it was found: who gives it its address is not
+// known.
+func (k *bmcBook) create(f Fleet, rack string, seen protocol.FoundBMC) *protocol.BMC {
+	name := foundName(seen)
+	if k.names[name] {
+		name = nameOf(name + "-" + rack)
+	}
+	if k.names[name] {
+		return nil
+	}
+	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: rack}}}
+	b.Metadata.Name, b.Status.State, b.Status.Found = name, protocol.BMCPending, &seen
+	if seen.By == protocol.FoundByLease {
+		b.Spec.MACAddress = seen.MAC
+	} else {
+		b.Spec.Address = seen.Address
+	}
+	b.Default()
+	return b
+}
+
+func foundName(seen protocol.FoundBMC) string {
+	if seen.MAC != "" {
+		return nameOf("bmc-" + strings.ReplaceAll(seen.MAC, ":", ""))
+	}
+	return nameOf("bmc-" + strings.TrimSuffix(protocol.HostPort(seen.Address), ":443"))
+}
+
+// maxName is the most that a name may have.
+const maxName = 63
+
+// nameOf makes a name of a text: what names cannot have becomes a hyphen.
+func nameOf(text string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(text))
+	return strings.Trim(clean[:min(len(clean), maxName)], "-")
+}

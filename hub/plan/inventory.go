@@ -1,0 +1,216 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// LabelFrom says of a Server that it was made from an inventory.
+const (
+	LabelFrom     = "rackboot/from"
+	FromInventory = "inventory"
+)
+
+// Discovery is what follows from the inventory of a BMC.
+type Discovery struct {
+	New  []*protocol.Server // to be made
+	Have []string           // systems, by URI, that have a Server already
+	// Problems say why no Server can be made, Differs by server what it says that the
+	// BMC does not.
+	Problems []string
+	Differs  map[string][]string
+}
+
+// Discover holds the systems behind a BMC against its servers. A server that there
+// is is never changed, and one of a system that is among made is not made again:
+// somebody deleted it.
+//
+//	server | made | segment | interface | name  | then
+//	yes    | *    | *       | *         | *     | compare
+//	no     | yes  | *       | *         | *     | nothing
+//	no     | no   | not one | *         | *     | problem
+//	no     | no   | one     | no        | *     | problem
+//	no     | no   | one     | yes       | taken | problem
+//	no     | no   | one     | yes       | free  | make
+func Discover(f Fleet, b *protocol.BMC, systems []protocol.Inventory, made []string) (d Discovery) {
+	d.Differs = map[string][]string{}
+	segment, whySegment := bootSegment(f, b.Spec.RackRef.Name)
+	servers := f.behind(b.Metadata.Name)
+	seen, names := map[*protocol.Server]bool{}, map[string]bool{}
+	for _, sys := range systems {
+		srv := serverFor(servers, sys.SystemURI, len(systems) == 1)
+		name := systemName(b.Metadata.Name, sys.SystemURI, len(systems) == 1)
+		next, whyInterface := describe(b, segment, name, sys)
+		taken := f.server(name) != nil || names[name]
+		switch discovers(srv != nil, slices.Contains(made, sys.SystemURI), segment != "", next != nil, taken) {
+		case thenCompare:
+			seen[srv] = true
+			d.Have = append(d.Have, sys.SystemURI)
+			if diff := differences(srv, sys); len(diff) > 0 {
+				d.Differs[srv.Metadata.Name] = diff
+			}
+		case thenMake:
+			names[name] = true
+			d.New = append(d.New, next)
+		case thenProblem:
+			why := fmt.Sprintf("a server %q exists already and is not of this system; apply a Server for it under another name", name)
+			if segment == "" {
+				why = whySegment
+			} else if next == nil {
+				why = whyInterface
+			}
+			d.Problems = append(d.Problems, sys.SystemURI+": "+why)
+		case thenNothing:
+		}
+	}
+	for _, s := range servers {
+		if uri := s.Spec.SystemURI; uri != "" && !seen[s] {
+			d.Differs[s.Metadata.Name] = []string{"the BMC shows no system " + uri}
+		}
+	}
+	return d
+}
+
+type then string
+
+const (
+	thenCompare then = "compare"
+	thenNothing then = "nothing"
+	thenProblem then = "problem"
+	thenMake    then = "make"
+)
+
+func discovers(server, made, segment, hasInterface, taken bool) then {
+	switch {
+	case server:
+		return thenCompare
+	case made:
+		return thenNothing
+	case !segment || !hasInterface || taken:
+		return thenProblem
+	}
+	return thenMake
+}
+
+// bootSegment is the rack's only segment that hosts boot from.
+func bootSegment(f Fleet, rack string) (name, why string) {
+	var all []string
+	for _, s := range f.segments(rack) {
+		if s.Spec.Role.BootsHosts() {
+			all = append(all, s.Metadata.Name)
+		}
+	}
+	switch len(all) {
+	case 1:
+		return all[0], ""
+	case 0:
+		return "", fmt.Sprintf("rack %s has no segment that hosts boot from; apply one of role boot or both", rack)
+	}
+	return "", "hosts boot from several segments of the rack; apply a Server with segmentRef one of " + strings.Join(all, ", ")
+}
+
+// serverFor is the server of a system, or nil.
+func serverFor(servers []*protocol.Server, uri string, only bool) *protocol.Server {
+	for _, s := range servers {
+		own := strings.TrimRight(s.Spec.SystemURI, "/")
+		if own == strings.TrimRight(uri, "/") || own == "" && only {
+			return s
+		}
+	}
+	return nil
+}
+
+func systemName(bmc, uri string, only bool) string {
+	if only {
+		return bmc
+	}
+	uri = strings.TrimRight(uri, "/")
+	last := nameOf(uri[strings.LastIndexByte(uri, '/')+1:])
+	room := max(1, maxName-len(last)-1)
+	return nameOf(strings.TrimRight(bmc[:min(len(bmc), room)], "-") + "-" + last)
+}
+
+// describe makes the Server of a system; nil if it has no interface that it could
+// boot from.
+func describe(b *protocol.BMC, segment, name string, sys protocol.Inventory) (srv *protocol.Server, why string) {
+	macs := ownMACs(sys)
+	boot := bootMAC(sys, macs)
+	if boot == "" {
+		return nil, "the BMC shows no network interface of the host; some do only after the host was on once"
+	}
+	srv = &protocol.Server{Spec: protocol.ServerSpec{
+		BMCRef: protocol.Ref{Name: b.Metadata.Name}, SystemURI: sys.SystemURI, SegmentRef: protocol.Ref{Name: segment},
+		BootMAC: boot, MACs: slices.DeleteFunc(macs, func(m string) bool { return m == boot }), Architecture: architecture(sys),
+	}}
+	if identifies(sys) {
+		srv.Spec.UUID = sys.UUID
+	}
+	srv.Metadata.Name, srv.Metadata.Labels = name, map[string]string{LabelFrom: FromInventory}
+	srv.Default()
+	return srv, ""
+}
+
+// bootMAC is that of the first network boot option in boot order, whichever method;
+// else of the first interface. Boot options name the interfaces of systems that list
+// none (NVIDIA GB200), and the interface that leads to the BMC as well.
+func bootMAC(sys protocol.Inventory, own []string) string {
+	internal := map[string]bool{}
+	for _, n := range sys.Interfaces {
+		if n.Internal != "" {
+			internal[protocol.InterfaceMAC(n.MAC)] = true
+		}
+	}
+	for _, o := range sys.BootOptions {
+		mac := protocol.InterfaceMAC(o.MAC)
+		if (o.Kind == protocol.OptionPXE || o.Kind == protocol.OptionHTTP) && !o.Disabled && mac != "" && !internal[mac] {
+			return mac
+		}
+	}
+	if len(own) == 0 {
+		return ""
+	}
+	return own[0]
+}
+
+// ownMACs are the addresses of the host's own interfaces, each once.
+func ownMACs(sys protocol.Inventory) (out []string) {
+	for _, m := range sys.MACs() {
+		if mac := protocol.InterfaceMAC(m); mac != "" && !slices.Contains(out, mac) {
+			out = append(out, mac)
+		}
+	}
+	return out
+}
+
+// architecture is in the words of a Server; empty if it is not known.
+func architecture(sys protocol.Inventory) string {
+	switch sys.Architecture {
+	case "x86_64", "amd64":
+		return "amd64"
+	case "aarch64", "arm64":
+		return "arm64"
+	}
+	return ""
+}
+
+func identifies(sys protocol.Inventory) bool {
+	return sys.UUIDProblem == "" && protocol.ValidUUID(strings.ToLower(sys.UUID))
+}
+
+// differences are what a server says that its BMC contradicts. What the BMC does not
+// say is no difference.
+func differences(s *protocol.Server, sys protocol.Inventory) (out []string) {
+	if macs := ownMACs(sys); len(macs) > 0 && !slices.Contains(macs, s.Spec.BootMAC) {
+		out = append(out, fmt.Sprintf("bootMAC %s is of no interface that the BMC shows", s.Spec.BootMAC))
+	}
+	if identifies(sys) && s.Spec.UUID != "" && !strings.EqualFold(s.Spec.UUID, sys.UUID) {
+		out = append(out, fmt.Sprintf("uuid is %s, the BMC says %s", s.Spec.UUID, strings.ToLower(sys.UUID)))
+	}
+	if a := architecture(sys); a != "" && a != s.Spec.Architecture {
+		out = append(out, fmt.Sprintf("architecture is %s, the BMC says %s", s.Spec.Architecture, a))
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+func refused(t *testing.T, s *Store, want string, objs ...protocol.Object) {
+	t.Helper()
+	_, err := s.Apply(t.Context(), objs, ApplyOptions{By: "test"})
+	if protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
+}
+
+func bmcByMAC(name, mac string) *protocol.BMC {
+	b := storetest.BMC(name, "r1")
+	b.Spec.Address, b.Spec.MACAddress, b.Spec.TLS.CA = "", mac, "pem"
+	return b
+}
+
+func bmcSegment(name string) *protocol.Segment {
+	s := storetest.Segment(name, "r1")
+	s.Spec.Role, s.Spec.BaseURL = protocol.SegmentBMC, ""
+	return s
+}
+
+// Whoever applies a BMC accepts it, and no manifest says otherwise.
+func TestApplyAcceptsBMC(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Rack("r1"))
+	sneaky := storetest.BMC("b1", "r1")
+	sneaky.Spec.CredentialsRef, sneaky.Status.State = "", protocol.BMCPending
+	refused(t, s, "spec.credentialsRef", sneaky)
+
+	mine := storetest.BMC("b1", "r1")
+	mine.Status = protocol.BMCStatus{State: protocol.BMCPending, AcceptedBy: "root", Address: "https://10.9.9.9"}
+	if _, err := s.Apply(t.Context(), []protocol.Object{mine}, ApplyOptions{By: "anna"}); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := Get[*protocol.BMC](s, "b1")
+	if got.Status.State != protocol.BMCAccepted || got.Status.AcceptedBy != "anna" || got.Status.Address != "" {
+		t.Errorf("stored %+v", got.Status)
+	}
+
+	found := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "r1"}, MACAddress: "3c:ec:ef:00:00:01"}}
+	found.Metadata.Name = "found"
+	found.Status = protocol.BMCStatus{State: protocol.BMCPending, Found: &protocol.FoundBMC{MAC: "3c:ec:ef:00:00:01"}, Address: "https://10.7.0.130"}
+	if err := s.Put(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Apply(t.Context(), []protocol.Object{bmcByMAC("found", "3C-EC-EF-00-00-01")}, ApplyOptions{By: "bert"}); err != nil {
+		t.Fatal(err)
+	}
+	got, _ = Get[*protocol.BMC](s, "found")
+	if got.Pending() || got.Status.AcceptedBy != "bert" || got.Status.Address != "https://10.7.0.130" {
+		t.Errorf("accepted with a manifest: %+v", got.Status)
+	}
+	apply(t, s, bmcByMAC("found", "3c:ec:ef:00:00:02"))
+	if got, _ = Get[*protocol.BMC](s, "found"); got.Status.Address != "" || got.Status.Found != nil || got.Status.AcceptedBy != "bert" {
+		t.Errorf("with another interface: %+v", got.Status)
+	}
+}
+
+func TestUniqueBMCs(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Rack("r1"), bmcByMAC("a", "3c:ec:ef:00:00:01"))
+	const want = `spec.macAddress: MAC address 3c:ec:ef:00:00:01 is already that of BMC "a"`
+	refused(t, s, want, bmcByMAC("b", "3c:ec:ef:00:00:01"))
+	refused(t, s, "is already that of BMC \"c\"", bmcByMAC("c", "3c:ec:ef:00:00:03"), bmcByMAC("d", "3c:ec:ef:00:00:03"))
+	// They may change places in one set.
+	apply(t, s, bmcByMAC("b", "3c:ec:ef:00:00:02"))
+	apply(t, s, bmcByMAC("a", "3c:ec:ef:00:00:02"), bmcByMAC("b", "3c:ec:ef:00:00:01"))
+}
+
+// Nothing boots from a segment of BMCs.
+func TestSegmentRoles(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Site()...)
+	apply(t, s, bmcSegment("bmcs"))
+	n3 := storetest.Server("n3", "b1", "bmcs", "52:54:00:00:00:03")
+	refused(t, s, `spec.segmentRef.name: segment "bmcs" is of role bmc, from which nothing boots`, n3)
+	refused(t, s, `spec.role: nothing boots from a segment of role bmc, and Server/n1, Server/n2 do; use role both`, bmcSegment("boot"))
+	both := storetest.Segment("boot", "r1")
+	both.Spec.Role = protocol.SegmentBoth
+	apply(t, s, both)
+}
+
+// What is made by the hub itself changes nothing that is there.
+func TestApplyCreate(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Site()...)
+	before, _ := Get[*protocol.Server](s, "n1")
+	next := storetest.Server("n1", "b1", "boot", "52:54:00:00:00:77")
+	if _, err := s.Apply(t.Context(), []protocol.Object{next}, ApplyOptions{Create: true}); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("created again: %v", err)
+	}
+	if after, _ := Get[*protocol.Server](s, "n1"); after.Metadata.Revision != before.Metadata.Revision {
+		t.Error("it was changed")
+	}
+}
+
+func TestInventories(t *testing.T) {
+	mem := storetest.NewMemory()
+	s := open(t, mem)
+	apply(t, s, storetest.Rack("r1"), storetest.BMC("b1", "r1"))
+	put := func(uid string, revision uint64, systems int) error {
+		v := &Inventory{BMC: "b1", UID: uid, Systems: make([]protocol.Inventory, systems), Revision: revision}
+		return s.PutInventory(t.Context(), v)
+	}
+	if err := put("u1", 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	first := s.PeekInventory("b1", "u1")
+	if first == nil || len(first.Systems) != 1 || first != s.PeekInventory("b1", "u1") {
+		t.Errorf("got %+v, and it is decoded each time", first)
+	}
+	if s.PeekInventory("b1", "u2") != nil || s.PeekInventory("b2", "u1") != nil {
+		t.Error("another BMC has its inventory")
+	}
+	if err := put("u1", 0, 2); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("over what was not read: %v", err)
+	}
+	if err := put("u1", first.Revision, 2); err != nil {
+		t.Error(err)
+	}
+	if err := put("u2", 0, 3); err != nil {
+		t.Errorf("of the next BMC of the name: %v", err)
+	}
+	if err := put("u2", s.PeekInventory("b1", "u2").Revision, 5000); protocol.CodeOf(err) != protocol.CodeInvalid {
+		t.Errorf("too large: %v", err)
+	}
+	if got := open(t, mem).PeekInventory("b1", "u2"); got == nil || len(got.Systems) != 3 {
+		t.Errorf("after a restart: %+v", got)
+	}
+	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", "u2") == nil {
+		t.Errorf("swept with its BMC there: %v", err)
+	}
+	if _, err := s.Delete(t.Context(), protocol.KindBMC, "b1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", "u2") != nil {
+		t.Errorf("left when its BMC went: %v", err)
+	}
+}
