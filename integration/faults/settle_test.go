@@ -24,7 +24,7 @@ func (s *site) calm(d time.Duration) {
 		return
 	}
 	for end := time.Now().Add(d); ; {
-		for n := 0; n < bagSize; n++ {
+		for range bagSize {
 			l, some := b.take(0, false)
 			if !some {
 				break

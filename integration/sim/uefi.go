@@ -76,7 +76,7 @@ func (u *uefi) Boot(ctx context.Context, guest *sim.Guest, target protocol.BootT
 // says where to report, writes the disk, reports and powers off.
 func (u *uefi) install(ctx context.Context, guest *sim.Guest, digest string) error {
 	guest.Running()
-	lease, err := u.client().Plain(ctx)
+	lease, err := u.lease(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,18 @@ func (u *uefi) install(ctx context.Context, guest *sim.Guest, digest string) err
 	}
 	guest.PowerOff()
 	return nil
+}
+
+// lease asks again and again, as the DHCP client of an operating system does; firmware
+// gives up after its few tries.
+func (u *uefi) lease(ctx context.Context) (l firmware.Lease, err error) {
+	for range reportTries {
+		if l, err = u.client().Plain(ctx); err == nil || ctx.Err() != nil {
+			return l, err
+		}
+		u.log.Info("no lease yet", "err", err)
+	}
+	return l, err
 }
 
 // reportTries bounds how often an installer reports; the agent may be away.
