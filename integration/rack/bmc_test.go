@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -235,7 +236,13 @@ func TestAsk(t *testing.T) {
 	for i := range asksWaiting + asksAtOnce + 1 {
 		ask("hung-"+string(rune('a'+i)), protocol.AskInventory, bmcs[1], 2*time.Second)
 	}
-	answered("hung-"+string(rune('a'+asksWaiting+asksAtOnce)), protocol.CodeUnavailable)
+	b.eventually("a refusal, because too many wait", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return slices.ContainsFunc(b.answers, func(m protocol.Answer) bool {
+			return strings.HasPrefix(m.ID, "hung-") && m.Code == protocol.CodeUnavailable && m.Hint != ""
+		})
+	})
 	answered("hung-a", protocol.CodeTimeout)
 	b.eventually("the end of those that wait", func() bool { return counter(t, b.metrics, "rackboot_agent_asks_total") == asksWaiting+asksAtOnce+7 })
 	if _, n := b.answer("probe"); n != 1 {
