@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -233,10 +234,20 @@ func TestAsk(t *testing.T) {
 	ask("probe", protocol.AskProbe, bmcs[0], time.Minute) // again
 	ask("late", protocol.AskProbe, bmcs[0], -time.Second)
 	for i := range asksWaiting + asksAtOnce + 1 {
-		ask("hung-"+string(rune('a'+i)), protocol.AskInventory, bmcs[1], 2*time.Second)
+		ask("hung-"+string(rune('a'+i)), protocol.AskInventory, bmcs[1], 5*time.Second)
 	}
-	answered("hung-"+string(rune('a'+asksWaiting+asksAtOnce)), protocol.CodeUnavailable)
-	answered("hung-a", protocol.CodeTimeout)
+	hung := func(what string, code protocol.Code, text string) {
+		t.Helper()
+		b.eventually(what, func() bool {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return slices.ContainsFunc(b.answers, func(m protocol.Answer) bool {
+				return strings.HasPrefix(m.ID, "hung-") && m.Code == code && strings.Contains(m.Message, text)
+			})
+		})
+	}
+	hung("a refusal, because too many wait", protocol.CodeUnavailable, "wait already")
+	hung("an answer that the BMC gave none", protocol.CodeTimeout, "did not answer in time")
 	b.eventually("the end of those that wait", func() bool { return counter(t, b.metrics, "rackboot_agent_asks_total") == asksWaiting+asksAtOnce+7 })
 	if _, n := b.answer("probe"); n != 1 {
 		t.Errorf("%d answers to the same question", n)
