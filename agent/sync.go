@@ -61,6 +61,7 @@ func (a *Agent) answered(m protocol.Sync, followed protocol.Fence, asked time.Ti
 			return
 		}
 		a.log.Info("follows a hub", "fence", m.Fence.Number, "hub", m.Fence.Hub)
+		a.report.clear(protocol.CondTwoHubs) // of the hubs before; one that still speaks is told again
 	}
 	first := !a.session.isAnswered()
 	a.session.heed(m)

@@ -66,7 +66,7 @@ func TestTwoHubs(t *testing.T) {
 	b.say(a, func(s *protocol.Sync) {
 		s.Fence, s.Heads = two, map[string]protocol.Head{"hold": {Epoch: 1, Version: 52}, "rack/0": {Epoch: 1, Version: b.version}}
 	})
-	b.conds("the end of HubBehind", lacks("HubBehind"))
+	b.conds("the end of HubBehind, and of the hubs before", func(s string) bool { return lacks("HubBehind")(s) && lacks("TwoHubs")(s) })
 
 	stop() // it is on disk
 	a, _ = b.start(nil)
