@@ -114,6 +114,7 @@ func (k *killed) start(point string, passage int) {
 		return k.hub.Acked("ready")
 	}, func() any { return "no hub" })
 	k.dial()
+	k.untilReady()
 }
 
 // revive starts the hub again if it is dead.

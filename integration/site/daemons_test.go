@@ -39,7 +39,21 @@ func (s *site) run(what string, daemon func(ctx context.Context, ready func()) e
 	return stop
 }
 
+// startHub returns when the hub is ready to serve.
 func (s *site) startHub() {
+	s.t.Helper()
+	s.runHub()
+	s.untilReady()
+}
+
+func (s *site) untilReady() {
+	s.t.Helper()
+	var last error
+	s.until("the hub", func() bool { last = s.client.Ready(s.t.Context()); return last == nil }, func() any { return last })
+}
+
+// runHub returns when the hub listens: one that steps down is never ready.
+func (s *site) runHub() {
 	s.t.Helper()
 	s.stopHub = s.run("hub", func(ctx context.Context, ready func()) error {
 		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: "test", Logger: s.log, Ready: ready})
@@ -47,8 +61,7 @@ func (s *site) startHub() {
 	s.dial()
 }
 
-// dial makes the client from the files that the hub wrote, and waits until the hub
-// answers.
+// dial makes the client from the files that the hub wrote.
 func (s *site) dial() {
 	s.t.Helper()
 	if s.client == nil {
@@ -65,8 +78,6 @@ func (s *site) dial() {
 		}
 		s.t.Cleanup(s.client.CloseIdle)
 	}
-	var last error
-	s.until("the hub", func() bool { last = s.client.Ready(s.t.Context()); return last == nil }, func() any { return last })
 }
 
 // agentConfig is that of an agent in folder name. http is where it listens: only

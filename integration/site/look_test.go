@@ -133,10 +133,16 @@ func (s *site) silent(i int) bool {
 
 func (s *site) agentHas(name string, code protocol.ConditionCode) {
 	s.t.Helper()
+	s.untilAgent(name, "condition "+string(code), func(a *protocol.Agent) bool { return has(a.Status.Conditions, code) })
+}
+
+// untilAgent waits for an agent's status.
+func (s *site) untilAgent(name, what string, ok func(*protocol.Agent) bool) {
+	s.t.Helper()
 	var a *protocol.Agent
-	s.until("condition "+string(code), func() bool {
-		v, ok := get[*protocol.Agent](s, name)
-		a = v
-		return ok && has(v.Status.Conditions, code)
-	}, func() any { return a.Status.Conditions })
+	s.until(what, func() bool {
+		var have bool
+		a, have = get[*protocol.Agent](s, name)
+		return have && ok(a)
+	}, func() any { return a.Status })
 }

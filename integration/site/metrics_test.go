@@ -77,6 +77,7 @@ func TestMetrics(t *testing.T) {
 		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: "test", Logger: s.log, Registry: hub, Ready: ready})
 	})
 	s.dial()
+	s.untilReady()
 	s.apply(s.manifests()...)
 	c := s.firstAgent()
 	s.join(c)

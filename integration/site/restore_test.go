@@ -42,7 +42,7 @@ func TestHubRestored(t *testing.T) {
 	if err := os.Rename(saved, s.hub.DataDir); err != nil {
 		t.Fatal(err)
 	}
-	s.startHub()
+	s.runHub()
 	s.agentHas("r1-1", protocol.CondHubBehind)
 	s.staysOff(1)
 
