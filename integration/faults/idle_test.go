@@ -21,7 +21,7 @@ func TestIdle(t *testing.T) {
 			said.Add(1)
 			return honest(topic, payload)
 		})
-		const hours = 2
+		const hours = 1
 		s.wait(hours * time.Hour)
 		perMinute := float64(said.Load()) / float64(len(s.agents)) / (hours * 60)
 		t.Logf("%.1f messages per agent and minute", perMinute)

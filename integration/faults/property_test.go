@@ -31,7 +31,7 @@ func steps() int {
 	case *stepsFlag > 0:
 		return *stepsFlag
 	case testing.Short() || raceEnabled:
-		return 5_000
+		return 2_000
 	default:
 		return 100_000
 	}
