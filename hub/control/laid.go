@@ -1,6 +1,10 @@
 package control
 
 import (
+	"context"
+	"errors"
+
+	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -9,9 +13,8 @@ import (
 // lay notes the holds of a hold document that its agent has acknowledged: they are
 // Enforced from then on, and people need not wait for the report that says so too.
 func (c *Control) lay(agent string, s store.SentDoc) {
-	var d protocol.HoldDoc
-	topic := protocol.TopicDown(agent, protocol.LeafHold)
-	if err := wire.Open(wire.NewVerifier(c.cfg.Signer.Public()), topic, s.Body, &d); err != nil {
+	d, err := c.holdDoc(agent, s)
+	if err != nil {
 		c.log.Error("own document cannot be opened", "agent", agent, "err", err)
 		return
 	}
@@ -20,6 +23,54 @@ func (c *Control) lay(agent string, s store.SentDoc) {
 		laid[h.ID] = true
 	}
 	c.mirror.lay(agent, laid)
+}
+
+func (c *Control) holdDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
+	topic := protocol.TopicDown(agent, protocol.LeafHold)
+	return d, wire.Open(wire.NewVerifier(c.cfg.Signer.Public()), topic, s.Body, &d)
+}
+
+// removeReleased removes the holds whose release is in an acknowledged document. The
+// acknowledgement itself does so, unless the hub died in between, or it was lost and
+// a Hello took its place.
+func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
+	released := map[string]*protocol.Hold{}
+	for _, h := range f.Holds {
+		if h.Status.ReleasedAt != nil {
+			released[h.Metadata.Name] = h
+		}
+	}
+	if len(released) == 0 {
+		return nil
+	}
+	var errs []error
+	for _, r := range f.Racks {
+		agent := r.Status.Agent
+		if agent == "" {
+			continue
+		}
+		l, err := c.cfg.Store.PeekLedger(agent)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		sent, ok := l.Sent[protocol.LeafHold]
+		if !ok || l.Acked[protocol.LeafHold] != sent.Head {
+			continue
+		}
+		d, err := c.holdDoc(agent, sent)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, rel := range d.Releases {
+			if h := released[rel.HoldID]; h != nil && f.RackOfHold(h) == r.Metadata.Name {
+				c.mirror.release(rel.HoldID, agent)
+				errs = append(errs, c.cfg.Store.Remove(ctx, h))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // lay replaces what an agent is known to have acknowledged.

@@ -58,7 +58,7 @@ func (c *Control) reconcile(ctx context.Context) error {
 		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], extra...)
 	}
 	c.conds.keep(conds, c.cfg.Clock())
-	errs = append(errs, c.sweep(ctx), c.compile(ctx))
+	errs = append(errs, c.removeReleased(ctx, f), c.sweep(ctx), c.compile(ctx))
 	return errors.Join(errs...)
 }
 

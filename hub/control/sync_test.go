@@ -290,3 +290,22 @@ func TestAgentTooOld(t *testing.T) {
 		t.Errorf("after the upgrade: %+v, %s", rack.Servers[0].Boot, codes(s.Status.Conditions))
 	}
 }
+
+// An agent whose reports count before its Hello was proved is asked for one, and not
+// told what it should have: it would take that for the answer, and say no Hello.
+func TestNotGreetedIsAsked(t *testing.T) {
+	b, m := modernSite(t)
+	b.restart()
+	b.sent = nil
+	m.begins()
+	m.heard = "of long ago"
+	m.hello()
+	m.nonce = last[protocol.Sync](b, m.name, protocol.LeafSync).Nonce
+	b.sent = nil
+	m.reports(off("n1")) // it overtakes the Hello
+	b.now = b.now.Add(tickPause)
+	b.control.tick()
+	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); !s.Again || s.Nonce == "" || s.Heads != nil {
+		t.Errorf("it is told %+v", s)
+	}
+}
