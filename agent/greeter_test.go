@@ -102,3 +102,23 @@ func TestHelloLater(t *testing.T) {
 		}
 	})
 }
+
+// A look that asks each time for what is wanted already does not keep the greeter
+// from sleeping.
+func TestLookThatAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGreeter(time.Now)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		looks := 0
+		g.run(ctx, func() {}, func() {
+			g.ask(0)
+			if looks++; looks > 1000 {
+				cancel()
+			}
+		})
+		if looks > 1000 {
+			t.Error("it looks again and again")
+		}
+	})
+}

@@ -98,6 +98,48 @@ func TestHubNotHeard(t *testing.T) {
 				t.Errorf("outcome %s", o)
 			}
 		},
+		"an accepted reboot of which nothing was sent waits, and is not begun late": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			ask(y, protocol.RequestReboot)
+			y.read(protocol.PowerUnreachable, 1*sec, nil)
+			y.restart()
+			y.s.HubTime = time.Time{}
+			y.read(on, 2*sec, nil)
+			y.want(ActNone)
+			y.condition(protocol.CondAwaitingHub)
+			early := *y
+			early.s.HubTime = at(59 * sec)
+			early.read(on, 3*sec, nil)
+			early.want(ActForceOff)
+			y.s.HubTime = at(60 * sec)
+			y.read(on, 3*sec, nil)
+			y.want(ActNone)
+			if o := outcome(y); o != protocol.OutcomeExpired {
+				t.Errorf("outcome %s", o)
+			}
+		},
+		"a stop of an earlier run is not gone on with late": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			ask(y, protocol.RequestReboot)
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff) // on disk; whether it was sent nobody knows
+			y.restart()
+			y.s.HubTime = at(60 * sec)
+			y.read(on, 3*sec, nil)
+			y.want(ActNone)
+			if o := outcome(y); o != protocol.OutcomeUnknown {
+				t.Errorf("outcome %s", o)
+			}
+		},
+		"a stop that this run began is gone on with": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			ask(y, protocol.RequestReboot)
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.s.HubTime = at(60 * sec)
+			y.read(on, 12*sec, y.answered(""))
+			y.want(ActForceOff)
+		},
 		"a request given to another disk": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) { unheard(s); s.Incarnation = "disk-2" })
 			ask(y, protocol.RequestReboot)
