@@ -11,11 +11,10 @@ import (
 
 // How long the simulated hardware takes.
 const (
-	onLatency    = 2 * time.Second  // from On to a running server
-	post         = 40 * time.Second // until firmware takes the override
-	offLatency   = time.Second
-	osShutdown   = 20 * time.Second
-	operatorTime = time.Minute
+	onLatency  = 2 * time.Second  // from On to a running server
+	post       = 40 * time.Second // until firmware takes the override
+	offLatency = time.Second
+	osShutdown = 20 * time.Second
 )
 
 // machine is a server with its BMC. It counts what it was made to do.
@@ -72,6 +71,17 @@ func (m *machine) reset(r bmc.ResetType) error {
 		m.later(osShutdown, m.off)
 	}
 	return nil
+}
+
+// button is pressed by somebody at the rack.
+func (m *machine) button() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.power == protocol.PowerOff {
+		m.on()
+	} else {
+		m.later(0, m.off)
+	}
 }
 
 func (m *machine) off() { m.power = protocol.PowerOff }

@@ -205,8 +205,12 @@ func agentDiskRolledBack(b *table) {
 		b.booting()
 		old := a.disk.Load().Copy()
 		b.note("the agent's disk is copied")
-		b.live(10 * time.Minute)
-		b.changeDisk(old, i == 1)
+		if i < 2 {
+			b.live(10 * time.Minute)
+		} else {
+			b.wait(10 * time.Minute) // no document is newer than the old disk's: events tell
+		}
+		b.changeDisk(old, i > 0)
 	}
 }
 
@@ -251,7 +255,10 @@ func (b *table) changeDisk(disk *statetest.Memory, alone bool) {
 	}
 	a.start()
 	if alone {
-		b.live(20 * time.Minute)
+		for range 40 { // the disk fills up with events again
+			b.machines[unclaimed].button()
+			b.wait(40 * time.Second)
+		}
 		b.net.heal(a.name)
 	}
 	b.until("another incarnation", 5*time.Minute, func() bool { return a.found().incarnation != was })
