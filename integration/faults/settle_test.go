@@ -181,7 +181,7 @@ func tolerated(server string, held bool, code protocol.ConditionCode) bool {
 	case protocol.CondHeld, protocol.CondHoldViolated:
 		return true // the latter until the hold's release: its server came on before this disk knew of it
 	case protocol.CondUnexpectedPower:
-		return held || server == claimed // nobody can ask for a reboot
+		return held || server != installed // nobody can ask for a reboot
 	case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondFirstBootFailed, protocol.CondServerOn:
 		return server == claimed
 	default:
