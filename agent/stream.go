@@ -28,6 +28,8 @@ type streams struct {
 	by map[string]*stream // by the BMC's address
 
 	hooks *hooks
+	// destination is where the BMC of a server sends events to, below which path.
+	destination func(server, address, path string) (string, error)
 }
 
 // stream is one that is read, or that its BMC does not have: then it is not tried
@@ -46,7 +48,7 @@ type stream struct {
 }
 
 func newStreams(a *Agent) *streams {
-	return &streams{agent: a, by: map[string]*stream{}, hooks: newHooks(a)}
+	return &streams{agent: a, by: map[string]*stream{}, hooks: newHooks(a), destination: a.destination}
 }
 
 // follow wakes the server at events of its BMC, through src if nobody reads them yet.

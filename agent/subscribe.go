@@ -40,7 +40,7 @@ func (x *streams) subscribe(ctx, run context.Context, st *stream, sub bmc.Subscr
 	}()
 	wait, at := streamPauseMin, ""
 	for {
-		to, err := x.agent.destination(st.owner.name, st.address, path)
+		to, err := x.destination(st.owner.name, st.address, path)
 		if err == nil {
 			err = x.keep(ctx, sub, to, to != at)
 		}
@@ -99,8 +99,7 @@ func (x *streams) back(address string) {
 	}
 }
 
-// destination is where a BMC sends events: to the segment that it is on, another one of
-// BMCs, or that of its server, of those where the agent has an HTTP server.
+// destination implements the field of streams.
 func (a *Agent) destination(server, address, path string) (string, error) {
 	o, err := a.store.Overview()
 	if err != nil {
@@ -110,9 +109,20 @@ func (a *Agent) destination(server, address, path string) (string, error) {
 	if i := slices.IndexFunc(o.Intents, func(in store.Intent) bool { return in.Server == server }); i >= 0 {
 		boots = o.Intents[i].Segment
 	}
-	host, _ := netip.ParseAddr(hostnameOf(address))
+	base := baseFor(address, boots, a.served(o))
+	if base == "" {
+		return "", protocol.Errorf(protocol.CodeUnavailable, "webhook", "no segment of BMC %s has an HTTP server of this agent", address).
+			WithHint("power transitions are found by polling; nothing has to be done")
+	}
+	return base + path, nil
+}
+
+// baseFor is the base URL of the segment that the BMC is on, else of another one of
+// BMCs, else of the one that its server boots from.
+func baseFor(address, boots string, served []protocol.SegmentIntent) string {
+	host, _ := netip.ParseAddr(hostnameOf(address)) // a name is in no prefix
 	best, rank := "", 0
-	for _, seg := range a.served(o) {
+	for _, seg := range served {
 		r := 0
 		switch {
 		case !seg.Role.HasBMCs() && seg.Name != boots:
@@ -128,11 +138,7 @@ func (a *Agent) destination(server, address, path string) (string, error) {
 			best, rank = base, r
 		}
 	}
-	if best == "" {
-		return "", protocol.Errorf(protocol.CodeUnavailable, "webhook", "no segment of BMC %s has an HTTP server of this agent", address).
-			WithHint("power transitions are found by polling; nothing has to be done")
-	}
-	return best + path, nil
+	return best
 }
 
 // hostnameOf is the host of a BMC's address, without the port.
