@@ -204,7 +204,7 @@ func TestSubscriptionForm(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		service string // but for its end
+		service string                                  // but for its end
 		refuse  func(form map[string]any) (int, string) // 0 takes it
 		fields  int                                     // of the last form
 		posts   int
