@@ -95,7 +95,10 @@ func (c *Control) resendTo(agent string, now time.Time) {
 			stale = true
 		}
 		ready = k.stage == stageReady
-		maps.DeleteFunc(k.open, func(leaf string, o openDoc) bool { return l.Sent[leaf].Head != o.head || l.Acked[leaf] == o.head })
+		maps.DeleteFunc(k.open, func(leaf string, o openDoc) bool {
+			_, sent := l.Sent[leaf]
+			return !sent || !o.head.Newer(l.Acked[leaf])
+		})
 	})
 	if stale {
 		c.poke()
@@ -115,9 +118,12 @@ func (c *Control) resendTo(agent string, now time.Time) {
 	for _, leaf := range open {
 		s := l.Sent[leaf]
 		c.contacts.with(agent, func(k *contact) {
-			if _, there := k.open[leaf]; !there {
-				k.open[leaf] = openDoc{s.Head, now}
+			o, there := k.open[leaf]
+			if !there {
+				o.since = now
 			}
+			o.head = s.Head // a newer version is as little acknowledged as the one before
+			k.open[leaf] = o
 		})
 		c.publish(protocol.TopicDown(agent, leaf), s.Body)
 	}

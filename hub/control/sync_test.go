@@ -241,6 +241,13 @@ func TestAgentConditions(t *testing.T) {
 	if got := later(time.Second); got != "NotAcknowledged" {
 		t.Errorf("a minute later: %s", got)
 	}
+	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k2", "n1")); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	if got := later(time.Second); got != "NotAcknowledged" {
+		t.Errorf("with a newer version: %s", got)
+	}
 	b.now = b.now.Add(darkAfter + time.Second)
 	if got := m.conditions(); got != "Dark" {
 		t.Errorf("silent: %s", got)
