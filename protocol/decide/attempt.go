@@ -169,7 +169,7 @@ func (p *step) advance() {
 	a := p.rec.Attempt
 	power := runningOf(p.watch.Last.Power)
 	has := p.armedOf()
-	if power == isOff && has != armedOurs && !a.OnSent.IsZero() && p.awaitQuiet() {
+	if power == isOff && has != armedOurs && !a.OnSent.IsZero() && (p.awaitQuiet() || p.staleOff(a)) {
 		power = isOther // a BMC may show Off for a while after it powered a server on
 	}
 	waits := p.unheard(a)
@@ -291,4 +291,19 @@ func (p *step) onResult(r Result) {
 		a.OnPending = r.At
 		p.dirty = true
 	}
+}
+
+// staleOff says whether an Off may still be that of before our On, whatever firmware
+// was seen to do since.
+func (p *step) staleOff(a *Attempt) bool {
+	on := a.OnSent
+	if a.OnAgain.After(on) {
+		on = a.OnAgain
+	}
+	until := on.Add(onResend)
+	if !p.now.Before(until) {
+		return false
+	}
+	p.recheckAt(until)
+	return true
 }
