@@ -121,6 +121,7 @@ func (c *connection) follow(ctx context.Context, s *server, err error) {
 	if c.lost {
 		c.lost = false
 		s.reread()
+		s.agent.streams.back(c.address)
 	}
 	if src, ok := c.driver.(bmc.EventSource); ok {
 		s.agent.streams.follow(ctx, c.address, src, s)

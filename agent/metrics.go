@@ -11,8 +11,8 @@ import (
 type metrics struct {
 	dropped                 prometheus.Counter
 	hellos, bmcEvents       prometheus.Counter
-	asks                    *prometheus.CounterVec
-	streams                 *prometheus.Desc
+	asks, webhooks          *prometheus.CounterVec
+	streams, subscriptions  *prometheus.Desc
 	syncs, refused          *prometheus.CounterVec
 	report                  *reporter
 	agent                   *Agent
@@ -34,9 +34,10 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		age:   desc("observation_timestamp_seconds", "When each server was last read.", "server"),
 		epoch: desc("power_ons", "Power-ons of each server since it is known.", "server"),
 
-		verified: desc("hub_verified", "1 while the hub's word is fresh."),
-		streams:  desc("bmc_streams", "BMCs whose event stream is read, or opened again soon."),
-		waiting:  desc("events_waiting", "Events by number that the hub has not acknowledged, lost ones included."),
+		verified:      desc("hub_verified", "1 while the hub's word is fresh."),
+		streams:       desc("bmc_streams", "BMCs whose event stream is read, or opened again soon."),
+		subscriptions: desc("bmc_subscriptions", "BMCs without an event stream that send events to the agent's HTTP server."),
+		waiting:       desc("events_waiting", "Events by number that the hub has not acknowledged, lost ones included."),
 	}
 	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_evidence_dropped_total", Help: "Requests of boot clients that were not noted, because too many waited.",
@@ -65,13 +66,14 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, r := range askResults() {
 		m.asks.WithLabelValues(string(r))
 	}
-	reg.MustRegister(m, m.dropped, m.hellos, m.syncs, m.refused, m.bmcEvents, m.asks)
+	m.webhooks = newWebhooks()
+	reg.MustRegister(m, m.dropped, m.hellos, m.syncs, m.refused, m.bmcEvents, m.asks, m.webhooks)
 	return m
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.verified, m.waiting, m.streams} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.verified, m.waiting, m.streams, m.subscriptions} {
 		ch <- d
 	}
 }
@@ -93,7 +95,9 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	} else if err == nil {
 		gauge(m.waiting, 0)
 	}
-	gauge(m.streams, float64(m.agent.streams.count()))
+	open, subscribed := m.agent.streams.count()
+	gauge(m.streams, float64(open))
+	gauge(m.subscriptions, float64(subscribed))
 	for _, c := range conds {
 		codes[c.Code]++
 	}

@@ -27,7 +27,7 @@ func (a *Agent) listen() ([]bootServers, error) {
 		reg := prometheus.WrapRegistererWith(prometheus.Labels{"segment": seg.Name}, a.cfg.Registerer)
 		log := a.log.With("segment", seg.Name)
 		h, err := httpboot.New(httpboot.Config{
-			Listen: seg.HTTP, Files: boots{a}, Evidence: boots{a}, Logger: log, Registerer: reg, Clock: a.cfg.Clock,
+			Listen: seg.HTTP, Files: boots{a}, Evidence: boots{a}, Events: a.streams.hooks, Logger: log, Registerer: reg, Clock: a.cfg.Clock,
 		})
 		if err != nil {
 			return nil, err

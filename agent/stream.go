@@ -26,10 +26,14 @@ type streams struct {
 
 	mu sync.Mutex
 	by map[string]*stream // by the BMC's address
+
+	hooks *hooks
+	// destination is where the BMC of a server sends events to, below which path.
+	destination func(server, address, path string) (string, error)
 }
 
 // stream is one that is read, or that its BMC does not have: then it is not tried
-// again with the same driver.
+// again with the same driver, and the BMC is subscribed to.
 type stream struct {
 	owner  *server // whose driver reads it
 	users  map[*server]bool
@@ -37,9 +41,15 @@ type stream struct {
 	done   chan struct{}
 	woken  chan struct{}
 	open   bool // it is read, or will be again
+
+	address    string
+	back       chan struct{} // the BMC was away, which a subscription may not outlive
+	subscribed bool
 }
 
-func newStreams(a *Agent) *streams { return &streams{agent: a, by: map[string]*stream{}} }
+func newStreams(a *Agent) *streams {
+	return &streams{agent: a, by: map[string]*stream{}, hooks: newHooks(a), destination: a.destination}
+}
 
 // follow wakes the server at events of its BMC, through src if nobody reads them yet.
 func (x *streams) follow(ctx context.Context, address string, src bmc.EventSource, s *server) {
@@ -49,14 +59,20 @@ func (x *streams) follow(ctx context.Context, address string, src bmc.EventSourc
 		st.users[s] = true
 		return
 	}
+	run := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	st := &stream{
-		owner: s, users: map[*server]bool{s: true}, cancel: cancel,
-		done: make(chan struct{}), woken: make(chan struct{}, 1), open: true,
+		owner: s, users: map[*server]bool{s: true}, cancel: cancel, address: address,
+		done: make(chan struct{}), woken: make(chan struct{}, 1), open: true, back: make(chan struct{}, 1),
 	}
 	x.by[address] = st
 	var both sync.WaitGroup
-	both.Go(func() { x.read(ctx, st, src) })
+	both.Go(func() {
+		x.read(ctx, st, src)
+		if sub, ok := src.(bmc.Subscriber); ok && ctx.Err() == nil {
+			x.subscribe(ctx, run, st, sub)
+		}
+	})
 	both.Go(func() { x.wake(ctx, st) })
 	go func() {
 		both.Wait()
@@ -92,10 +108,7 @@ func (x *streams) read(ctx context.Context, st *stream, src bmc.EventSource) {
 		began := time.Now()
 		err := src.Events(ctx, func() {
 			x.agent.met.bmcEvents.Inc()
-			select {
-			case st.woken <- struct{}{}:
-			default:
-			}
+			st.event()
 		})
 		if ctx.Err() != nil {
 			return
@@ -122,6 +135,14 @@ func (x *streams) read(ctx context.Context, st *stream, src bmc.EventSource) {
 	}
 }
 
+// event wakes the servers behind the BMC soon.
+func (st *stream) event() {
+	select {
+	case st.woken <- struct{}{}:
+	default:
+	}
+}
+
 // wake lets the servers behind the BMC be read, not too often.
 func (x *streams) wake(ctx context.Context, st *stream) {
 	for {
@@ -144,14 +165,17 @@ func (x *streams) wake(ctx context.Context, st *stream) {
 	}
 }
 
-// count is how many are open.
-func (x *streams) count() (n int) {
+// count is how many are open, and how many BMCs without one are subscribed to.
+func (x *streams) count() (open, subscribed int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, st := range x.by {
 		if st.open {
-			n++
+			open++
+		}
+		if st.subscribed {
+			subscribed++
 		}
 	}
-	return n
+	return open, subscribed
 }

@@ -28,7 +28,7 @@ const (
 // request's form), conflict (refused in the present state).
 //
 // A Driver may also be a [Lister], an [Inventorier], a [Prober], a [MediaDriver], a
-// [RestorePolicer] and an [EventSource].
+// [RestorePolicer], an [EventSource] and a [Subscriber].
 type Driver interface {
 	// Observe reads the system now, never from a cache and never by a 304. It
 	// returns an observation in every case: on an error its Power is Unreachable or

@@ -21,6 +21,9 @@ const RefusedFile = "refused.efi"
 // their next files from the path and lose the query.
 const PathPrefix = "/b/"
 
+// EventPrefix begins the path that BMCs send events to: /e/{token}.
+const EventPrefix = "/e/"
+
 // Reports of the booted image, POSTed to /b/{token}/report/{what}.
 const (
 	ReportInstalled = "installed" // the installation has ended

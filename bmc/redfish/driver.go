@@ -33,6 +33,8 @@ type driver struct {
 	resetAt   string          // target of the reset action, as last read
 	future    string          // settings that the system does not link to
 	shown     *shown          // nil: Observe reports what it reads
+
+	subscribed string // what Subscribe made
 }
 
 var (
@@ -43,6 +45,7 @@ var (
 	_ bmc.MediaDriver    = (*driver)(nil)
 	_ bmc.RestorePolicer = (*driver)(nil)
 	_ bmc.EventSource    = (*driver)(nil)
+	_ bmc.Subscriber     = (*driver)(nil)
 )
 
 func (d *driver) call(ctx context.Context, op string) *call {

@@ -167,7 +167,11 @@ func (l *link) classify(op string, status int, said message) verdict {
 
 // redact removes the credentials from what a BMC says.
 func (l *link) redact(s string) string {
-	for _, secret := range l.account.secrets() {
+	secrets := l.account.secrets()
+	if hook := l.hook.Load(); hook != nil {
+		secrets = append(secrets, *hook)
+	}
+	for _, secret := range secrets {
 		if secret != "" {
 			s = strings.ReplaceAll(s, secret, "[hidden]")
 		}

@@ -38,6 +38,7 @@ type link struct {
 	metrics *metrics
 	logger  *slog.Logger
 	closed  atomic.Bool
+	hook    atomic.Pointer[string] // secret part of the address that events go to
 }
 
 // request is one exchange.

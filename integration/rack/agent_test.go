@@ -149,7 +149,8 @@ func (c *calls) opener(open bmc.Opener) bmc.Opener {
 				bmc.Inventorier
 				bmc.Prober
 				bmc.EventSource
-			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.EventSource)}, nil
+				bmc.Subscriber
+			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.EventSource), d.(bmc.Subscriber)}, nil
 		}
 		return counted{d, c}, err
 	}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -52,8 +52,8 @@ func newSite(t testing.TB, servers int) *site {
 	if s.image, err = s.reg.Push("demo/os:1", bytes.Repeat([]byte("MZ unified kernel image "), 1024)); err != nil {
 		t.Fatal(err)
 	}
-	s.dhcp = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 20000 + rand.IntN(10000)}
-	ports := freePorts(t, 3)
+	ports := freePorts(t, 4)
+	s.dhcp = net.UDPAddrFromAddrPort(netip.MustParseAddrPort(ports[3]))
 	s.http = ports[2]
 	s.hub = hubdaemon.Config{DataDir: filepath.Join(s.dir, "hub"), API: ports[0], MQTT: ports[1], Names: []string{"127.0.0.1"}}
 	for i := range servers {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"rackboot/netboot"
@@ -48,6 +49,11 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		h.cfg.Logger.Debug("http boot request", "method", methodLabel(r.Method), "status", w.status, "bytes", w.bytes, "remote", r.RemoteAddr)
 	}()
 	w.progress()
+	if h.cfg.Events != nil && strings.HasPrefix(r.URL.Path, netboot.EventPrefix) {
+		_ = w.control.SetReadDeadline(time.Now().Add(reportTimeout))
+		h.cfg.Events.ServeHTTP(w, r)
+		return
+	}
 	to, ok := parseRoute(r.URL.Path)
 	switch {
 	case !ok:

@@ -40,6 +40,9 @@ type Config struct {
 
 	Files    netboot.Files
 	Evidence netboot.Evidence
+	// Events answers requests below netboot.EventPrefix; 404 if nil. It bounds what it
+	// reads.
+	Events http.Handler
 
 	// MaxConns bounds the open connections; those beyond wait in the kernel's
 	// queue. 1024 if zero.
