@@ -15,6 +15,10 @@
 //     nothing powers a held server on;
 //   - a grant is used by one disk, and no more often than it allows.
 //
+// It excuses two things, which nobody can know: what an agent did alone before an
+// old copy of its disk came back that has everything the hub was told of, and what
+// was given in a history that hub and agent have both lost.
+//
 // [TestFaultTable] has one row for each fault, over MQTT. [TestRandomInterleavings]
 // mixes all of them, without a broker: messages wait in a bag, out of which the
 // test takes them in any order.
@@ -29,5 +33,6 @@
 //
 // The order of goroutines and the jitter of the code under test are not of the
 // seed, so a rare failure may need -count=20. RACKBOOT_TEST_LOG=1 prints the logs of
-// all processes, in simulated time. More steps: -steps=1000000.
+// all processes, in simulated time. More steps: -steps=1000000; -keep-going does not
+// stop at the first failure.
 package faults
