@@ -71,11 +71,9 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.store = st
-	b, err := st.Backlog(0)
-	if err != nil {
+	if a.began, err = st.Began(); err != nil {
 		return nil, err
 	}
-	a.began = b.Head
 	a.report = newReporter(a)
 	a.fetch = newFetcher(a)
 	a.met = newMetrics(cfg.Registerer, a)

@@ -108,7 +108,9 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
-	a.session.applied(leaf, d.Head, d.IssuedAt)
+	if a.session.applied(leaf, d.Head, d.IssuedAt) {
+		defer a.lookAtAll() // the hub's time counts from here on
+	}
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	a.acknowledge(protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	a.lookAt(changed)
@@ -127,7 +129,9 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
-	a.session.applied(leaf, d.Head, d.IssuedAt)
+	if a.session.applied(leaf, d.Head, d.IssuedAt) {
+		defer a.lookAtAll() // the hub's time counts from here on
+	}
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	rejected, why := rejections(d)
 	a.trouble(protocol.CondEntryRejected, leaf, why)

@@ -29,6 +29,7 @@ type session struct {
 	newest    time.Time // the hub's latest time in anything heeded
 	announced protocol.Announce
 	heads     map[string]protocol.Head // the hub's documents, as far as they are known
+	coming    map[string]protocol.Head // those that the last answer named and the disk lacks
 	digests   map[string]string        // of those, where it said them
 }
 
@@ -75,11 +76,26 @@ func (s *session) heed(m protocol.Sync) {
 	}
 }
 
-// answer notes whether the session is answered, and what is still to come.
-func (s *session) answer(lacking bool) {
+// answer notes that the session is answered, and what is still to come.
+// Where the hub was restored and raised its epoch since, it makes every document
+// again, whatever it has sent before.
+func (s *session) answer(lacking bool, in store.Applied, epoch uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answered, s.lacking, s.met = true, lacking, true
+	s.coming = s.lacks(in)
+	for leaf := range s.heads {
+		if _, comes := s.coming[leaf]; !comes && in.Heads[leaf].Epoch < epoch {
+			s.coming[leaf] = protocol.Head{Epoch: epoch}
+		}
+	}
+}
+
+// current says whether every document that the hub's last answer named is in force.
+func (s *session) current() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.coming) == 0
 }
 
 // reopen makes the session wait for another answer.
@@ -133,17 +149,20 @@ const answerMax = 10 * time.Second
 func (s *session) caughtUp(in store.Applied) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.answered || !s.lacking {
-		return false
-	}
+	return s.answered && s.lacking && len(s.lacks(in)) == 0
+}
+
+// lacks are the hub's documents that are not in force; it needs s.mu.
+func (s *session) lacks(in store.Applied) map[string]protocol.Head {
+	lacks := map[string]protocol.Head{}
 	for leaf, h := range s.heads {
 		own := in.Heads[leaf]
 		digest, said := s.digests[leaf]
 		if own != h && !own.Newer(h) || own == h && said && digest != in.Digests[leaf] {
-			return false
+			lacks[leaf] = h
 		}
 	}
-	return true
+	return lacks
 }
 
 // isNewest says whether the head is the newest that the hub is known to have.
@@ -154,8 +173,9 @@ func (s *session) isNewest(leaf string, h protocol.Head) bool {
 }
 
 // applied notes that the hub has a document. A Sync that was made before it was is
-// late, and would let the hub look as if it was behind.
-func (s *session) applied(leaf string, h protocol.Head, issued time.Time) {
+// late, and would let the hub look as if it was behind. It reports whether this was
+// the last that was to come.
+func (s *session) applied(leaf string, h protocol.Head, issued time.Time) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if issued.After(s.last) {
@@ -166,6 +186,12 @@ func (s *session) applied(leaf string, h protocol.Head, issued time.Time) {
 	}
 	s.heads[leaf] = h
 	delete(s.digests, leaf)
+	c, ok := s.coming[leaf]
+	if !ok || c.Newer(h) {
+		return false
+	}
+	delete(s.coming, leaf)
+	return len(s.coming) == 0
 }
 
 func (s *session) isAnswered() bool {

@@ -75,7 +75,7 @@ func TestStaleSession(t *testing.T) {
 	if s.stale(hubStart.Add(answerMax)) || !s.stale(hubStart.Add(answerMax+1)) {
 		t.Error("not told by the first Hello")
 	}
-	s.answer(false)
+	s.answer(false, store.Applied{}, 0)
 	if s.stale(hubStart.Add(time.Hour)) {
 		t.Error("an answered session is stale")
 	}
@@ -100,10 +100,48 @@ func TestCaughtUp(t *testing.T) {
 	} {
 		var s session
 		s.heed(protocol.Sync{Heads: heads, Digests: map[string]string{"hold": "d"}})
-		s.answer(tt.lacking)
 		in := store.Applied{Heads: map[string]protocol.Head{"hold": tt.have}, Digests: map[string]string{"hold": tt.digest}}
+		s.answer(tt.lacking, in, 1)
 		if got := s.caughtUp(in); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+// TestCurrent: after an answer that names documents the disk lacks, the last of them
+// makes it current.
+func TestCurrent(t *testing.T) {
+	one, two := protocol.Head{Epoch: 1, Version: 1}, protocol.Head{Epoch: 1, Version: 2}
+	var s session
+	s.heed(protocol.Sync{Heads: map[string]protocol.Head{"hold": two, "rack/0": two, "rack/1": one}})
+	s.answer(true, store.Applied{Heads: map[string]protocol.Head{"hold": one, "rack/1": one}}, 1)
+	for _, tt := range []struct {
+		leaf          string
+		head          protocol.Head
+		last, current bool
+	}{
+		{"rack/1", two, false, false}, // was not to come
+		{"hold", one, false, false},   // late
+		{"hold", two, false, false},
+		{"rack/0", two, true, true},
+		{"rack/0", two, false, true},
+	} {
+		if last := s.applied(tt.leaf, tt.head, hubStart); last != tt.last || s.current() != tt.current {
+			t.Errorf("%s %v: last %t, current %t", tt.leaf, tt.head, last, s.current())
+		}
+	}
+}
+
+// TestCurrentAfterRestore: what a restored hub sent before is older than what lies
+// here; it is all made again.
+func TestCurrentAfterRestore(t *testing.T) {
+	var s session
+	s.heed(protocol.Sync{Heads: map[string]protocol.Head{"hold": {Epoch: 1, Version: 3}}})
+	s.answer(true, store.Applied{Heads: map[string]protocol.Head{"hold": {Epoch: 1, Version: 8}}}, 2)
+	if s.current() {
+		t.Error("current by a document that the hub has lost")
+	}
+	if !s.applied("hold", protocol.Head{Epoch: 2, Version: 9}, hubStart) || !s.current() {
+		t.Error("not current")
 	}
 }

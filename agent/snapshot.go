@@ -15,7 +15,7 @@ import (
 func (s *server) snapshot(v store.View) decide.Snapshot {
 	snap := decide.Snapshot{
 		Server: s.name, Synced: v.Synced, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
-		HubTime: s.agent.hubClock.now(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(),
+		HubTime: s.agent.hubTime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(),
 	}
 	if v.Intent == nil || v.Intent.Missing {
 		return snap
@@ -42,6 +42,16 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 	}
 	snap.Artefacts = s.agent.fetch.state(in.Boot.Image)
 	return snap
+}
+
+// hubTime is the hub's time, once every document that it has named is in force: what
+// may be done once only is not begun by documents that it has replaced, or, where it
+// lost them, has never heard of.
+func (a *Agent) hubTime() time.Time {
+	if !a.session.current() {
+		return time.Time{}
+	}
+	return a.hubClock.now()
 }
 
 // rackKeys are the keys of the rack's agents. The hub signed the list.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
@@ -48,13 +49,13 @@ func (a *Agent) sync(m protocol.Sync) {
 		a.session.heed(m)
 		a.fresh(m, time.Time{})
 	case decide.SyncLacking, decide.SyncAnswer:
-		a.answered(m, in.Fence, asked, act == decide.SyncLacking)
+		a.answered(m, in, asked, act == decide.SyncLacking)
 	}
 }
 
 // answered takes an answer to a Hello.
-func (a *Agent) answered(m protocol.Sync, followed protocol.Fence, asked time.Time, lacking bool) {
-	if m.Fence.Newer(followed) {
+func (a *Agent) answered(m protocol.Sync, in store.Applied, asked time.Time, lacking bool) {
+	if m.Fence.Newer(in.Fence) {
 		if err := a.store.Follow(m.Fence); err != nil {
 			a.log.Error("cannot record the hub's fence", "err", err)
 			a.report.raise(protocol.CondStoreFailing, err.Error())
@@ -63,9 +64,16 @@ func (a *Agent) answered(m protocol.Sync, followed protocol.Fence, asked time.Ti
 		a.log.Info("follows a hub", "fence", m.Fence.Number, "hub", m.Fence.Hub)
 		a.report.clear(protocol.CondTwoHubs) // of the hubs before; one that still speaks is told again
 	}
+	if !a.session.hasMet() {
+		if err := a.store.Met(); err != nil {
+			a.log.Error("cannot record that the hub has answered", "err", err)
+			a.report.raise(protocol.CondStoreFailing, err.Error())
+			return
+		}
+	}
 	first := !a.session.isAnswered()
 	a.session.heed(m)
-	a.session.answer(lacking)
+	a.session.answer(lacking, in, m.Epoch)
 	a.greeter.answered()
 	if lacking {
 		a.greeter.ask(helloPause) // unless it has come by then

@@ -12,9 +12,10 @@ type Hello struct {
 	Protocol    int             `json:"protocol"`
 	Version     string          `json:"version"`
 	Applied     map[string]Head `json:"applied"`
-	// EventHead is the number of the last event of the incarnation, or of the last
-	// before the agent started where the hub has not answered since; EventTail that
-	// of the oldest which is not acknowledged; 0 where there is none.
+	// EventHead is the number of the last event of the incarnation; until the hub has
+	// answered this start of the agent, that of the last before the first start since
+	// it had answered. EventTail is that of the oldest which is not acknowledged. 0
+	// where there is none.
 	EventHead uint64    `json:"eventHead"`
 	EventTail uint64    `json:"eventTail,omitempty"`
 	At        time.Time `json:"at"`

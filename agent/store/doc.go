@@ -9,6 +9,7 @@
 //	meta/replaced              another agent serves the rack
 //	meta/acked                 number of the last event that was acknowledged
 //	meta/event                 number of the last event
+//	meta/began                 that before the start since which no hub has answered
 //	doc/hold, doc/rack/<n>     head and digest of the document in force
 //	rack                       the rack's settings and segments
 //	intent/<server>            the server's intent, its shard, and whether a newer

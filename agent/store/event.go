@@ -15,6 +15,7 @@ const maxEvents = 10_000
 const (
 	keyAcked = "meta/acked" // last number that was acknowledged
 	keyLast  = "meta/event" // last number that was given
+	keyBegan = "meta/began" // last number before the start since which no hub has answered
 )
 
 func eventKey(seq uint64) string { return fmt.Sprintf("event/%020d", seq) }
@@ -162,6 +163,29 @@ func (s *Store) Acknowledge(seq uint64) error {
 		}
 		return put(t, keyAcked, acked)
 	})
+}
+
+// Began is the number of the last event before the first start since which no hub has
+// answered. A disk that was rolled back is known by it, also where events of its own
+// have filled it up again since, over any number of starts.
+func (s *Store) Began() (seq uint64, err error) {
+	err = s.db.Update(func(t state.Txn) error {
+		began, known, err := get[uint64](t, keyBegan)
+		if seq = began; err != nil || known {
+			return err
+		}
+		if seq, _, err = get[uint64](t, keyLast); err != nil {
+			return err
+		}
+		return put(t, keyBegan, seq)
+	})
+	return seq, err
+}
+
+// Met notes that a hub has answered. It comes before the first event is sent: what is
+// acknowledged from then on is no sign of an older disk.
+func (s *Store) Met() error {
+	return s.db.Update(func(t state.Txn) error { return t.Delete(keyBegan) })
 }
 
 // number finds the last number of a database that does not say it, or in which a

@@ -49,11 +49,9 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 		if err != nil || h.Status.ReleasedAt == nil || c.rackOfHold(h) != a.Spec.RackRef.Name {
 			continue
 		}
-		c.mirror.release(id, name)
-		if err := c.cfg.Store.Remove(ctx, h); err != nil {
+		if err := c.removeHold(ctx, h, name); err != nil {
 			return err
 		}
-		c.cfg.Crash.At("hub.hold.removed")
 	}
 	return nil
 }

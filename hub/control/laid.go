@@ -65,12 +65,21 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 		}
 		for _, rel := range d.Releases {
 			if h := released[rel.HoldID]; h != nil && f.RackOfHold(h) == r.Metadata.Name {
-				c.mirror.release(rel.HoldID, agent)
-				errs = append(errs, c.cfg.Store.Remove(ctx, h))
+				errs = append(errs, c.removeHold(ctx, h, agent))
 			}
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// removeHold forgets a hold whose release is on the disk of its agent.
+func (c *Control) removeHold(ctx context.Context, h *protocol.Hold, agent string) error {
+	c.mirror.release(h.Metadata.Name, agent)
+	if err := c.cfg.Store.Remove(ctx, h); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.hold.removed")
+	return nil
 }
 
 // lay replaces what an agent is known to have acknowledged.

@@ -16,7 +16,7 @@ func (p *step) observe(o protocol.Observation) {
 	case protocol.PowerUnknown, protocol.PowerUnreachable:
 		// Nothing is known, so nothing is concluded; a run of Off reads ends.
 	default:
-		p.sawRunning(last)
+		p.sawRunning(last, o.Power)
 	}
 	p.reset(o, last, epoch, power)
 	if o.Power == protocol.PowerOff {
@@ -55,8 +55,8 @@ func (p *step) sawOff() {
 	}
 }
 
-func (p *step) sawRunning(last protocol.Observation) {
-	if p.rec.Power == protocol.PowerOn {
+func (p *step) sawRunning(last protocol.Observation, power protocol.PowerState) {
+	if p.rec.Power == protocol.PowerOn || p.notYetOff(power) {
 		return
 	}
 	first := p.rec.Power == ""
@@ -90,6 +90,13 @@ func (p *step) sawRunning(last protocol.Observation) {
 		}
 		p.violated(h, "the server came on")
 	}
+}
+
+// notYetOff says whether PoweringOff is the end of the run before our On: some BMCs
+// show Off as soon as they took the order, before the server is (RackN's
+// power-confirm-timeout). That On may still take effect.
+func (p *step) notYetOff(power protocol.PowerState) bool {
+	return power == protocol.PowerPoweringOff && p.quietAt().After(p.now) && len(p.rec.Receipts) == 0
 }
 
 // violated notes that a held server ran.

@@ -15,8 +15,8 @@ type Snapshot struct {
 	Intent *protocol.ServerIntent
 	Holds  []Hold // in order of id
 	// HubTime is the hub's clock, never behind it; zero while the hub has not been
-	// heard since the agent started. Until then one-time permissions wait: the
-	// agent's disk may be an old copy.
+	// heard since the agent started, and while documents that it named are not in
+	// force. Until then one-time permissions wait: the agent's disk may be an old copy.
 	HubTime time.Time
 	// Incarnation is the agent's.
 	Incarnation string
