@@ -126,11 +126,11 @@ func TestMetrics(t *testing.T) {
 	want := `
 # HELP rackboot_http_boot_requests_total HTTP boot requests, by method and status code.
 # TYPE rackboot_http_boot_requests_total counter
-rackboot_http_boot_requests_total{code="200",method="GET"} 1
-rackboot_http_boot_requests_total{code="405",method="other"} 1
+rackboot_http_boot_requests_total{code="200",method="GET",scheme="http"} 1
+rackboot_http_boot_requests_total{code="405",method="other",scheme="http"} 1
 # HELP rackboot_http_boot_sent_bytes_total Bytes of HTTP boot bodies that were sent.
 # TYPE rackboot_http_boot_sent_bytes_total counter
-rackboot_http_boot_sent_bytes_total 21
+rackboot_http_boot_sent_bytes_total{scheme="http"} 21
 `
 	if err := testutil.GatherAndCompare(w.registry, strings.NewReader(want), "rackboot_http_boot_requests_total", "rackboot_http_boot_sent_bytes_total"); err != nil {
 		t.Error(err)
@@ -149,7 +149,7 @@ func FuzzParseRoute(f *testing.F) {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		r, ok := parseRoute(path)
+		r, ok := parseRoute(path, "")
 		if !ok {
 			return
 		}

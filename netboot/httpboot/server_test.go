@@ -107,7 +107,7 @@ func TestSendfile(t *testing.T) {
 	if !ok || lr.R != f || lr.N != progressChunk {
 		t.Errorf("the connection got %#v", w.got)
 	}
-	if _, ok := any(&tcpConn{}).(io.ReaderFrom); !ok {
+	if _, ok := any(&fileConn{}).(io.ReaderFrom); !ok {
 		t.Error("a counted connection has lost ReadFrom")
 	}
 }

@@ -1,0 +1,124 @@
+package bootcert
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"time"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+)
+
+const (
+	rsaBits = 3072 // EDK2 since 2025 wants 128 bits of security (OpenSSL level 3)
+
+	caName = "Rackboot boot CA"
+	// caValidity is long, because enrolling another one touches every server.
+	caValidity = 20 * 365 * 24 * time.Hour
+	// leafValidity is below the 398 days that TLS clients have come to bound.
+	leafValidity = 365 * 24 * time.Hour
+	// renewBefore is when a certificate is made anew: early enough that a rack may be
+	// left alone for months.
+	renewBefore = leafValidity / 3
+	// backdate is for firmware clocks: UEFI time may be local time without a zone, up to
+	// 14 hours off.
+	backdate = 48 * time.Hour
+)
+
+// Authority signs the certificates of HTTPS boot. Whoever has its key can stand in
+// for any HTTPS server towards firmware that trusts it.
+type Authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// NewAuthority makes an authority with a new key, valid for 20 years. It takes up to
+// a few seconds of CPU time.
+func NewAuthority(now time.Time) (*Authority, error) {
+	key, err := rsa.GenerateKey(rand.Reader, rsaBits)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInternal, "make boot CA", "%w", err)
+	}
+	template := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: caName},
+		NotBefore:             now.Add(-backdate),
+		NotAfter:              now.Add(caValidity),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		MaxPathLenZero:        true,
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+	}
+	cert, err := sign(template, template, key.Public(), key)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInternal, "make boot CA", "%w", err)
+	}
+	return &Authority{cert: cert, key: key}, nil
+}
+
+// Certificate is what firmware has to trust.
+func (a *Authority) Certificate() *x509.Certificate { return a.cert }
+
+// Issue makes a key of the kind and a certificate for it, valid for a year and no
+// longer than the authority. Errors: invalid for the names or the kind, conflict
+// if the authority has ended.
+func (a *Authority) Issue(kind netboot.KeyKind, names Names, now time.Time) (Pair, error) {
+	const op = "issue boot certificate"
+	if err := names.validate(); err != nil {
+		return Pair{}, err
+	}
+	end := now.Add(leafValidity)
+	if a.cert.NotAfter.Before(end) {
+		end = a.cert.NotAfter
+	}
+	if !now.Before(end) {
+		return Pair{}, protocol.Errorf(protocol.CodeConflict, op, "the boot CA ended on %s", end.Format(time.DateOnly)).
+			WithHint("make a new folder with rackctl boot-cert make, and enrol its CA in the firmware of every server")
+	}
+	usage := x509.KeyUsageDigitalSignature
+	var key crypto.Signer
+	var err error
+	switch kind {
+	case netboot.KeyECDSA:
+		key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	case netboot.KeyRSA:
+		key, err = rsa.GenerateKey(rand.Reader, rsaBits)
+		usage |= x509.KeyUsageKeyEncipherment // for RSA key exchange
+	default:
+		return Pair{}, protocol.Errorf(protocol.CodeInvalid, op, "%q is no kind of key", kind)
+	}
+	if err != nil {
+		return Pair{}, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+	}
+	cert, err := sign(&x509.Certificate{
+		Subject:     pkix.Name{CommonName: names.List()[0]},
+		NotBefore:   now.Add(-backdate),
+		NotAfter:    end,
+		KeyUsage:    usage,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IPAddresses: names.ips(),
+		DNSNames:    names.DNS,
+	}, a.cert, key.Public(), a.key)
+	if err != nil {
+		return Pair{}, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+	}
+	return Pair{Chain: []*x509.Certificate{cert}, Key: key}, nil
+}
+
+// issued says whether the authority has signed a certificate.
+func (a *Authority) issued(c *x509.Certificate) bool { return c.CheckSignatureFrom(a.cert) == nil }
+
+func sign(template, parent *x509.Certificate, public crypto.PublicKey, key crypto.Signer) (*x509.Certificate, error) {
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, key)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}
+
+// Due says whether it is time to replace a certificate.
+func Due(c *x509.Certificate, now time.Time) bool { return !now.Before(c.NotAfter.Add(-renewBefore)) }
