@@ -121,4 +121,4 @@ func sign(template, parent *x509.Certificate, public crypto.PublicKey, key crypt
 }
 
 // Due says whether it is time to replace a certificate.
-func Due(c *x509.Certificate, now time.Time) bool { return !now.Before(c.NotAfter.Add(-renewBefore)) }
+func Due(c *x509.Certificate, now time.Time) bool { return !now.Before(RenewFrom(c)) }

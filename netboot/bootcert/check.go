@@ -100,7 +100,7 @@ func (c *checker) usage(leaf *x509.Certificate) {
 }
 
 func (c *checker) names(leaf *x509.Certificate, want Names) {
-	has := namesOf(leaf)
+	has := NamesOf(leaf)
 	for _, a := range want.Addrs {
 		if !slices.Contains(has.Addrs, a) {
 			c.bad("issue it with subjectAltName iPAddress; firmware boots from the address and reads no common name", "it is not for the address %s", a)

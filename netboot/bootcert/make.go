@@ -140,7 +140,5 @@ func (f Folder) Enrolled() (der, list, pem string) {
 	return f.path(caDER), f.path(caList), f.path(caFile)
 }
 
-// Ends is when a certificate ends and when it is renewed before that.
-func Ends(c *x509.Certificate) (end, renew time.Time) {
-	return c.NotAfter, c.NotAfter.Add(-renewBefore)
-}
+// RenewFrom is when a certificate is made anew, before it ends.
+func RenewFrom(c *x509.Certificate) time.Time { return c.NotAfter.Add(-renewBefore) }

@@ -102,7 +102,7 @@ func (p Pair) Kind() netboot.KeyKind {
 func (p Pair) Leaf() *x509.Certificate { return p.Chain[0] }
 
 // Names is what the certificate is for.
-func (p Pair) Names() Names { return namesOf(p.Leaf()) }
+func (p Pair) Names() Names { return NamesOf(p.Leaf()) }
 
 // TLS is the pair for crypto/tls, with the leaf parsed.
 func (p Pair) TLS() *tls.Certificate {
@@ -113,7 +113,8 @@ func (p Pair) TLS() *tls.Certificate {
 	return c
 }
 
-func namesOf(c *x509.Certificate) Names {
+// NamesOf is what a certificate is for, by its subjectAltName.
+func NamesOf(c *x509.Certificate) Names {
 	n := Names{DNS: c.DNSNames}
 	for _, ip := range c.IPAddresses {
 		if a, ok := netip.AddrFromSlice(ip); ok {

@@ -125,7 +125,13 @@ func TestStoreRenews(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for range 3 {
+	for round := range 2 {
+		if round > 0 {
+			now = now.Add(leafValidity - renewBefore)
+			if err := s.look(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, kind := range kinds() {
 			c := s.Certificate(kind)
 			if problems := Check(kind, Pair{Chain: []*x509.Certificate{c.Leaf}, Key: c.PrivateKey.(crypto.Signer)}, testNames(), nil, now); len(problems) > 0 {
@@ -133,13 +139,9 @@ func TestStoreRenews(t *testing.T) {
 			}
 			seen[c.Leaf.SerialNumber.String()] = true
 		}
-		now = now.Add(leafValidity - renewBefore)
-		if err := s.look(); err != nil {
-			t.Fatal(err)
-		}
 	}
-	if len(seen) != 6 {
-		t.Errorf("%d certificates were shown in two renewals, want 6", len(seen))
+	if len(seen) != 4 {
+		t.Errorf("%d certificates were shown with a renewal, want 4", len(seen))
 	}
 }
 
