@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,7 +155,8 @@ func TestSlowClients(t *testing.T) {
 				done := make(chan error)
 				go func() { done <- s.Run(ctx) }()
 				begun := time.Now()
-				go row.speak(client)
+				var speaker sync.WaitGroup
+				speaker.Go(func() { row.speak(client) })
 				if _, err := io.Copy(io.Discard, client); err != nil {
 					t.Error(err)
 				}
@@ -166,6 +168,7 @@ func TestSlowClients(t *testing.T) {
 					t.Errorf("%v connections are counted", n)
 				}
 				client.Close()
+				speaker.Wait()
 				cancel()
 				if err := <-done; err != nil {
 					t.Errorf("Run: %v", err)

@@ -33,10 +33,11 @@ func rsaSuites() []uint16 {
 
 // tlsConfig is the TLS of an HTTPS listener.
 func tlsConfig(certificates netboot.Certificates, m *metrics) *tls.Config {
+	// No NextProtos: a server with a list refuses clients that offer others (ALPN, RFC
+	// 7301 section 3.2), and without one they speak HTTP/1.1 as if they had not asked.
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		CipherSuites: slices.Concat(ecdsaSuites(), rsaSuites()),
-		NextProtos:   []string{"http/1.1"},
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			ecdsa, rsa := certificates.Certificate(netboot.KeyECDSA), certificates.Certificate(netboot.KeyRSA)
 			kind := choose(ecdsa != nil, rsa != nil, offerOf(hello, curveOf(ecdsa)))

@@ -85,6 +85,7 @@ func TestHandshakes(t *testing.T) {
 		{"no certificate", only(), &tls.Config{}, 0, "", ""},
 		{"CBC only", both, &tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA}}, 0, "", ""},
 		{"TLS 1.1", both, &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, 0, "", ""},
+		{"HTTP/2 alone is asked for, and HTTP/1.1 spoken", both, &tls.Config{NextProtos: []string{"h2"}}, 0, "tls13", netboot.KeyECDSA},
 		{"HTTP/2 is not offered", both, &tls.Config{NextProtos: []string{"h2", "http/1.1"}}, 0, "tls13", netboot.KeyECDSA},
 	} {
 		t.Run(row.name, func(t *testing.T) {
