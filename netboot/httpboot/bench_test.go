@@ -166,3 +166,26 @@ func peakRSS(b *testing.B, pid int) float64 {
 
 func BenchmarkHTTP(b *testing.B)  { benchmarkRack(b, schemeHTTP) }
 func BenchmarkHTTPS(b *testing.B) { benchmarkRack(b, schemeHTTPS) }
+
+// BenchmarkHandshake is what the choice of the certificate is about: client and server
+// together, without a session to resume.
+func BenchmarkHandshake(b *testing.B) {
+	addr := benchServer(b, Config{Files: &dirFiles{}, Certificates: testPKI()})
+	for name, client := range map[string]*tls.Config{
+		"ecdsa":              {MaxVersion: tls.VersionTLS12, CipherSuites: ecdsaSuites()},
+		"rsa by ecdhe":       {MaxVersion: tls.VersionTLS12, CipherSuites: rsaSuites()[:3]},
+		"rsa key exchange":   {MaxVersion: tls.VersionTLS12, CipherSuites: rsaSuites()[3:]},
+		"ecdsa with TLS 1.3": {},
+	} {
+		client.RootCAs = testPKI().roots
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				conn, err := tls.Dial("tcp", addr, client)
+				if err != nil {
+					b.Fatal(err)
+				}
+				conn.Close()
+			}
+		})
+	}
+}

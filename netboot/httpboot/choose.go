@@ -33,7 +33,7 @@ type offer struct {
 // The first two columns say which certificates there are. A client that gets one
 // that it cannot use hears so at once, by an alert.
 //
-// ECDSA where it works, because a handshake with it costs a tenth of one with RSA
+// ECDSA where it works, because a handshake with it costs a fifth of one with RSA
 // and a rack boots at once. RSA for firmware whose OpenSSL is built without
 // elliptic curves, as the default was in EDK2 up to edk2-stable202211.
 func choose(ecdsa, rsa bool, o offer) netboot.KeyKind {
