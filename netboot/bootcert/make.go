@@ -46,7 +46,7 @@ func (f Folder) Make(names Names, now time.Time) (Made, error) {
 		if err != nil {
 			return made, err
 		}
-		if ok && fits(kind, old, names, now) && (a == nil || a.issued(old.Leaf())) {
+		if ok && fits(kind, old, names) && !wanted(old, a, now) && (a == nil || a.issued(old.Leaf())) {
 			continue
 		}
 		if a == nil || (ok && !a.issued(old.Leaf())) {
@@ -88,9 +88,15 @@ func (f Folder) openAuthority(now time.Time, made *Made) (*Authority, error) {
 	return a, f.writeAuthority(a)
 }
 
-// fits says whether a certificate needs no replacement.
-func fits(kind netboot.KeyKind, p Pair, names Names, now time.Time) bool {
-	return p.Kind() == kind && p.Names().equal(names) && !Due(p.Leaf(), now)
+// fits says whether a certificate is of the kind and for the names.
+func fits(kind netboot.KeyKind, p Pair, names Names) bool {
+	return p.Kind() == kind && p.Names().equal(names)
+}
+
+// wanted says whether a certificate is due. One that ends with its authority is not:
+// another would end as soon.
+func wanted(p Pair, a *Authority, now time.Time) bool {
+	return Due(p.Leaf(), now) && (a == nil || p.Leaf().NotAfter.Before(a.cert.NotAfter))
 }
 
 // foreign says whether a file of a certificate is there that the authority has not

@@ -81,6 +81,7 @@ func TestMakeFromNothing(t *testing.T) {
 func TestMakeAgain(t *testing.T) {
 	another := Names{Addrs: []netip.Addr{netip.MustParseAddr("10.8.0.1")}}
 	later := testTime().Add(leafValidity - renewBefore)
+	last := testTime().Add(caValidity - 24*time.Hour)
 	remove := func(names ...string) func(*testing.T, Folder) {
 		return func(t *testing.T, f Folder) {
 			for _, n := range names {
@@ -115,6 +116,7 @@ func TestMakeAgain(t *testing.T) {
 		{"nothing to do", nil, testNames(), testTime(), "", ""},
 		{"a day before it is due", nil, testNames(), later.Add(-24 * time.Hour), "", ""},
 		{"due", nil, testNames(), later, "ecdsa rsa", ""},
+		{"the authority is about to end, and they with it", nil, testNames(), last, "ecdsa rsa", ""},
 		{"other names", nil, another, testTime(), "ecdsa rsa", ""},
 		{"one is gone", remove("ecdsa.pem", "ecdsa.key"), testNames(), testTime(), "ecdsa", ""},
 		{"a crash between key and certificate", remove("ecdsa.pem"), testNames(), testTime(), "ecdsa", ""},

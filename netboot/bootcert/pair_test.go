@@ -5,14 +5,13 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/pem"
 	"net/netip"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"crypto/x509"
 
 	"rackboot/netboot"
 )
