@@ -39,8 +39,21 @@ type Authority struct {
 
 // NewAuthority makes an authority with a new key, valid for 20 years. It takes up to
 // a few seconds of CPU time.
-func NewAuthority(now time.Time) (*Authority, error) {
-	key, err := rsa.GenerateKey(rand.Reader, rsaBits)
+func NewAuthority(now time.Time) (*Authority, error) { return newAuthority(now, newKey) }
+
+// keySource makes a key of a kind.
+type keySource func(netboot.KeyKind) (crypto.Signer, error)
+
+// newKey takes up to a few seconds for RSA.
+func newKey(kind netboot.KeyKind) (crypto.Signer, error) {
+	if kind == netboot.KeyRSA {
+		return rsa.GenerateKey(rand.Reader, rsaBits)
+	}
+	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+}
+
+func newAuthority(now time.Time, source keySource) (*Authority, error) {
+	key, err := source(netboot.KeyRSA)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, "make boot CA", "%w", err)
 	}
@@ -67,6 +80,10 @@ func (a *Authority) Certificate() *x509.Certificate { return a.cert }
 // longer than the authority. Errors: invalid for the names or the kind, conflict
 // if the authority has ended.
 func (a *Authority) Issue(kind netboot.KeyKind, names Names, now time.Time) (Pair, error) {
+	return a.issue(kind, names, now, newKey)
+}
+
+func (a *Authority) issue(kind netboot.KeyKind, names Names, now time.Time, source keySource) (Pair, error) {
 	const op = "issue boot certificate"
 	if err := names.validate(); err != nil {
 		return Pair{}, err
@@ -80,17 +97,14 @@ func (a *Authority) Issue(kind netboot.KeyKind, names Names, now time.Time) (Pai
 			WithHint("make a new folder with rackctl boot-cert make, and enrol its CA in the firmware of every server")
 	}
 	usage := x509.KeyUsageDigitalSignature
-	var key crypto.Signer
-	var err error
 	switch kind {
 	case netboot.KeyECDSA:
-		key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	case netboot.KeyRSA:
-		key, err = rsa.GenerateKey(rand.Reader, rsaBits)
 		usage |= x509.KeyUsageKeyEncipherment // for RSA key exchange
 	default:
 		return Pair{}, protocol.Errorf(protocol.CodeInvalid, op, "%q is no kind of key", kind)
 	}
+	key, err := source(kind)
 	if err != nil {
 		return Pair{}, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}

@@ -26,7 +26,9 @@ type Made struct {
 // would have to be replaced that the folder's authority has not made or whose
 // authority's key is away, denied for a key that everybody may read, unavailable if
 // the disk fails.
-func (f Folder) Make(names Names, now time.Time) (Made, error) {
+func (f Folder) Make(names Names, now time.Time) (Made, error) { return f.make(names, now, newKey) }
+
+func (f Folder) make(names Names, now time.Time, source keySource) (Made, error) {
 	var made Made
 	if err := names.validate(); err != nil {
 		return made, err
@@ -34,7 +36,7 @@ func (f Folder) Make(names Names, now time.Time) (Made, error) {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return made, f.failed("create", "", err)
 	}
-	a, err := f.openAuthority(now, &made)
+	a, err := f.openAuthority(now, source, &made)
 	if err != nil {
 		return made, err
 	}
@@ -52,7 +54,7 @@ func (f Folder) Make(names Names, now time.Time) (Made, error) {
 		if a == nil || (ok && !a.issued(old.Leaf())) {
 			return made, f.keep(kind, a == nil)
 		}
-		p, err := a.Issue(kind, names, now)
+		p, err := a.issue(kind, names, now, source)
 		if err != nil {
 			return made, err
 		}
@@ -66,7 +68,7 @@ func (f Folder) Make(names Names, now time.Time) (Made, error) {
 
 // openAuthority reads the authority, and makes one in a folder that has none. It is
 // nil where only its certificate is.
-func (f Folder) openAuthority(now time.Time, made *Made) (*Authority, error) {
+func (f Folder) openAuthority(now time.Time, source keySource, made *Made) (*Authority, error) {
 	roots, err := f.Roots()
 	if err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (f Folder) openAuthority(now time.Time, made *Made) (*Authority, error) {
 				WithHint("put the authority's certificate there as %s, or use another folder", caFile)
 		}
 	}
-	a, err := NewAuthority(now)
+	a, err := newAuthority(now, source)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func issued(made Made) string {
 
 func TestMakeFromNothing(t *testing.T) {
 	f := Folder(filepath.Join(t.TempDir(), "https"))
-	made, err := f.Make(testNames(), testTime())
+	made, err := f.make(testNames(), testTime(), testKey)
 	if err != nil || issued(made) != "ca ecdsa rsa" {
 		t.Fatalf("made %q, %v", issued(made), err)
 	}
@@ -137,7 +137,7 @@ func TestMakeAgain(t *testing.T) {
 			if row.change != nil {
 				row.change(t, f)
 			}
-			made, err := f.Make(row.names, row.now)
+			made, err := f.make(row.names, row.now, testKey)
 			if issued(made) != row.want || protocol.CodeOf(err) != row.code {
 				t.Fatalf("made %q, %v", issued(made), err)
 			}
@@ -147,7 +147,7 @@ func TestMakeAgain(t *testing.T) {
 				}
 				return
 			}
-			if made, err = f.Make(row.names, row.now); err != nil || issued(made) != "" {
+			if made, err = f.make(row.names, row.now, testKey); err != nil || issued(made) != "" {
 				t.Errorf("made again %q, %v", issued(made), err)
 			}
 		})

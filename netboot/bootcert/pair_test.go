@@ -2,6 +2,7 @@ package bootcert
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -22,15 +23,36 @@ func testNames() Names {
 	return Names{Addrs: []netip.Addr{netip.MustParseAddr("10.7.0.1")}, DNS: []string{"boot.example"}}
 }
 
-// RSA keys take a second each: one authority and its pairs do for all tests.
+// RSA keys take seconds under the race detector: two do for all tests, in turn.
+var rsaKeys = sync.OnceValue(func() chan crypto.Signer {
+	out := make(chan crypto.Signer, 2)
+	for range cap(out) {
+		key, err := newKey(netboot.KeyRSA)
+		if err != nil {
+			panic(err)
+		}
+		out <- key
+	}
+	return out
+})
+
+func testKey(kind netboot.KeyKind) (crypto.Signer, error) {
+	if kind != netboot.KeyRSA {
+		return newKey(kind)
+	}
+	key := <-rsaKeys()
+	rsaKeys() <- key
+	return key, nil
+}
+
 var testPairs = sync.OnceValues(func() (*Authority, map[netboot.KeyKind]Pair) {
-	a, err := NewAuthority(testTime())
+	a, err := newAuthority(testTime(), testKey)
 	if err != nil {
 		panic(err)
 	}
 	out := map[netboot.KeyKind]Pair{}
 	for _, kind := range kinds() {
-		if out[kind], err = a.Issue(kind, testNames(), testTime()); err != nil {
+		if out[kind], err = a.issue(kind, testNames(), testTime(), testKey); err != nil {
 			panic(err)
 		}
 	}

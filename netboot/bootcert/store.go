@@ -35,6 +35,7 @@ type StoreConfig struct {
 // concurrent use.
 type Store struct {
 	cfg     StoreConfig
+	source  keySource
 	metrics *storeMetrics
 	current map[netboot.KeyKind]*atomic.Pointer[tls.Certificate] // the map itself never changes
 	seen    [sha256.Size]byte                                    // of Open and then Run alone
@@ -44,7 +45,9 @@ type Store struct {
 // OpenStore reads the folder. A certificate that [Check] has something against is
 // not served. Errors: invalid, and whatever Folder.Pair returns, if none of the two
 // is left; conflict if the metrics are registered already.
-func OpenStore(cfg StoreConfig) (*Store, error) {
+func OpenStore(cfg StoreConfig) (*Store, error) { return openStore(cfg, newKey) }
+
+func openStore(cfg StoreConfig, source keySource) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -54,7 +57,7 @@ func OpenStore(cfg StoreConfig) (*Store, error) {
 	if cfg.Names == nil {
 		cfg.Names = func() Names { return Names{} }
 	}
-	s := &Store{cfg: cfg, metrics: newStoreMetrics(), current: make(map[netboot.KeyKind]*atomic.Pointer[tls.Certificate])}
+	s := &Store{cfg: cfg, source: source, metrics: newStoreMetrics(), current: make(map[netboot.KeyKind]*atomic.Pointer[tls.Certificate])}
 	for _, kind := range kinds() {
 		s.current[kind] = new(atomic.Pointer[tls.Certificate])
 	}
@@ -160,7 +163,7 @@ func (s *Store) renew(names Names, now time.Time) error {
 	if a, err := s.cfg.Folder.authority(); a == nil {
 		return err
 	}
-	made, err := s.cfg.Folder.Make(names, now)
+	made, err := s.cfg.Folder.make(names, now, s.source)
 	for _, kind := range made.Issued {
 		s.cfg.Logger.Info("boot certificate issued", "kind", string(kind))
 	}

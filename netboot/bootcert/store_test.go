@@ -25,10 +25,10 @@ import (
 func open(t *testing.T, f Folder, names Names, log *bytes.Buffer) (*Store, error) {
 	t.Helper()
 	begun := time.Now()
-	return OpenStore(StoreConfig{
+	return openStore(StoreConfig{
 		Folder: f, Names: func() Names { return names }, Logger: slog.New(slog.NewTextHandler(log, nil)),
 		Registerer: prometheus.NewRegistry(), Clock: func() time.Time { return testTime().Add(time.Since(begun)) },
-	})
+	}, testKey)
 }
 
 // TestStoreFollows: handshakes get what the files are, within a look.
@@ -120,7 +120,7 @@ func TestStoreFollows(t *testing.T) {
 func TestStoreRenews(t *testing.T) {
 	f := madeFolder(t)
 	now := testTime()
-	s, err := OpenStore(StoreConfig{Folder: f, Names: testNames, Clock: func() time.Time { return now }})
+	s, err := openStore(StoreConfig{Folder: f, Names: testNames, Clock: func() time.Time { return now }}, testKey)
 	if err != nil {
 		t.Fatal(err)
 	}
