@@ -38,7 +38,7 @@ func (b *buckets) take(client netip.Addr, at time.Time) bool {
 			b.old, b.now = b.now, make(map[netip.Addr]bucket)
 		}
 	}
-	t.tokens = min(b.burst, t.tokens+b.rate*at.Sub(t.at).Seconds())
+	t.tokens = min(b.burst, t.tokens+b.rate*max(0, at.Sub(t.at).Seconds()))
 	t.at = at
 	taken := t.tokens >= 1
 	if taken {

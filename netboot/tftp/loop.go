@@ -97,7 +97,6 @@ func (s *Server) run(ctx context.Context, t *transfer) {
 		if v := recover(); v != nil {
 			s.log.Error("tftp transfer caused a panic", "panic", v, "stack", string(debug.Stack()))
 		}
-		s.book.leave(t.entry)
 		took := time.Since(t.start)
 		if r != "" {
 			s.metrics.transfers.WithLabelValues(string(r)).Inc()
@@ -106,6 +105,7 @@ func (s *Server) run(ctx context.Context, t *transfer) {
 			s.metrics.seconds.Observe(took.Seconds())
 		}
 		s.log.Debug("tftp transfer ended", "remote", t.remote.String(), "result", string(r), "seconds", took.Seconds())
+		s.book.leave(t.entry)
 	}()
 	r = t.run(ctx)
 }

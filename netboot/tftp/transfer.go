@@ -30,9 +30,8 @@ type transfer struct {
 	ring      *ring
 	sock      socket
 	stopped   atomic.Bool
-	begun     bool  // the client has acknowledged something
-	base      int64 // blocks that the client has
-	sent      int64 // blocks that were sent at least once
+	flow      flow
+	begun     bool // the client has acknowledged something
 	deadline  time.Time
 	strangers int
 	// buf takes the opcode and the number; what comes after them is for people.
@@ -57,6 +56,7 @@ func (t *transfer) run(ctx context.Context) result {
 		return "" // silence, as for any want of room
 	}
 	t.ring = newRing(file, file.Size, t.terms.blksize, t.terms.window)
+	t.flow = flow{window: int64(t.terms.window), total: t.ring.total}
 	if t.sock, err = s.door.open(t.local); err != nil {
 		s.log.Warn("tftp transfer has no socket", "err", err)
 		return resultSocket
@@ -126,10 +126,11 @@ func (t *transfer) exchange() result {
 		switch {
 		case r != "":
 			return r
-		case news && t.base == t.ring.total:
+		case news && t.flow.base == t.ring.total:
 			return resultDone
 		case news:
 			tries = 0
+		case t.flow.late():
 		default:
 			if tries++; tries > t.server.cfg.Limits.Tries {
 				return resultTimeout
@@ -138,29 +139,29 @@ func (t *transfer) exchange() result {
 	}
 }
 
-// send sends the OACK, or the window after base, and reads the next one ahead.
+// send sends the OACK, or what is due of the file, and reads the next window
+// ahead.
 func (t *transfer) send() error {
-	_ = t.sock.SetWriteDeadline(time.Now().Add(t.terms.timer))
+	now := time.Now()
+	_ = t.sock.SetWriteDeadline(now.Add(t.terms.timer))
 	if t.terms.oack != nil && !t.begun {
 		t.write(t.terms.oack)
-	} else {
-		end := min(t.base+int64(t.terms.window), t.ring.total)
-		if err := t.ring.fill(t.base, end); err != nil {
-			return err
-		}
-		bytes := 0
-		for block := t.base + 1; block <= end; block++ {
-			p := t.ring.packet(block)
-			t.write(p)
-			bytes += len(p) - headerSize
-		}
-		t.server.metrics.bytes.Add(float64(bytes))
-		if again := min(t.sent, end) - t.base; again > 0 {
-			t.server.metrics.retransmits.Add(float64(again))
-		}
-		t.sent = max(t.sent, end)
+		t.flow.at = now
+		return t.ring.fill(0, t.ring.total)
 	}
-	return t.ring.fill(t.base, t.ring.total) // as far as there is room
+	first, last, again := t.flow.due(now)
+	if err := t.ring.fill(t.flow.base, last); err != nil {
+		return err
+	}
+	bytes := 0
+	for block := first; block <= last; block++ {
+		p := t.ring.packet(block)
+		t.write(p)
+		bytes += len(p) - headerSize
+	}
+	t.server.metrics.bytes.Add(float64(bytes))
+	t.server.metrics.retransmits.Add(float64(again))
+	return t.ring.fill(t.flow.base, t.ring.total) // as far as there is room
 }
 
 // write sends a packet. One that the host does not take counts as lost, and the
@@ -175,11 +176,8 @@ func (t *transfer) write(b []byte) {
 // without a result, its time is up, and what was sent is to be sent again.
 func (t *transfer) wait() (news bool, r result) {
 	until := time.Now().Add(t.terms.timer)
-	if t.deadline.Before(until) {
-		until = t.deadline
-	}
-	_ = t.sock.SetReadDeadline(until)
 	for {
+		_ = t.sock.SetReadDeadline(t.until(until))
 		if t.stopped.Load() { // after the deadline was set: whoever stops sets it later
 			return false, resultStopped
 		}
@@ -190,7 +188,7 @@ func (t *transfer) wait() (news bool, r result) {
 				return false, resultStopped
 			}
 			if !time.Now().Before(t.deadline) {
-				return false, t.late()
+				return false, t.overdue()
 			}
 			return false, ""
 		case err != nil:
@@ -206,9 +204,20 @@ func (t *transfer) wait() (news bool, r result) {
 	}
 }
 
-// late is the result at the deadline: one that nobody ever answered is a
+// until is the earliest of the timer, the flow's own and the deadline in all.
+func (t *transfer) until(timer time.Time) time.Time {
+	if t.flow.hurry.After(time.Time{}) && t.flow.hurry.Before(timer) {
+		timer = t.flow.hurry
+	}
+	if t.deadline.Before(timer) {
+		timer = t.deadline
+	}
+	return timer
+}
+
+// overdue is the result at the deadline: one that nobody ever answered is a
 // timeout.
-func (t *transfer) late() result {
+func (t *transfer) overdue() result {
 	if !t.begun {
 		return resultTimeout
 	}
@@ -226,9 +235,11 @@ func (t *transfer) take(b []byte) (news bool, r result) {
 		return false, ended(t.begun, t.asked.tsize, n)
 	case opAck:
 		if t.terms.oack != nil && !t.begun {
-			news = n == 0 // acknowledges the OACK (RFC 2347)
+			if news = n == 0; news { // acknowledges the OACK (RFC 2347)
+				t.flow.trip = time.Since(t.flow.at)
+			}
 		} else {
-			t.base, news = acked(n, t.base, t.sent)
+			news = t.flow.acked(n, time.Now())
 		}
 		if news && !t.begun {
 			t.begun = true
