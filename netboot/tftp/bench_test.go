@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"rackboot/netboot"
 	"rackboot/protocol"
 )
@@ -47,8 +49,10 @@ func BenchmarkTransfer(b *testing.B) {
 	for _, blksize := range []int{edk2Blksize, maxBlksize} {
 		for _, window := range []int{1, 4, 16, 64} {
 			b.Run(fmt.Sprintf("blksize=%d/window=%d", blksize, window), func(b *testing.B) {
+				registry := prometheus.NewRegistry()
 				s, err := New(Config{
-					Segment: "bench", Listen: netip.MustParseAddrPort("127.0.0.1:0"), Files: diskFiles{path}, Evidence: noEvidence{},
+					Registerer: registry,
+					Segment:    "bench", Listen: netip.MustParseAddrPort("127.0.0.1:0"), Files: diskFiles{path}, Evidence: noEvidence{},
 					Limits: Limits{Blksize: blksize, Rate: 1e6, Burst: 1e6},
 				})
 				if err != nil {
@@ -71,6 +75,7 @@ func BenchmarkTransfer(b *testing.B) {
 					}
 				}
 				b.StopTimer()
+				b.ReportMetric(float64(counted(b, registry, "rackboot_tftp_retransmits_total", ""))/float64(b.N), "again/op")
 				cancel()
 				if err := <-done; err != nil {
 					b.Error(err)

@@ -168,10 +168,15 @@ func (w *world) client(a netip.Addr, options ...option) *client {
 	return &client{sock: w.net.open(a, 0), server: netip.AddrPortFrom(serverAddr(), Port), options: options}
 }
 
-// count is a counter's value; for a vector that of a result, else result is empty.
 func (w *world) count(tb testing.TB, name, result string) int {
 	tb.Helper()
-	families, err := w.registry.Gather()
+	return counted(tb, w.registry, name, result)
+}
+
+// counted is a metric's value; for a vector that of a result, else result is empty.
+func counted(tb testing.TB, registry *prometheus.Registry, name, result string) int {
+	tb.Helper()
+	families, err := registry.Gather()
 	if err != nil {
 		tb.Fatal(err)
 	}
