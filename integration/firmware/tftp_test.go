@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -70,7 +71,7 @@ func TestTFTPClients(t *testing.T) {
 	need(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s := &site{dir: t.TempDir()}
+	s := &site{dir: t.TempDir(), started: time.Now()}
 	var server, client *netns.Namespace
 	for name, ns := range map[string]**netns.Namespace{"tftp-server": &server, "tftp-client": &client} {
 		var err error
@@ -160,4 +161,22 @@ func TestTFTPClients(t *testing.T) {
 			})
 		}
 	}
+
+	t.Run("not on another interface", func(t *testing.T) {
+		var conn *net.UDPConn
+		if err := server.Do(func() (err error) {
+			conn, err = net.DialUDP("udp4", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tftp.Port})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write([]byte("\x00\x01empty\x00octet\x00")); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(time.Second))
+		if n, err := conn.Read(make([]byte, 600)); err == nil { // refused by the kernel, or silence
+			t.Errorf("a server of boot0 answers %d bytes over lo", n)
+		}
+	})
 }

@@ -13,11 +13,17 @@ func TestBuckets(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{
-		{0, true}, {0, true}, {0, true}, {0, false},
+		{0, true},
+		{0, true},
+		{0, true},
+		{0, false},
 		{400 * time.Millisecond, false}, // 0.8 of one
 		{200 * time.Millisecond, true},
 		{0, false},
-		{time.Hour, true}, {0, true}, {0, true}, {0, false}, // no more than the burst
+		{time.Hour, true},
+		{0, true},
+		{0, true},
+		{0, false},          // no more than the burst
 		{-time.Hour, false}, // a clock that goes back
 	} {
 		now = now.Add(row.after)

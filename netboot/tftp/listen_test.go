@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -120,30 +119,5 @@ func TestBlksizeFitsTheInterface(t *testing.T) {
 	l, err := Limits{Blksize: 65464}.complete("")
 	if err != nil || l.Blksize != 65464 {
 		t.Errorf("%+v, %v", l, err)
-	}
-}
-
-// TestSocketIsBound: a server of one interface is not asked by another. A packet
-// to the loopback interface does not reach it.
-func TestSocketIsBound(t *testing.T) {
-	var device string
-	interfaces, err := net.Interfaces()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, i := range interfaces {
-		if i.Flags&net.FlagLoopback == 0 {
-			device = i.Name
-		}
-	}
-	if device == "" {
-		t.Skip("the host has only its loopback interface")
-	}
-	_, _, port := onLoopback(t, func(c *Config) { c.Interface = device })
-	c := udp(t)
-	_, _ = c.WriteToUDPAddrPort(requestPacket("nope", modeOctet), netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port))
-	_ = c.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-	if n, from, err := c.ReadFromUDPAddrPort(make([]byte, 100)); err == nil {
-		t.Errorf("%d bytes from %s", n, from)
 	}
 }

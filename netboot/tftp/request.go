@@ -105,11 +105,11 @@ func (a *asked) take(option, value string) {
 
 // cut takes a string off the front that ends with NUL.
 func cut(b []byte) (s string, rest []byte, ok bool) {
-	i := bytes.IndexByte(b, 0)
-	if i < 0 {
+	before, rest, ok := bytes.Cut(b, []byte{0})
+	if !ok {
 		return "", nil, false
 	}
-	return string(b[:i]), b[i+1:], true
+	return string(before), rest, true
 }
 
 // decimal reads a number of digits only, and of a size that an option may have.

@@ -17,6 +17,20 @@ const (
 	resultPanic     result = "panic"
 )
 
+// farewell is the ERROR that tells the client of the end; nil is silence.
+func (r result) farewell() []byte {
+	switch r {
+	case resultDeadline:
+		return errorPacket(errUndefined, "took too long")
+	case resultReadError:
+		return errorPacket(errUndefined, "reading failed")
+	case resultStopped:
+		return errorPacket(errUndefined, "the server stops")
+	default: // the client knows, or is not there
+		return nil
+	}
+}
+
 // ended says what the ERROR of a client means. begun is that it has acknowledged
 // something. The first row that fits decides.
 //

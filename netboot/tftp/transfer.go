@@ -68,17 +68,13 @@ func (t *transfer) run(ctx context.Context) result {
 	})()
 	t.deadline = t.start.Add(limits.Answer)
 	r := t.exchange()
-	switch r {
-	case resultDone:
+	if r == resultDone {
 		s.cfg.Evidence.Record(netboot.Event{
 			Kind: protocol.EvidenceFetched, Token: t.target.token, File: t.target.file, Remote: t.remote.Addr(), At: s.cfg.Clock(),
 		})
-	case resultStopped:
-		t.write(errorPacket(errUndefined, "the server stops"))
-	case resultDeadline:
-		t.write(errorPacket(errUndefined, "took too long"))
-	case resultReadError:
-		t.write(errorPacket(errUndefined, "reading failed"))
+	}
+	if last := r.farewell(); last != nil {
+		t.write(last)
 	}
 	return r
 }
