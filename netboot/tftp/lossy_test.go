@@ -210,7 +210,7 @@ func TestFlood(t *testing.T) {
 }
 
 func flood(t *testing.T, limits Limits) {
-	const packets = 40_000
+	const packets = 20_000
 	w := start(t, func(c *Config) { c.Limits, c.Logger = limits, nil })
 	w.files.files["f"] = pattern(1 << 20)
 	r := rand.New(rand.NewPCG(1, 2))
