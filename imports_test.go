@@ -46,6 +46,7 @@ func layers() []layer {
 		{"netboot/dhcp", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/httpboot", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/bootcert", []string{"protocol", "netboot"}, "works offline: the agent serves what rackctl makes"},
+		{"netboot/tftp", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/image", []string{"protocol", "netboot"}, "works offline: the hub and rackctl use it too"},
 		{"netboot/firmware", []string{"protocol"}, "a simulated client shares nothing with the servers but the codec"},
 
