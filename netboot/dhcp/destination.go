@@ -18,7 +18,7 @@ const (
 // which RFC 2131 allows where unicast is not possible.
 func destination(r *request, kind dhcpv4.MessageType) netip.AddrPort {
 	switch {
-	case r.giaddr.IsValid() && r.relayPort:
+	case r.giaddr.IsValid() && r.relay.sourcePort:
 		return netip.AddrPortFrom(r.giaddr, r.peer.Port())
 	case r.giaddr.IsValid():
 		return netip.AddrPortFrom(r.giaddr, portServer)

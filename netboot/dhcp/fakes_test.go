@@ -199,6 +199,10 @@ func withIP(code byte, ip string) opt {
 	return with(code, netip.MustParseAddr(ip).AsSlice()...)
 }
 
+func from(mac string) opt {
+	return func(p *dhcpv4.DHCPv4) { p.ClientHWAddr, _ = net.ParseMAC(mac) }
+}
+
 func ciaddr(ip string) opt { return func(p *dhcpv4.DHCPv4) { p.ClientIPAddr = net.ParseIP(ip).To4() } }
 
 func giaddr(ip string) opt { return func(p *dhcpv4.DHCPv4) { p.GatewayIPAddr = net.ParseIP(ip).To4() } }
