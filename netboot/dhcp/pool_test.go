@@ -139,20 +139,20 @@ func TestPoolProperty(t *testing.T) {
 			addr := nth(seg.PoolFrom, rapid.Uint32Range(0, 3).Draw(t, "addr"))
 			switch rapid.IntRange(0, 5).Draw(t, "step") {
 			case 0:
-				if got, _, ok := p.offer(seg, mac, now); ok && !usable(seg, got) {
+				if got, _, ok := p.offer(scope{seg: seg}, mac, now); ok && !usable(seg, got) {
 					t.Fatalf("offered %s", got)
 				}
 			case 1:
 				holder := p.byAddr[addr]
-				_, ok := p.claim(mac, addr, now)
+				_, ok := p.claim(scope{seg: seg}, mac, addr, now)
 				if foreign := holder != nil && holder.mac != mac && holder.taken(now); ok && foreign {
 					t.Fatalf("%s took %s from %s", mac, addr, holder.mac)
 				}
 				if ok {
-					p.commit(leaseFor(mac, addr, now.Add(time.Hour)))
+					p.commit(leaseFor(mac, addr, now.Add(time.Hour)), false)
 				}
 			case 2:
-				p.decline(mac, addr, now)
+				p.decline(mac, addr, false, now)
 			case 3:
 				p.release(mac, addr, now)
 			case 4:
