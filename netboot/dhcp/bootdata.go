@@ -39,6 +39,7 @@ const (
 //	refuse | iPXE        | *   | ipxe-gone
 //	refuse | PXEClient   | *   | pxe-local
 //	refuse | HTTPClient  | *   | url-404
+//	refuse | RaspberryPi | *   | nothing
 //	refuse | *           | yes | url-404
 //	refuse | *           | no  | nothing
 //	*      | *           | *   | nothing

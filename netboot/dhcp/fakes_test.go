@@ -212,6 +212,9 @@ func lease1() protocol.BootAnswer {
 
 const mac1, mac2 = "52:54:00:12:34:56", "52:54:00:12:34:57"
 
+// offered1 is what an empty pool offers mac1.
+const offered1 = "10.99.0.54"
+
 type opt = func(*dhcpv4.DHCPv4)
 
 // client builds a packet of an Ethernet client.
