@@ -85,6 +85,7 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 	}
 	if old.IsValid() {
 		s.forget(ctx, netboot.Lease{Segment: s.cfg.Segment, Address: old, MAC: r.mac})
+		s.pool.left(old)
 	}
 	p := newReply(r, sc.seg, dhcpv4.MessageTypeAck)
 	if r.ciaddr.IsValid() {

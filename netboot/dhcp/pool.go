@@ -15,6 +15,8 @@ const (
 	// declineHold is how long an address that a client found in use rests. A day,
 	// the habit of others, empties small pools.
 	declineHold = 15 * time.Minute
+	// leavingHold outlives both writes of a MAC that changes its address.
+	leavingHold = 3 * storeTimeout
 )
 
 type bindingState int
@@ -24,6 +26,7 @@ const (
 	stateLeased
 	stateReleased // free, but remembered for its MAC
 	stateDeclined // belongs to nobody until it expires
+	stateLeaving  // its MAC has another one, and its lease is being deleted
 )
 
 // binding is one address and the MAC that has it or had it last.
@@ -239,7 +242,20 @@ func (p *pool) claim(sc scope, mac string, addr netip.Addr, now time.Time) (old 
 		old = b.addr
 	}
 	p.bind(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest})
+	if old.IsValid() {
+		// Nobody gets it before its lease is deleted: the deletion would hit his.
+		p.byAddr[old] = &binding{mac: mac, addr: old, state: stateLeaving, expires: now.Add(leavingHold)}
+	}
 	return old, true
+}
+
+// left frees an address whose lease was deleted.
+func (p *pool) left(addr netip.Addr) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.byAddr[addr]; b != nil && b.state == stateLeaving {
+		delete(p.byAddr, addr)
+	}
 }
 
 // commit marks a lease that is on disk.
