@@ -23,6 +23,12 @@ const (
 	CapBootUefiHTTP Capability = "boot.uefi-http"
 	// CapAsk: answers questions about BMCs.
 	CapAsk Capability = "ask"
+	// CapHoldTerms: heeds a hold's time to live, an operator's confirmation, and
+	// firmware work. Agents without it hold until they are told to release, and stop
+	// servers also during firmware work.
+	CapHoldTerms Capability = "hold.terms"
+	// CapAnyPhase: does one-shot requests in any phase.
+	CapAnyPhase Capability = "request.any-phase"
 	// CapRequestReboot, CapRequestPowerOff: does this one-shot request.
 	CapRequestReboot   Capability = "request.reboot"
 	CapRequestPowerOff Capability = "request.power-off"
@@ -30,7 +36,7 @@ const (
 
 // Capabilities are those of this release.
 func Capabilities() []Capability {
-	return append(BaseCapabilities(), CapNonce, CapFence, CapIncarnation, CapEventGap, CapRequestPowerOff, CapAsk)
+	return append(BaseCapabilities(), CapNonce, CapFence, CapIncarnation, CapEventGap, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase)
 }
 
 // BaseCapabilities are those of version 1, whose agents do not announce any. They
@@ -63,5 +69,9 @@ func (b BootIntent) Needs() (need []Capability) {
 
 // Needs are the capabilities without which an agent must not be sent the request.
 func (r Request) Needs() []Capability {
-	return []Capability{Capability("request." + string(r.Action))}
+	need := []Capability{Capability("request." + string(r.Action))}
+	if r.AnyPhase {
+		need = append(need, CapAnyPhase)
+	}
+	return need
 }

@@ -79,6 +79,10 @@ const (
 	CondIdentityChanged     ConditionCode = "IdentityChanged"
 	CondBMCPending          ConditionCode = "BMCPending"
 	CondBMCInventory        ConditionCode = "BMCInventory"
+	CondHoldExpired         ConditionCode = "HoldExpired"
+	CondHoldBlocked         ConditionCode = "HoldBlocked"
+	CondHoldMalformed       ConditionCode = "HoldMalformed"
+	CondRestorePolicy       ConditionCode = "RestorePolicyNotSet"
 )
 
 // Conditions is the registry, in the order in which they are explained.
@@ -126,6 +130,10 @@ func Conditions() []Condition {
 		{CondIdentityChanged, "Board or interfaces changed", SeverityError, nil, 0, "The BMC shows another serial number, UUID or set of MAC addresses than before: a board was changed, or the BMC is another server's. Nothing is powered on. If it is right, rackctl server accept SERVER."},
 		{CondBMCPending, "BMC found and not accepted", SeverityInfo, nil, 0, "No credentials are tried before somebody accepts it: compare the fingerprint at the BMC, then rackctl bmc accept BMC --credentials local:NAME."},
 		{CondBMCInventory, "Servers and the BMC's inventory do not agree", SeverityWarning, []ConditionCode{CondBMCPending, CondDark}, 30 * time.Second, "What is behind the BMC could not be read, or no Server could be made from it, or a Server says something else; see the message. Reading is tried again by itself; a Server that exists is never changed."},
+		{CondHoldExpired, "Hold has expired and is kept", SeverityWarning, nil, 0, "Its time to live is over, and it was placed with onExpiry: keep. Its owner, or an operator by break-glass, releases it: rackctl get holds."},
+		{CondHoldBlocked, "Hold waits for firmware work", SeverityError, nil, 0, "The server is not stopped while its firmware is changed; it is not proved off. Wait, end the mark with rackctl server firmware SERVER --done, or place a hold with --force-during-firmware."},
+		{CondHoldMalformed, "Hold cannot be read", SeverityError, nil, 0, "A hold came with a mode or an expiry that this agent does not know. It is enforced as a soft hold without an expiry. Release it and place it again."},
+		{CondRestorePolicy, "Power restore policy not set", SeverityWarning, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 30 * time.Second, "The BMC may power the held server on when mains power returns; it would be forced off again. See the message; where the BIOS has the setting, set it there."},
 		{CondNoAgent, "Rack has no agent", SeverityWarning, nil, 0, "rackctl rack join-token RACK prints the command that joins one."},
 	}
 }

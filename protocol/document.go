@@ -76,6 +76,19 @@ type ServerIntent struct {
 	Releasing bool `json:"releasing,omitempty"`
 	// Boot is what to boot; nil without a claim whose image is validated.
 	Boot *BootIntent `json:"boot,omitempty"`
+	// Firmware is work under way that must not be interrupted.
+	Firmware *FirmwareWork `json:"firmware,omitempty"`
+}
+
+// FirmwareWork marks that somebody changes a server's firmware: a stop in the middle
+// of it can break the board. Holds wait, unless they say otherwise.
+type FirmwareWork struct {
+	By     string    `json:"by"`
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
+	// NotAfter ends the mark by the hub's clock, so that a forgotten one does not block
+	// holds for ever.
+	NotAfter time.Time `json:"notAfter"`
 }
 
 // BMCIntent says how to reach the BMC. Credentials stay in the rack.
@@ -133,7 +146,8 @@ type Provisioned struct {
 
 // Receipt proves that a held server was stopped: at least two reads of exactly
 // Off, all after the hold was enforced, over the settle window, with no other
-// value between (P3).
+// value between (P3). One with Manual is no proof: an operator said so, and the BMC
+// did not answer.
 type Receipt struct {
 	HoldID string `json:"holdId"`
 	Server string `json:"server"`
@@ -151,4 +165,8 @@ type Receipt struct {
 	ConfirmedAt time.Time     `json:"confirmedAt"`
 	Reads       int           `json:"reads"`
 	Settle      time.Duration `json:"settle"`
+	// RestorePolicy is AlwaysOff where the BMC was told to keep the server off when
+	// mains power returns, and read back; empty where it cannot be told.
+	RestorePolicy RestorePolicy `json:"restorePolicy,omitempty"`
+	Manual        *Confirmation `json:"manual,omitempty"`
 }

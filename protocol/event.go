@@ -36,6 +36,18 @@ const (
 	EventFoundBMC       EventCode = "BMCFound"
 	EventAcceptedBMC    EventCode = "BMCAccepted"
 	EventIdentity       EventCode = "IdentityChanged"
+
+	EventHoldAccepted    EventCode = "HoldAccepted"        // at the hub
+	EventReleaseAccepted EventCode = "HoldReleaseAccepted" // at the hub
+	EventHoldAdopted     EventCode = "HoldAdopted"         // at the hub
+	EventHoldExpired     EventCode = "HoldExpired"
+	EventHoldConfirmed   EventCode = "HoldConfirmedDown"
+	EventHoldBlocked     EventCode = "HoldBlocked"
+	EventFirmwareWork    EventCode = "FirmwareWork" // at the hub: begun or ended
+	EventOrdered         EventCode = "PowerOrdered"
+	EventAnswered        EventCode = "PowerOrderAnswered"
+	EventPowerSeen       EventCode = "PowerSeen"
+	EventRestorePolicy   EventCode = "RestorePolicySet"
 )
 
 // EventCodes lists all event codes.
@@ -46,6 +58,8 @@ func EventCodes() []EventCode {
 		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventHoldReleased, EventUnexpected,
 		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
+		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
+		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
 	}
 }
 

@@ -14,6 +14,45 @@ const (
 	StopHard StopMode = "hard" // ForceOff at once
 )
 
+// OnExpiry is what happens when a hold's time to live is over.
+type OnExpiry string
+
+// What a hold does when its time is over.
+const (
+	ExpiryKeep    OnExpiry = "keep"    // it stays, and a condition says that it expired
+	ExpiryRelease OnExpiry = "release" // it ends, as its owner had asked
+)
+
+// HoldState is where a held server stands, for people. Only [HoldFenced] and
+// [HoldConfirmed] say that it does not run.
+type HoldState string
+
+// The states.
+const (
+	StateAccepted    HoldState = "Accepted"    // in the hub's store
+	StateEnforced    HoldState = "Enforced"    // on the agent's disk, nothing read since
+	StateStopping    HoldState = "Stopping"    // GracefulShutdown, or waits for Off
+	StateForcing     HoldState = "Forcing"     // ForceOff was sent
+	StateFenced      HoldState = "Fenced"      // a receipt
+	StateConfirmed   HoldState = "Confirmed"   // an operator says that it is down
+	StateViolated    HoldState = "Violated"    // it ran under the hold, and is not proved off again
+	StateUnreachable HoldState = "Unreachable" // nothing is known; never the same as stopped
+	StateReleasing   HoldState = "Releasing"   // released at the hub, and the agent has not said so
+)
+
+// HoldStates lists all states.
+func HoldStates() []HoldState {
+	return []HoldState{StateAccepted, StateEnforced, StateStopping, StateForcing, StateFenced, StateConfirmed, StateViolated, StateUnreachable, StateReleasing}
+}
+
+// Confirmation is an operator's word that a server is down whose BMC does not say
+// so. It is a statement, not a proof.
+type Confirmation struct {
+	By     string    `json:"by"`
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+}
+
 // HoldWord is how far a hold has come; see the package comment.
 type HoldWord string
 
@@ -45,6 +84,14 @@ type HoldSpec struct {
 	// Ref is kept as it was given, so that whoever placed the hold can trace it
 	// back to its source (seed 002).
 	Ref string `json:"ref,omitempty"`
+	// TTL is how long the hold lies, counted from when it is enforced and only while
+	// the agent runs; 0 is until it is released.
+	TTL Duration `json:"ttl,omitempty"`
+	// OnExpiry says what happens then. Default keep.
+	OnExpiry OnExpiry `json:"onExpiry,omitempty"`
+	// ForceDuringFirmware stops the server also during firmware work that is marked
+	// as uninterruptible.
+	ForceDuringFirmware bool `json:"forceDuringFirmware,omitempty"`
 }
 
 // HoldStatus is filled from reports when it is printed; ReleasedAt is stored.
@@ -56,7 +103,16 @@ type HoldStatus struct {
 	EnforcedAt *time.Time `json:"enforcedAt,omitempty"`
 	ReleasedAt *time.Time `json:"releasedAt,omitempty"`
 	ReleasedBy string     `json:"releasedBy,omitempty"`
-	Receipt    *Receipt   `json:"receipt,omitempty"`
+	// ReleaseReason is why somebody else than the owner released the hold.
+	ReleaseReason string `json:"releaseReason,omitempty"`
+	// ConfirmedDown is stored.
+	ConfirmedDown *Confirmation `json:"confirmedDown,omitempty"`
+	// State says more than Word; Message why it is not further.
+	State   HoldState `json:"state,omitempty"`
+	Message string    `json:"message,omitempty"`
+	// ExpiredAt is when the time to live was over, by the agent's clock.
+	ExpiredAt *time.Time `json:"expiredAt,omitempty"`
+	Receipt   *Receipt   `json:"receipt,omitempty"`
 	// SignedReceipt is the agent's COSE_Sign1 over Receipt.
 	SignedReceipt []byte `json:"signedReceipt,omitempty"`
 }
@@ -66,6 +122,9 @@ func (h *Hold) Default() {
 	h.APIVersion, h.Kind = APIVersion, KindHold
 	if h.Spec.Mode == "" {
 		h.Spec.Mode = StopSoft
+	}
+	if h.Spec.TTL != 0 && h.Spec.OnExpiry == "" {
+		h.Spec.OnExpiry = ExpiryKeep
 	}
 }
 
@@ -86,6 +145,13 @@ func (h *Hold) Validate() FieldErrors {
 	if h.Spec.SoftTimeout != 0 {
 		f.between("spec.softTimeout", h.Spec.SoftTimeout, time.Second, time.Hour)
 	}
+	switch {
+	case h.Spec.TTL != 0:
+		f.between("spec.ttl", h.Spec.TTL, time.Minute, maxTTL)
+		oneOf(&f, "spec.onExpiry", h.Spec.OnExpiry, ExpiryKeep, ExpiryRelease)
+	case h.Spec.OnExpiry != "":
+		f.add("spec.onExpiry", "means nothing without spec.ttl")
+	}
 	if len(h.Spec.Reason) > 1024 {
 		f.add("spec.reason", "is longer than 1024 bytes")
 	}
@@ -94,6 +160,9 @@ func (h *Hold) Validate() FieldErrors {
 	}
 	return f
 }
+
+// maxTTL bounds the time to live of a hold that has one.
+const maxTTL = 30 * 24 * time.Hour
 
 // ActiveHold is a hold as it travels to an agent.
 type ActiveHold struct {
@@ -104,6 +173,13 @@ type ActiveHold struct {
 	Mode        StopMode      `json:"mode"`
 	SoftTimeout time.Duration `json:"softTimeout,omitempty"`
 	Ref         string        `json:"ref,omitempty"`
+	Reason      string        `json:"reason,omitempty"`
+	TTL         time.Duration `json:"ttl,omitempty"`
+	OnExpiry    OnExpiry      `json:"onExpiry,omitempty"`
+	// ForceDuringFirmware as in [HoldSpec].
+	ForceDuringFirmware bool `json:"forceDuringFirmware,omitempty"`
+	// ConfirmedDown may be added after the hold was placed; nothing else changes.
+	ConfirmedDown *Confirmation `json:"confirmedDown,omitempty"`
 }
 
 // Release ends exactly one hold. It stays in the HoldDoc until the agent has
@@ -113,6 +189,8 @@ type Release struct {
 	Server string    `json:"server"`
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
+	// Reason is given where somebody else than the hold's owner releases it.
+	Reason string `json:"reason,omitempty"`
 }
 
 // RequestAction is what a one-shot request asks for.
@@ -138,6 +216,11 @@ type Request struct {
 	NotAfter time.Time `json:"notAfter"`
 	// Precondition must hold when the agent accepts the request.
 	Precondition Precondition `json:"precondition,omitzero"`
+	// AnyPhase lets the request act where the server is not Reserved: without a claim,
+	// and during its first boot, which it ends.
+	AnyPhase bool `json:"anyPhase,omitempty"`
+	// Ref is kept as it was given.
+	Ref string `json:"ref,omitempty"`
 	// Incarnation is the agent's that the request was first sent to. Another one
 	// cannot know whether it was done, and says so instead of doing it (P9).
 	Incarnation string `json:"incarnation,omitempty"`

@@ -53,9 +53,19 @@ type HoldReport struct {
 	Word       HoldWord  `json:"word"`
 	EnforcedAt time.Time `json:"enforcedAt"`
 	Receipt    []byte    `json:"receipt,omitempty"` // signed
-	// Hold is the hold itself where the hub's document does not name it any more, so
-	// that a hub which lost it can take it over.
+	// Hold is the hold itself where the hub's document does not name it: the hub lost
+	// it, or it was placed at the agent. The hub takes it over.
 	Hold *ActiveHold `json:"hold,omitempty"`
+	// State says more than Word; Reason why it is not further. Absent from agents of
+	// version 1.
+	State  HoldState `json:"state,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	// ExpiredAt is when the time to live was over.
+	ExpiredAt *time.Time `json:"expiredAt,omitempty"`
+	// Released is set where the hold ended at the agent: somebody released it there, or
+	// it expired so. Word is Released then. It is said until the hub's document does
+	// not name the hold any more.
+	Released *Release `json:"released,omitempty"`
 }
 
 // RequestReport says how a one-shot request ended.

@@ -36,9 +36,11 @@ type ServerSpec struct {
 type ServerStatus struct {
 	Phase Phase `json:"phase,omitempty"`
 	// AcceptedIdentity is what rackctl server accept was given.
-	AcceptedIdentity string        `json:"acceptedIdentity,omitempty"`
-	Claim            string        `json:"claim,omitempty"`
-	Report           *ServerReport `json:"report,omitempty"`
+	AcceptedIdentity string `json:"acceptedIdentity,omitempty"`
+	// Firmware is what rackctl server firmware was given.
+	Firmware *FirmwareWork `json:"firmware,omitempty"`
+	Claim    string        `json:"claim,omitempty"`
+	Report   *ServerReport `json:"report,omitempty"`
 	// SafeStop and Detection are of the BMC's inventory, where it was read.
 	SafeStop  SafeStopClass  `json:"safeStop,omitempty"`
 	Detection DetectionClass `json:"detection,omitempty"`

@@ -280,7 +280,7 @@ func TestHoldsAndReboots(t *testing.T) {
 	}
 	_, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{})
 	wantCode(t, err, protocol.CodeConflict) // held
-	released, err := c.ReleaseHold(ctx, hold.Metadata.Name)
+	released, err := c.ReleaseHold(ctx, hold.Metadata.Name, protoapi.ReleaseRequest{})
 	if err != nil || released.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", released, err)
 	}

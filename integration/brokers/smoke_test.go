@@ -171,7 +171,7 @@ func (s *site) word(id string, word protocol.HoldWord) string {
 // ends it there.
 func (s *site) release(id string) {
 	s.t.Helper()
-	if _, err := s.client.ReleaseHold(s.t.Context(), id); err != nil {
+	if _, err := s.client.ReleaseHold(s.t.Context(), id, api.ReleaseRequest{}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.until("the acknowledged release", func() bool {

@@ -193,7 +193,7 @@ func (k *killed) run(point string, passage int) {
 	})
 	k.staysOff(0)
 	k.try("the release", func() error {
-		_, err := k.client.ReleaseHold(ctx, id)
+		_, err := k.client.ReleaseHold(ctx, id, api.ReleaseRequest{})
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return nil // it was released, acknowledged and removed before the answer came
 		}

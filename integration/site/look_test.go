@@ -90,7 +90,7 @@ func (s *site) untilHold(id string, word protocol.HoldWord) (h *protocol.Hold) {
 // acknowledgement ends it there.
 func (s *site) release(id string) {
 	s.t.Helper()
-	if _, err := s.client.ReleaseHold(s.t.Context(), id); err != nil {
+	if _, err := s.client.ReleaseHold(s.t.Context(), id, api.ReleaseRequest{}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.until("the acknowledged release", func() bool { _, ok := get[*protocol.Hold](s, id); return !ok }, func() any { return id })

@@ -92,6 +92,17 @@ func (c *Client) Delete(ctx context.Context, kind protocol.Kind, name string) (p
 	return obj, c.call(ctx, http.MethodDelete, PathObject(kind, name), nil, obj)
 }
 
+// DeleteClaim deletes a claim. Holds on its server refuse that, unless release is the
+// reason why they are all released.
+func (c *Client) DeleteClaim(ctx context.Context, name, release string) (*protocol.Claim, error) {
+	path := PathObject(protocol.KindClaim, name)
+	if release != "" {
+		path += "?" + url.Values{QueryReleaseHolds: {release}}.Encode()
+	}
+	var out protocol.Claim
+	return &out, c.call(ctx, http.MethodDelete, path, nil, &out)
+}
+
 // CreateHold places a hold on a server. Repeating it is safe.
 func (c *Client) CreateHold(ctx context.Context, server string, r HoldRequest) (*protocol.Hold, error) {
 	var out protocol.Hold
@@ -99,9 +110,28 @@ func (c *Client) CreateHold(ctx context.Context, server string, r HoldRequest) (
 }
 
 // ReleaseHold releases a hold. Repeating it is safe.
-func (c *Client) ReleaseHold(ctx context.Context, id string) (*protocol.Hold, error) {
+func (c *Client) ReleaseHold(ctx context.Context, id string, r ReleaseRequest) (*protocol.Hold, error) {
 	var out protocol.Hold
-	return &out, c.call(ctx, http.MethodPost, PathRelease(id), nil, &out)
+	return &out, c.call(ctx, http.MethodPost, PathRelease(id), r, &out)
+}
+
+// ConfirmDown says that a held server is down. Repeating it is safe.
+func (c *Client) ConfirmDown(ctx context.Context, id string, r ConfirmRequest) (*protocol.Hold, error) {
+	var out protocol.Hold
+	return &out, c.call(ctx, http.MethodPost, PathConfirmDown(id), r, &out)
+}
+
+// Firmware marks firmware work on a server, or ends the mark. Repeating it is safe.
+func (c *Client) Firmware(ctx context.Context, server string, r FirmwareRequest) (*protocol.Server, error) {
+	var out protocol.Server
+	return &out, c.call(ctx, http.MethodPost, PathFirmware(server), r, &out)
+}
+
+// Annotate gives a server a reboot annotation of metal3. Repeating it is safe for one
+// that places a hold.
+func (c *Client) Annotate(ctx context.Context, server string, r AnnotationRequest) (out AnnotationAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, PathAnnotations(server), r, &out)
+	return out, err
 }
 
 // Reboot asks for one reboot. It is not safe to repeat.

@@ -14,13 +14,52 @@ type HoldRequest struct {
 	SoftTimeout protocol.Duration `json:"softTimeout,omitempty"`
 	Reason      string            `json:"reason,omitempty"`
 	Ref         string            `json:"ref,omitempty"`
+	TTL         protocol.Duration `json:"ttl,omitempty"`
+	OnExpiry    protocol.OnExpiry `json:"onExpiry,omitempty"` // default keep
+	// ForceDuringFirmware as in [protocol.HoldSpec].
+	ForceDuringFirmware bool `json:"forceDuringFirmware,omitempty"`
 }
 
-// RebootRequest asks for one reboot of a server that has a claim, or for one
-// power-off of a server that no claim wants On.
+// ReleaseRequest releases a hold. Only its owner may; BreakGlass is the reason why
+// somebody else does, and needs the right to it.
+type ReleaseRequest struct {
+	BreakGlass string `json:"breakGlass,omitempty"`
+}
+
+// ConfirmRequest says that a held server is down whose BMC does not answer.
+type ConfirmRequest struct {
+	Reason string `json:"reason"`
+}
+
+// FirmwareRequest marks firmware work that must not be interrupted, For how long at
+// most; 0 ends the mark.
+type FirmwareRequest struct {
+	Reason string            `json:"reason,omitempty"`
+	For    protocol.Duration `json:"for,omitempty"`
+}
+
+// AnnotationRequest is a reboot annotation of metal3: reboot.metal3.io asks for one
+// reboot, reboot.metal3.io/KEY for a hold. Value is JSON, or empty.
+type AnnotationRequest struct {
+	Annotation string `json:"annotation"`
+	Value      string `json:"value,omitempty"`
+}
+
+// AnnotationAnswer is what the annotation became: one of the two.
+type AnnotationAnswer struct {
+	Hold    *protocol.Hold `json:"hold,omitempty"`
+	Request *RequestStatus `json:"request,omitempty"`
+}
+
+// RebootRequest asks for one reboot, or for one power-off of a server that no claim
+// wants On. The same Ref again, by the same caller for the same server and action, is
+// the same request while that has not ended.
 type RebootRequest struct {
 	Action protocol.RequestAction `json:"action,omitempty"` // default reboot
 	Mode   protocol.StopMode      `json:"mode,omitempty"`   // default soft
+	// AnyPhase and Ref as in [protocol.Request].
+	AnyPhase bool   `json:"anyPhase,omitempty"`
+	Ref      string `json:"ref,omitempty"`
 	// NotAfter is when the request is void if it was not begun; default in 10
 	// minutes, at most in 24 hours.
 	NotAfter *time.Time `json:"notAfter,omitempty"`

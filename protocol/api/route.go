@@ -16,6 +16,10 @@ const (
 	PathOpenAPI = "/openapi.json"
 )
 
+// QueryReleaseHolds is the query parameter of a claim's deletion that releases the
+// holds on its server; its value is the reason.
+const QueryReleaseHolds = "releaseHolds"
+
 // MaxBody bounds the body of a request in bytes; a longer one is refused with
 // status 413.
 const MaxBody = 1 << 20
@@ -33,6 +37,21 @@ func PathHolds(server string) string { return PathObject(protocol.KindServer, se
 
 // PathRelease is the route that releases a hold.
 func PathRelease(id string) string { return PathObject(protocol.KindHold, id) + "/release" }
+
+// PathConfirmDown is the route that says that a held server is down.
+func PathConfirmDown(id string) string {
+	return PathObject(protocol.KindHold, id) + "/confirm-down"
+}
+
+// PathFirmware is the route that marks firmware work on a server.
+func PathFirmware(server string) string {
+	return PathObject(protocol.KindServer, server) + "/firmware"
+}
+
+// PathAnnotations is the route that takes a reboot annotation of metal3.
+func PathAnnotations(server string) string {
+	return PathObject(protocol.KindServer, server) + "/annotations"
+}
 
 // PathServerRequests is the route that asks for a one-shot request.
 func PathServerRequests(server string) string {

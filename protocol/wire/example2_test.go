@@ -63,15 +63,29 @@ func announce2() *protocol.Announce {
 func holdDoc2() *protocol.HoldDoc {
 	return &protocol.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence2(),
-		Holds:    []protocol.ActiveHold{{ID: "01j1", Server: "server-01", Key: "fence", Owner: "cluster", Mode: protocol.StopSoft, SoftTimeout: time.Minute, Ref: "ns/db-0"}},
-		Releases: []protocol.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1)}},
+		Holds: []protocol.ActiveHold{{ID: "01j1", Server: "server-01", Key: "fence", Owner: "cluster", Mode: protocol.StopSoft, SoftTimeout: time.Minute, Ref: "ns/db-0"}, {
+			ID: "01j7", Server: "server-05", Key: "node/5", Owner: "cluster", Mode: protocol.StopHard, Reason: "split brain", TTL: time.Hour,
+			OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true, ConfirmedDown: confirmed2(),
+		}},
+		Releases: []protocol.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1), Reason: "its owner is gone"}},
 		Requests: []protocol.Request{
 			{ID: "01j2", Server: "server-03", Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca"},
 			{
 				ID: "01j4", Server: "server-04", Action: protocol.RequestPowerOff, Mode: protocol.StopHard, By: "admin", NotAfter: at(30),
-				Precondition: protocol.Precondition{Power: protocol.PowerOn, ClaimUID: "01j3"}, Incarnation: "1nca",
+				Precondition: protocol.Precondition{Power: protocol.PowerOn, ClaimUID: "01j3"}, Incarnation: "1nca", AnyPhase: true, Ref: "ns/db-0",
 			},
 		},
+	}
+}
+
+func confirmed2() *protocol.Confirmation {
+	return &protocol.Confirmation{By: "admin", Reason: "both power cords are out", At: at(2)}
+}
+
+func receiptManual() *protocol.Receipt {
+	return &protocol.Receipt{
+		HoldID: "01j7", Server: "server-05", Agent: "rack-1", Key: "node/5", EnforcedAt: at(1), PowerEpoch: 4, StoppedSince: at(2), ConfirmedAt: at(2),
+		RestorePolicy: protocol.RestoreAlwaysOff, Manual: confirmed2(),
 	}
 }
 
@@ -98,6 +112,7 @@ func rackDoc2(shard, servers int) *protocol.RackDoc {
 	first.Identity = exampleDigest
 	first.Boot.Grant, first.Boot.GrantFor = sealedFact(FactGrant), "1nca"
 	if servers > 1 {
+		doc.Servers[1].Firmware = &protocol.FirmwareWork{By: "admin", Reason: "BIOS 2.4", Since: at(0), NotAfter: at(30)}
 		doc.Servers[1].Boot.Provisioned, doc.Servers[1].Releasing = sealedFact(FactProvisioned), true
 		doc.Servers[1].BMC.Fingerprint, doc.Servers[1].BMC.CA = "", "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n"
 	}
@@ -131,8 +146,14 @@ func report2() *protocol.Report {
 	s.Identity = exampleDigest
 	s.Attempt.Outcome = protocol.BootAliased
 	s.Holds[0].Receipt = sealedFact(FactReceipt)
+	expired := at(6)
+	s.Holds[0].State = protocol.StateFenced
 	s.Holds = append(s.Holds, protocol.HoldReport{
-		ID: "01j9", Word: protocol.HoldEnforced, EnforcedAt: at(5),
+		ID: "01j8", Word: protocol.HoldReleased, EnforcedAt: at(4),
+		Released: &protocol.Release{HoldID: "01j8", Server: "server-1", By: "local:root", At: at(5), Reason: "the hub is gone"},
+	})
+	s.Holds = append(s.Holds, protocol.HoldReport{
+		ID: "01j9", Word: protocol.HoldEnforced, EnforcedAt: at(5), State: protocol.StateStopping, Reason: "firmware work", ExpiredAt: &expired,
 		Hold: &protocol.ActiveHold{ID: "01j9", Server: "server-1", Key: "node/9", Owner: "cluster", Mode: protocol.StopHard, Ref: "uid 9"},
 	})
 	on, pending := at(3), at(4)

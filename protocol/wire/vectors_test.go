@@ -112,6 +112,7 @@ func vectors() []vector {
 		{"report", keyAgent, up(protocol.LeafReport), report2(), "one shard; the second hold is missing from the hub's document"},
 		{"ask", keyHub, down(protocol.LeafAsk), ask2(), "what is behind a BMC?"},
 		{"answer", keyAgent, up(protocol.LeafAnswer), answer2(), "nothing"},
+		{"receipt-manual", keyAgent, FactReceipt, receiptManual(), "an operator's word about a server whose BMC does not answer"},
 		{"answer-failed", keyAgent, up(protocol.LeafAnswer), answerFailed(), "it could not be read"},
 		{"event", keyAgent, up(protocol.LeafEvent), eventBatch2(), "a record of lost events, and one event"},
 	}...)

@@ -95,7 +95,7 @@ func (a *app) releaseCmd() *cobra.Command {
 			} else if id, err = findHold(cmd.Context(), c, server, key); err != nil {
 				return err
 			}
-			hold, err := c.ReleaseHold(cmd.Context(), id)
+			hold, err := c.ReleaseHold(cmd.Context(), id, api.ReleaseRequest{})
 			if err != nil {
 				return err
 			}
