@@ -60,8 +60,18 @@ func TestBootArchFits(t *testing.T) {
 		architecture string
 		want         bool
 	}{
-		{7, "amd64", true}, {16, "amd64", true}, {0, "amd64", true}, {20, "amd64", true}, {6, "amd64", false}, {11, "amd64", false},
-		{11, "arm64", true}, {22, "arm64", true}, {41, "arm64", true}, {10, "arm64", false}, {0, "arm64", false}, {7, "", false},
+		{7, "amd64", true},
+		{16, "amd64", true},
+		{0, "amd64", true},
+		{20, "amd64", true},
+		{6, "amd64", false},
+		{11, "amd64", false},
+		{11, "arm64", true},
+		{22, "arm64", true},
+		{41, "arm64", true},
+		{10, "arm64", false},
+		{0, "arm64", false},
+		{7, "", false},
 	} {
 		a, _ := ArchOf(row.number)
 		if got := a.Fits(row.architecture); got != row.want {

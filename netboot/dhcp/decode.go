@@ -2,6 +2,7 @@ package dhcp
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 )
@@ -32,7 +33,7 @@ var errOverload = errors.New("malformed options in file or sname")
 // option 52 says are in `file` and `sname`: both are done here.
 func decode(raw []byte) (*dhcpv4.DHCPv4, error) {
 	if len(raw) > optionsAt && !ended(raw[optionsAt:]) {
-		raw = append(raw[:len(raw):len(raw)], optionEnd)
+		raw = append(slices.Clip(raw), optionEnd)
 	}
 	p, err := dhcpv4.FromBytes(raw)
 	if err != nil {
