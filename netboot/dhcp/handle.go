@@ -94,19 +94,26 @@ func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (protocol.Boo
 		client.UUID = ""
 	}
 	key := freezeKey{mac: r.mac, xid: r.xid(), class: r.class}
-	a, ok := s.frozen.get(key, now)
-	if !ok {
-		a = s.cfg.Resolver.Resolve(client)
-		switch a.Action {
-		case protocol.AnswerBoot:
-			a = s.frozen.put(key, s.unloop(r, a), now)
-		case protocol.AnswerLease, protocol.AnswerRefuse:
-			a = s.frozen.put(key, a, now)
-		case protocol.AnswerSilence:
-		default:
-			s.log.Error("resolver gave no answer", "mac", r.mac, "action", a.Action)
-			a.Action = protocol.AnswerSilence
-		}
+	if a, ok := s.frozen.get(key, now); ok {
+		return a, &client
+	}
+	if a, ok := s.promised.get(key, now); ok {
+		return a, &client
+	}
+	a := s.cfg.Resolver.Resolve(client)
+	keep := s.frozen
+	if a.Server == "" {
+		keep = s.promised
+	}
+	switch a.Action {
+	case protocol.AnswerBoot:
+		a = keep.put(key, s.unloop(r, a), now)
+	case protocol.AnswerLease, protocol.AnswerRefuse:
+		a = keep.put(key, a, now)
+	case protocol.AnswerSilence:
+	default:
+		s.log.Error("resolver gave no answer", "mac", r.mac, "action", a.Action)
+		a.Action = protocol.AnswerSilence
 	}
 	return a, &client
 }

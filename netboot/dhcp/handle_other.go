@@ -66,6 +66,9 @@ func (s *Server) inform(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4,
 	if !r.ciaddr.IsValid() {
 		return nil, resultIgnored
 	}
+	if r.strange(seg.Prefix) {
+		return nil, resultSubnet
+	}
 	p := newReply(r, seg, dhcpv4.MessageTypeAck)
 	p.ClientIPAddr = r.ClientIPAddr
 	network(p, seg, isBMCs(seg, a))

@@ -2,10 +2,7 @@ package dhcp
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
-	"net"
 	"net/netip"
 	"slices"
 	"sync"
@@ -42,19 +39,29 @@ type listener struct {
 	heard  chan mac48
 }
 
-// watch hands ARP packets to whom they concern, until the socket is closed.
-func (l *link) watch() error {
+// watch hands ARP packets to whom they concern, until ctx ends and the socket is
+// closed. An interface that goes down is an error of one read.
+func (l *link) watch(ctx context.Context) error {
 	buf := make([]byte, frameSize)
-	for {
+	for failed := 0; ; {
 		n, err := l.arp.Read(buf)
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) || errors.Is(err, fs.ErrClosed) || errors.Is(err, io.EOF) {
-				return nil
+		if err == nil {
+			failed = 0
+			if a, err := parseARP(buf[:n]); err == nil {
+				l.tell(a)
 			}
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if failed++; failed >= readErrors {
 			return err
 		}
-		if a, err := parseARP(buf[:n]); err == nil {
-			l.tell(a)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(readRetry):
 		}
 	}
 }

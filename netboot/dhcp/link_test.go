@@ -3,10 +3,12 @@ package dhcp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/netip"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,8 +87,10 @@ const ourMAC = "\x52\x54\x00\x00\x00\x01"
 func linkTo(t *testing.T, arp, out *wire, open func() (tap, error)) *link {
 	l := &link{mac: mac48([]byte(ourMAC)), arp: arp, out: out, open: open, waiting: make(map[netip.Addr][]*listener)}
 	done := make(chan error, 1)
-	go func() { done <- l.watch() }()
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { done <- l.watch(ctx) }()
 	t.Cleanup(func() {
+		cancel()
 		l.close()
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -143,6 +147,45 @@ func TestProbe(t *testing.T) {
 			})
 		})
 	}
+}
+
+// brokenTap fails to read a number of times before it reads frames.
+type brokenTap struct {
+	*wire
+	fails int
+}
+
+func (b *brokenTap) Read(p []byte) (int, error) {
+	if b.fails > 0 {
+		b.fails--
+		return 0, syscall.ENETDOWN
+	}
+	return b.wire.Read(p)
+}
+
+// TestWatchSurvives: a link that flaps costs nothing but the time that it is down;
+// one that is gone for good is an error.
+func TestWatchSurvives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		arp := &brokenTap{newWire(squatter(stranger48(), "10.99.0.60")), readErrors - 1}
+		l := &link{mac: mac48([]byte(ourMAC)), arp: arp, out: newWire(nil), waiting: make(map[netip.Addr][]*listener)}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.watch(ctx) }()
+		time.Sleep(readErrors * readRetry)
+		if _, used, err := l.inUse(ctx, addr("10.99.0.60"), mac48{}); err != nil || !used {
+			t.Errorf("used %v, %v", used, err)
+		}
+		cancel()
+		l.close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		arp.fails = readErrors
+		if err := l.watch(t.Context()); !errors.Is(err, syscall.ENETDOWN) {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // TestVacate: a DISCOVER's address is probed; what is in use rests and another is

@@ -71,7 +71,7 @@ func (s *Server) loop(ctx context.Context) error {
 	}
 	if s.link != nil {
 		readers.Go(func() {
-			if err := s.link.watch(); err != nil && ctx.Err() == nil {
+			if err := s.link.watch(ctx); err != nil {
 				s.log.Error("addresses are not probed any more", "err", err)
 			}
 		})

@@ -59,14 +59,28 @@ func (l *loops) count(k loopKey, now time.Time) int {
 	return 1
 }
 
+// over says whether there were too many.
+func (l *loops) over(k loopKey, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e, ok := l.entries[k]
+	return ok && now.Before(e.until) && e.exchanges > loopOffers
+}
+
 // unloop turns the answer into a refusal if its client was offered the same boot
 // too often: a chain that loads itself never ends by itself. Repeated DISCOVERs of
-// one exchange have a frozen answer and do not count.
+// one exchange have a frozen answer and do not count; what follows in an exchange of
+// its own, such as a REQUEST at port 4011, is refused with them.
 func (s *Server) unloop(r *request, a protocol.BootAnswer) protocol.BootAnswer {
+	key := loopKey{r.mac, r.class, a.Token, a.File}
+	refusal := protocol.BootAnswer{Action: protocol.AnswerRefuse, Server: a.Server, Reason: "boot loop"}
 	if r.kind != dhcpv4.MessageTypeDiscover {
+		if s.loops.over(key, s.now()) {
+			return refusal
+		}
 		return a
 	}
-	n := s.loops.count(loopKey{r.mac, r.class, a.Token, a.File}, s.now())
+	n := s.loops.count(key, s.now())
 	if n <= loopOffers {
 		return a
 	}
@@ -75,5 +89,5 @@ func (s *Server) unloop(r *request, a protocol.BootAnswer) protocol.BootAnswer {
 		s.log.Warn("boot loop refused", "mac", r.mac, "server", a.Server, "class", r.class, "offers", loopOffers)
 		s.notice(netboot.Notice{Kind: netboot.NoticeBootLoop, MAC: r.mac, Server: a.Server})
 	}
-	return protocol.BootAnswer{Action: protocol.AnswerRefuse, Server: a.Server, Reason: "boot loop"}
+	return refusal
 }

@@ -50,6 +50,10 @@ func TestBootLoop(t *testing.T) {
 			t.Fatal("not refused")
 		}
 	}
+	ack, _ := w.send(t, client(asking, mac1, append(ipxe, xid(200), withIP(54, ours), withIP(50, offered1))...))
+	if ack == nil || ack.BootFileName != "" {
+		t.Errorf("a REQUEST with another xid gets %v", ack)
+	}
 	if !boots(withText(60, "PXEClient:Arch:00007:UNDI:003000")) {
 		t.Error("the ROM before the loader is refused too")
 	}

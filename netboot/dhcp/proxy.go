@@ -36,6 +36,9 @@ func (s *Server) bootServer(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHC
 	if r.kind != dhcpv4.MessageTypeRequest || r.giaddr.IsValid() {
 		return nil, resultIgnored
 	}
+	if r.strange(seg.Prefix) {
+		return nil, resultSubnet
+	}
 	a, who := s.decide(r, seg, r.ciaddr)
 	s.seen(r, who, r.ciaddr)
 	return s.bootOnly(r, seg, a, dhcpv4.MessageTypeAck, resultAck)

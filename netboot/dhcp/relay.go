@@ -58,6 +58,13 @@ func (r *request) otherSubnet(prefix netip.Prefix) bool {
 	return false
 }
 
+// strange says that a client says it has an address that is neither on the network
+// nor where its packet came from. It is not answered there: whoever forges a packet
+// could have us send to anybody.
+func (r *request) strange(prefix netip.Prefix) bool {
+	return r.ciaddr.IsValid() && !prefix.Contains(r.ciaddr) && r.ciaddr != r.peer.Addr()
+}
+
 // serverID is what the client is to see as option 54, and says when it means us:
 // our address, or the relay's, through which renewals are to come (RFC 5107).
 func (r *request) serverID(ours netip.Addr) netip.Addr {

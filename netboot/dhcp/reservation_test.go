@@ -194,6 +194,9 @@ func TestGuests(t *testing.T) {
 	if len(w.pool.guests.bindings) > 4 || len(w.pool.byMAC) > 8 {
 		t.Errorf("%d guests, %d bindings are remembered", len(w.pool.guests.bindings), len(w.pool.byMAC))
 	}
+	if n := len(w.frozen.entries); n != 1 {
+		t.Errorf("guests are frozen among machines of ours: %d", n)
+	}
 	w.resolver.set(lease1())
 	if got := w.bind(t, mac1); got != known {
 		t.Errorf("after the flood mac1 gets %s, before %s", got, known)

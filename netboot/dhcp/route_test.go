@@ -166,6 +166,7 @@ func TestProxy(t *testing.T) {
 		{"REQUEST at 4011 without ciaddr", netboot.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe)), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.7:4242"},
 		{"REQUEST at 4011, beside full DHCP (quirk 1)", netboot.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
 		{"REQUEST at 4011, refused", netboot.ServiceFull, true, refuse, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "", localMenu, "10.99.0.60:4242"},
+		{"REQUEST at 4011 for an address elsewhere: forged", netboot.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("192.0.2.9")), 0, "", "", 0, ""},
 		{"DISCOVER at 4011", netboot.ServiceProxy, true, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
 		{"relayed to 4011", netboot.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), giaddr("10.99.0.3")), 0, "", "", 0, ""},
 	} {

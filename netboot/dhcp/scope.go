@@ -22,7 +22,7 @@ func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a pro
 		seg:      seg,
 		reserved: svc.Reservations,
 		only:     svc.Mode == netboot.ServiceReservations,
-		guest:    a.Server == "" && !isBMCs(seg, a),
+		guest:    a.Server == "" && !(isBMCs(seg, a) && netboot.IsBMC(seg, r.mac)),
 	}
 	if res, ok := svc.Reservations.Of(r.client(seg.Name, netip.Addr{})); ok {
 		sc.mine = res.Address

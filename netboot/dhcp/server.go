@@ -55,6 +55,7 @@ type Server struct {
 	link      *link          // nil without raw sockets
 	pool      *pool
 	frozen    *frozen
+	promised  *frozen // to clients that are no machines of ours
 	loops     *loops
 	strangers *strangers
 	probing   *probing
@@ -86,7 +87,8 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:       cfg,
 		pool:      newPool(leases),
-		frozen:    newFrozen(),
+		frozen:    newFrozen(freezeMax),
+		promised:  newFrozen(freezeGuests),
 		loops:     newLoops(),
 		strangers: newStrangers(),
 		probing:   newProbing(),

@@ -131,6 +131,28 @@ func TestAuthoritative(t *testing.T) {
 	}
 }
 
+// TestInform is section 3, "INFORM".
+func TestInform(t *testing.T) {
+	for _, row := range []struct {
+		name, ciaddr string
+		want         bool
+	}{
+		{"an address of the network, pool or not", "10.99.0.5", true},
+		{"no address", "0.0.0.0", false},
+		{"an address elsewhere: forged", "192.0.2.9", false},
+		{"the address that the packet comes from", testPeer.Addr().String(), true},
+	} {
+		w := newWorld(t, lease1())
+		ack, to := w.send(t, client(dhcpv4.MessageTypeInform, mac1, ciaddr(row.ciaddr)))
+		if (ack != nil) != row.want {
+			t.Errorf("%s: answered %v", row.name, ack != nil)
+		}
+		if ack != nil && (to.String() != row.ciaddr+":68" || !ack.YourIPAddr.IsUnspecified() || ack.Options.Has(dhcpv4.OptionIPAddressLeaseTime)) {
+			t.Errorf("%s: %s to %s", row.name, ack.Summary(), to)
+		}
+	}
+}
+
 // TestShrunkPool: a lease of ours that the pool does not have any more is refused,
 // so that its machine asks for another one at once.
 func TestShrunkPool(t *testing.T) {
@@ -202,7 +224,7 @@ func TestFrozenAnswer(t *testing.T) {
 }
 
 func TestFrozenIsBounded(t *testing.T) {
-	f := newFrozen()
+	f := newFrozen(freezeMax)
 	now := time.Unix(0, 0)
 	for i := range uint32(3 * freezeMax) {
 		f.put(freezeKey{xid: i}, protocol.BootAnswer{}, now)
