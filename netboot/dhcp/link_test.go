@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/netip"
 	"slices"
 	"sync"
@@ -343,6 +344,38 @@ func TestFrameReply(t *testing.T) {
 	}
 	if d.toMAC.String() != mac1 || d.fromMAC != w.link.mac || d.from.String() != "10.99.0.1:67" || d.to.String() != "10.99.0.60:68" || !bytes.Equal(d.payload, ans.raw) {
 		t.Errorf("frame %+v", d)
+	}
+}
+
+// writes is a PacketConn that notes where packets are sent.
+type writes struct {
+	deadConn
+	to []string
+}
+
+func (w *writes) WriteTo(b []byte, to net.Addr) (int, error) {
+	w.to = append(w.to, to.String())
+	return len(b), nil
+}
+
+// deadTap sends nothing.
+type deadTap struct{ *wire }
+
+func (deadTap) Write([]byte) (int, error) { return 0, syscall.ENETDOWN }
+
+// TestNoFrame: without raw sockets, or where they fail, the reply is broadcast.
+func TestNoFrame(t *testing.T) {
+	for name, l := range map[string]*link{
+		"no raw socket":         nil,
+		"the interface is down": {out: deadTap{newWire(nil)}},
+	} {
+		w := newWorld(t, lease1())
+		w.link = l
+		var conn writes
+		out := reply{raw: []byte("x"), to: netip.MustParseAddrPort("10.99.0.60:68"), mac: []byte(ourMAC), from: addrPort67()}
+		if err := w.Server.send(&conn, out); err != nil || !slices.Equal(conn.to, []string{"255.255.255.255:68"}) {
+			t.Errorf("%s: sent to %v, %v", name, conn.to, err)
+		}
 	}
 }
 

@@ -18,11 +18,12 @@ type scope struct {
 }
 
 func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a protocol.BootAnswer) scope {
+	bmc := isBMCs(seg, a) && netboot.IsBMC(seg, r.mac)
 	sc := scope{
 		seg:      seg,
 		reserved: svc.Reservations,
 		only:     svc.Mode == netboot.ServiceReservations,
-		guest:    a.Server == "" && !(isBMCs(seg, a) && netboot.IsBMC(seg, r.mac)),
+		guest:    a.Server == "" && !bmc,
 	}
 	if res, ok := svc.Reservations.Of(r.client(seg.Name, netip.Addr{})); ok {
 		sc.mine = res.Address
