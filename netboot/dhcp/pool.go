@@ -15,8 +15,9 @@ const (
 	// declineHold is how long an address that a client found in use rests. A day,
 	// the habit of others, empties small pools.
 	declineHold = 15 * time.Minute
-	// leavingHold outlives both writes of a MAC that changes its address.
-	leavingHold = 3 * storeTimeout
+	// leavingHold outlives the offer of the address that a MAC changes to, and then
+	// both writes.
+	leavingHold = offerHold + 3*storeTimeout
 )
 
 type bindingState int
@@ -38,6 +39,8 @@ type binding struct {
 	expires time.Time
 	// guest says that its MAC is no machine of ours.
 	guest bool
+	// old is where the MAC comes from: its lease is to be deleted once it has another.
+	old netip.Addr
 }
 
 // taken says that nobody but its MAC may have the address now.
@@ -84,6 +87,23 @@ func (p *pool) bind(b *binding) {
 	p.guests.follow(b)
 }
 
+// move makes b the binding of its MAC, which may have a lease of another address.
+// Nobody gets that address before its lease is deleted: the deletion would hit his.
+func (p *pool) move(b *binding, now time.Time) {
+	if was := p.byMAC[b.mac]; was != nil {
+		if b.old = was.addr; was.state == stateOffered {
+			b.old = was.old
+		}
+	}
+	p.bind(b)
+	if o := p.byAddr[b.old]; b.old == b.addr || o != nil && (o.state != stateLeaving || o.mac != b.mac) {
+		b.old = netip.Addr{} // it is its own again, or somebody else's, whose lease replaced it
+	}
+	if b.old.IsValid() {
+		p.byAddr[b.old] = &binding{mac: b.mac, addr: b.old, state: stateLeaving, expires: now.Add(leavingHold)}
+	}
+}
+
 // offer returns the address to offer to the MAC and holds it: what is reserved for
 // it, else what it holds already, else what it had last, else a new one. fresh says
 // that the address was not held before this call. ok is false if the pool is
@@ -93,7 +113,7 @@ func (p *pool) offer(sc scope, mac string, now time.Time) (addr netip.Addr, fres
 	defer p.mu.Unlock()
 	b := p.byMAC[mac]
 	if sc.may(sc.mine) && (b == nil || b.addr != sc.mine) && p.vacant(sc, mac, sc.mine, now) {
-		p.bind(&binding{mac: mac, addr: sc.mine, state: stateOffered, expires: now.Add(offerHold)})
+		p.move(&binding{mac: mac, addr: sc.mine, state: stateOffered, expires: now.Add(offerHold)}, now)
 		return sc.mine, true, true
 	}
 	if b != nil && sc.may(b.addr) {
@@ -115,7 +135,7 @@ func (p *pool) offer(sc scope, mac string, now time.Time) (addr netip.Addr, fres
 	}
 	addr, ok = p.free(sc, mac, now)
 	if ok {
-		p.bind(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest})
+		p.move(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest}, now)
 	}
 	return addr, true, ok
 }
@@ -223,8 +243,8 @@ func (p *pool) address(mac string, now time.Time) netip.Addr {
 }
 
 // claim holds the address for the MAC until the lease is on disk, unless
-// somebody else has it or the MAC is one guest too many. It returns the lease of the MAC that this one replaces,
-// if that is of another address.
+// somebody else has it or the MAC is one guest too many. It returns the address whose
+// lease is to be deleted then, if the MAC had another.
 func (p *pool) claim(sc scope, mac string, addr netip.Addr, now time.Time) (old netip.Addr, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -232,21 +252,15 @@ func (p *pool) claim(sc scope, mac string, addr netip.Addr, now time.Time) (old 
 		return netip.Addr{}, false
 	}
 	b := p.byMAC[mac]
-	if b != nil && b.addr == addr {
-		if !b.taken(now) || b.state == stateOffered {
-			b.state, b.expires = stateOffered, now.Add(offerHold)
-		}
-		return netip.Addr{}, true
+	if b == nil || b.addr != addr || b.old.IsValid() {
+		b = &binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest}
+		p.move(b, now)
+		return b.old, true
 	}
-	if b != nil && b.state != stateOffered {
-		old = b.addr
+	if !b.taken(now) || b.state == stateOffered {
+		b.state, b.expires = stateOffered, now.Add(offerHold)
 	}
-	p.bind(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest})
-	if old.IsValid() {
-		// Nobody gets it before its lease is deleted: the deletion would hit his.
-		p.byAddr[old] = &binding{mac: mac, addr: old, state: stateLeaving, expires: now.Add(leavingHold)}
-	}
-	return old, true
+	return netip.Addr{}, true
 }
 
 // left frees an address whose lease was deleted.

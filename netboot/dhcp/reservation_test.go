@@ -94,6 +94,9 @@ func TestReservationMoves(t *testing.T) {
 		if got := w.bind(t, mac1); got != "10.99.0.10" {
 			t.Errorf("then it gets %s", got)
 		}
+		if _, ok := w.leases.get(old); ok {
+			t.Errorf("the store still has %s", old)
+		}
 		w.restart(t)
 		if ack, _ := w.send(t, client(asking, mac1, withIP(50, "10.99.0.10"))); ack == nil || ack.MessageType() != dhcpv4.MessageTypeAck {
 			t.Errorf("INIT-REBOOT after a restart gets %v", ack)
