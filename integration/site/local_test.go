@@ -55,7 +55,9 @@ func TestLocalHoldIsAdopted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fenced := func(all []local.Hold) bool { return len(all) == 1 && all[0].ID == h.ID && all[0].Word == protocol.HoldFenced && all[0].Local }
+	fenced := func(all []local.Hold) bool {
+		return len(all) == 1 && all[0].ID == h.ID && all[0].Word == protocol.HoldFenced && all[0].Local
+	}
 	s.untilLocal(c, "the local hold's receipt", fenced)
 	s.staysOff(0)
 	s.refused(0)

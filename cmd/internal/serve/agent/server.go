@@ -3,7 +3,9 @@ package agent
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,13 +98,8 @@ func holdLine(h local.Hold) string {
 	if h.Released != nil {
 		return fmt.Sprintf("%s was released here by %s; the hub has not heard of it", h.ID, h.Released.By)
 	}
-	line := fmt.Sprintf("%s, key %s by %s: %s", h.ID, h.Key, h.Owner, stateOf(h))
-	for _, more := range []string{h.Message, h.Reason} {
-		if more != "" {
-			line += ", " + more
-		}
-	}
-	return line
+	parts := []string{fmt.Sprintf("%s, key %s by %s: %s", h.ID, h.Key, h.Owner, stateOf(h)), h.Message, h.Reason}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
 // power is what was read, and when.
