@@ -101,7 +101,7 @@ func testLayers() []layer {
 		{".", []string{"agent/daemon", "hub/daemon", "protocol"}, "the examples are read by the real loaders"},
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
-		{"agent/store", []string{"state/badger"}, "it is opened again, as after a restart"},
+		{"agent/store", []string{"state/badger", "state/statetest"}, "it is opened again, as after a restart; and properties in memory"},
 		{"agent/discover", []string{"bmc/sim", "netboot/dhcp"}, "simulated BMCs ask the real server for their leases"},
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
