@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/discover"
+	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/protocol/wire"
 )
@@ -36,12 +37,16 @@ type Agent struct {
 	session  session
 	hubClock hubClock
 	greeter  *greeter
+	started  time.Time
 	began    uint64 // number of the last event when this run began
 
+	local   *local.API
 	denied  *denials // by the power path
 	streams *streams
 	asks    *asks
 	surveys chan struct{} // held while a board is read
+
+	indexing sync.Mutex // while the index is made: the last one made is of the last that was read
 
 	mu      sync.Mutex
 	servers map[string]*server
@@ -61,7 +66,7 @@ func New(cfg Config) (*Agent, error) {
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
 		index: newIndex(), servers: map[string]*server{}, troubles: troubles{}, greeter: newGreeter(cfg.Clock),
 	}
-	a.hubClock.clock = cfg.Clock
+	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
 	a.denied, a.streams, a.asks, a.surveys = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce)
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
@@ -77,6 +82,7 @@ func New(cfg Config) (*Agent, error) {
 	a.report = newReporter(a)
 	a.fetch = newFetcher(a)
 	a.met = newMetrics(cfg.Registerer, a)
+	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
 		Leases: st, Changed: a.report.pokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
@@ -91,15 +97,20 @@ func New(cfg Config) (*Agent, error) {
 
 // Run serves until ctx ends. Listeners are open when ready is called.
 func (a *Agent) Run(ctx context.Context, ready func()) error {
-	open, err := a.listen()
+	socket, err := a.openSocket()
 	if err != nil {
 		return err
+	}
+	open, err := a.listen()
+	if err != nil {
+		return errors.Join(err, closeSocket(socket))
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	a.mu.Lock()
 	a.group, a.ctx = group, ctx
 	a.mu.Unlock()
 	a.serve(ctx, group, open)
+	group.Go(func() error { return a.serveSocket(ctx, socket) })
 	group.Go(func() error {
 		a.fetch.jobs.Run(ctx)
 		return nil
@@ -116,6 +127,9 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	}
 	for _, in := range o.Intents {
 		a.wake(in.Server)
+	}
+	for _, h := range o.Holds { // also of servers that no document has named yet
+		a.wake(h.Server)
 	}
 	ready()
 	err = group.Wait()
@@ -169,8 +183,11 @@ func (a *Agent) all() map[string]*server {
 	return maps.Clone(a.servers)
 }
 
-// reindex reads the boot servers' index from the store.
+// reindex reads the boot servers' index from the store. Documents and people at the
+// socket may come at once.
 func (a *Agent) reindex() error {
+	a.indexing.Lock()
+	defer a.indexing.Unlock()
 	o, err := a.store.Overview()
 	if err != nil {
 		return err
