@@ -53,6 +53,7 @@ type bench struct {
 
 	poll    time.Duration        // of the rack
 	metrics *prometheus.Registry // of the next agent; nil is a new one
+	scraped *prometheus.Registry // of the present one
 
 	link *hub
 
@@ -156,9 +157,13 @@ func (b *bench) Publish(topic string, payload []byte) error {
 // start runs an agent on the bench's folder until stop is called.
 func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	b.t.Helper()
+	b.scraped = b.metrics
+	if b.scraped == nil {
+		b.scraped = prometheus.NewRegistry()
+	}
 	p, err := startAgent(setup{
 		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Quota: b.quota, MinFree: b.minFree,
-		credentials: b.creds, calls: b.calls, found: b.found, metrics: b.metrics, crash: crash, log: b.log,
+		credentials: b.creds, calls: b.calls, found: b.found, metrics: b.scraped, crash: crash, log: b.log,
 	})
 	if err != nil {
 		b.t.Fatal(err)
