@@ -27,6 +27,8 @@ func child(name string) error {
 		return probe()
 	case childTFTP:
 		return serveTFTP()
+	case childDHCP:
+		return serveDHCP()
 	}
 	return fmt.Errorf("no child %q", name)
 }

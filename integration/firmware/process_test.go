@@ -92,6 +92,17 @@ func (p *process) stop() error {
 	return p.err
 }
 
+// kill ends the process without asking it.
+func (p *process) kill() error {
+	p.asked = true
+	if err := p.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	<-p.ended
+	p.err = nil // as it was to be
+	return nil
+}
+
 // alive fails if one of the processes has ended by itself.
 func (s *site) alive() error {
 	for _, p := range s.processes {
