@@ -94,7 +94,10 @@ func testDhclient(ctx context.Context, t *testing.T) {
 		t.Fatal(err)
 	}
 	before = l.lines(did)
-	l.says(ctx, t, lanLease, did, before, "REBIND "+address)
+	l.says(ctx, t, lanLease, did, before, "RENEW "+address)
+	if log := l.read("dhclient-1.log"); strings.Count(log, "DHCPREQUEST for "+address+" on eth0 to 255.255.255.255") != 2 {
+		t.Errorf("the lease was not rebound by a broadcast:\n%s", log)
+	}
 	third := l.leased(t, address)
 	if !third.Expires.After(second.Expires) {
 		t.Errorf("rebound until %s, which was %s", third.Expires, second.Expires)
