@@ -79,6 +79,10 @@ bench: ## every benchmark
 bench-bmc: ## the BMC driver against 200 slow simulated BMCs, four to five minutes
 	$(GO) run ./integration/benchbmc $(ARGS)
 
+.PHONY: bench-netboot
+bench-netboot: ## the boot servers beside Kea, dnsmasq, nginx and tftpd-hpa, as root, five to ten minutes; ARGS=-install gets those
+	$(GO) run ./integration/benchnetboot $(ARGS)
+
 .PHONY: mutate-bmc
 mutate-bmc: ## take behaviours out of BMC driver and simulator; a test must notice each, ten to twenty minutes
 	$(GO) run ./integration/mutate $(ARGS)

@@ -82,6 +82,11 @@ func layers() []layer {
 		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
 
 		{"integration/benchbmc", []string{"protocol", "bmc", "bmc/redfish", "bmc/sim"}, "measures the driver against the simulator"},
+		{
+			"integration/benchnetboot",
+			[]string{"protocol", "netboot", "netboot/dhcp", "netboot/httpboot", "netboot/tftp", "agent/store", "state/badger", "integration/netns"},
+			"measures the boot servers beside others; leases are in the agent's store",
+		},
 		{"integration/mutate", nil, "edits of driver and simulator that tests must notice; it knows both as text"},
 		{"integration/memnet", nil, "buffered in-memory network for tests"},
 		{"integration/sim", belowCmd(), "composition of simulated racks"},

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	perfdhcp = "perfdhcp"
+	// maxDrop is the share of exchanges that may be lost.
+	maxDrop = 0.001
+	// firstRate is the rate that the search begins with; it doubles until the server
+	// loses too much, and then halves the gap so many times.
+	firstRate = 500
+	halvings  = 4
+	// behind is how much slower than asked perfdhcp may be: then it is the limit.
+	behind = 0.9
+)
+
+func dhcpServers() []entry {
+	return []entry{
+		{ours, "ss", func(dir string) (*exec.Cmd, error) { return self(job{What: serveDHCP, Dir: dir}) }, listens("-u sport = :67")},
+		{"kea memfile, 1 thread", "kea-dhcp4", kea(false), listens("-u sport = :67")},
+		{"kea memfile, threads", "kea-dhcp4", kea(true), listens("-u sport = :67")},
+		{"dnsmasq", "dnsmasq", func(dir string) (*exec.Cmd, error) {
+			return exec.Command("dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--interface="+serverDevice, "--no-ping", //nolint:noctx // it is ended by its contestant
+				"--dhcp-range="+poolFrom+","+poolTo+",255.255.0.0,1h", "--dhcp-lease-max=100000", "--quiet-dhcp",
+				"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=", "--user=root", "--log-facility=-"), nil
+		}, listens("-u sport = :67")},
+	}
+}
+
+// kea has its leases in memory and appends them to a file, which it does not sync.
+func kea(threads bool) command {
+	return func(dir string) (*exec.Cmd, error) {
+		config := fmt.Sprintf(`{"Dhcp4": {
+			"interfaces-config": {"interfaces": [%q], "dhcp-socket-type": "udp"},
+			"lease-database": {"type": "memfile", "persist": true, "name": %q, "lfc-interval": 0},
+			"multi-threading": {"enable-multi-threading": %t, "thread-pool-size": 2},
+			"valid-lifetime": 3600,
+			"subnet4": [{"id": 1, "subnet": %q, "pools": [{"pool": "%s - %s"}]}],
+			"loggers": [{"name": "kea-dhcp4", "severity": "ERROR", "output_options": [{"output": "stderr"}]}]
+		}}`, serverDevice, filepath.Join(dir, "leases.csv"), threads, prefix, poolFrom, poolTo)
+		name := filepath.Join(dir, "kea.json")
+		if err := os.WriteFile(name, []byte(config), 0o600); err != nil {
+			return nil, err
+		}
+		cmd := exec.Command("kea-dhcp4", "-c", name) //nolint:noctx // it is ended by its contestant
+		cmd.Env = append(os.Environ(), "KEA_PIDFILE_DIR="+dir, "KEA_LOCKFILE_DIR="+dir)
+		return cmd, nil
+	}
+}
+
+// measureDHCP finds the rate of four-way exchanges of each server.
+func measureDHCP(ctx context.Context, p plan, r *report) (err error) {
+	const what = "DHCPv4 exchanges at 0.1 % loss"
+	if _, missing := exec.LookPath(perfdhcp); missing != nil {
+		r.add(figure{What: what, Subject: "all", Missing: perfdhcp + " is not installed"})
+		return nil
+	}
+	in, err := entered(ctx, r, what, dhcpServers())
+	defer func() { err = errors.Join(err, leaveAll(in)) }()
+	if err != nil {
+		return err
+	}
+	searches := make(map[*contestant]*search)
+	for _, c := range in {
+		searches[c] = newSearch(firstRate, p.maxRate, halvings)
+	}
+	for round, busy := 0, true; busy; round++ {
+		busy = false
+		for _, c := range rotated(in, round) {
+			rate, more := searches[c].next()
+			if !more {
+				continue
+			}
+			busy = true
+			got, err := c.load(ctx, rate, 50_000, p.period)
+			if err != nil {
+				return err
+			}
+			r.printf("%6.1fs    %s: asked %d/s, got %.0f/s, lost %.2f %%\n", time.Since(r.begun).Seconds(), c.name, rate, got.rate(p.period), 100*got.lost())
+			searches[c].tried(rate, got.rate(p.period), got.lost() <= maxDrop, got.slow(rate, p.period))
+		}
+	}
+	group := make([]figure, 0, len(in))
+	for _, c := range in {
+		u, err := c.used()
+		if err != nil {
+			return err
+		}
+		detail := fmt.Sprintf("%.0f ms CPU in all, %s", float64(u.cpu.Milliseconds()), u)
+		if searches[c].limited {
+			detail += "; the load generator was the limit"
+		}
+		group = append(group, figure{What: what, Subject: c.name, Value: searches[c].best, Unit: "/s", Detail: detail})
+	}
+	r.add(group...)
+	return nil
+}
+
+// measureOffers has servers that know so many machines make offers, at a rate that
+// is higher than any can.
+func measureOffers(ctx context.Context, p plan, r *report) (err error) {
+	const what = "OFFERs, known machines"
+	if _, missing := exec.LookPath(perfdhcp); missing != nil {
+		r.add(figure{What: what, Subject: "all", Missing: perfdhcp + " is not installed"})
+		return nil
+	}
+	sizes := []int{100, 1_000, 10_000}
+	var in []*contestant
+	defer func() { err = errors.Join(err, leaveAll(in)) }()
+	for _, n := range sizes {
+		c, err := enter(ctx, strconv.Itoa(n)+" machines", func(dir string) (*exec.Cmd, error) {
+			return self(job{What: serveDHCP, Dir: dir, Machines: n})
+		}, listens("-u sport = :67"))
+		if err != nil {
+			return err
+		}
+		in = append(in, c)
+	}
+	rates, cpu := make(map[*contestant][]float64), make(map[*contestant][]float64)
+	for round := range 2*p.rounds + 1 {
+		for i, c := range rotated(in, round) {
+			n := sizes[(i+round)%len(sizes)]
+			before, err := c.used()
+			if err != nil {
+				return err
+			}
+			got, err := c.load(ctx, p.maxRate, n, p.period, "-i")
+			if err != nil {
+				return err
+			}
+			after, err := c.used()
+			if err != nil {
+				return err
+			}
+			if round == 0 || got.received == 0 { // the first offers fill the pool
+				continue
+			}
+			rates[c] = append(rates[c], float64(got.received)/p.period.Seconds())
+			cpu[c] = append(cpu[c], float64((after.cpu-before.cpu).Microseconds())/float64(got.received))
+		}
+	}
+	var group []figure
+	first := in[0]
+	for _, c := range in {
+		group = append(group,
+			figure{
+				What: what, Subject: c.name, Value: median(rates[c]), Unit: "/s",
+				Detail: fmt.Sprintf("%.2f of 100 machines; saturated, generator on the same cores", median(rates[c])/median(rates[first])),
+			},
+			figure{
+				What: what + ": CPU of an offer", Subject: c.name, Value: median(cpu[c]), Unit: "µs",
+				Detail: fmt.Sprintf("as many offers for the same CPU: %.2f of 100 machines", median(cpu[first])/median(cpu[c])),
+			})
+	}
+	r.add(group...)
+	return nil
+}
+
+// load has perfdhcp ask at a rate, as a relay, for so many clients.
+func (c *contestant) load(ctx context.Context, rate, clients int, period time.Duration, options ...string) (outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, period+20*time.Second)
+	defer cancel()
+	args := append([]string{
+		"-4", "-r", strconv.Itoa(rate), "-R", strconv.Itoa(clients), "-p", strconv.Itoa(int(period/time.Second)),
+		"-W", "1000000", "-l", clientDevice,
+	}, options...)
+	cmd := exec.CommandContext(ctx, perfdhcp, append(args, serverAddress)...)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := c.client.Start(cmd); err != nil {
+		return outcome{}, err
+	}
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) { // 3: some were lost
+		return outcome{}, fmt.Errorf("%s: %w: %s", perfdhcp, err, last(out.String()))
+	}
+	o, err := parsePerf(out.String())
+	return o, err
+}

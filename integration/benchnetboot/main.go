@@ -1,0 +1,134 @@
+// Command benchnetboot measures the boot servers beside those that others have
+// written, and prints a table with ratios. Each server runs as a process in a network
+// namespace of its own, with a veth pair to a namespace of its clients; all are up at
+// the same time, and take turns whose order rotates, so that what else the machine
+// does hits all alike.
+//
+//	go run ./integration/benchnetboot [-only dhcp,offers,http,tftp] [-json] [-install]
+//
+// It needs root on Debian 12. Peers are Kea and dnsmasq (DHCP), nginx (HTTP, HTTPS),
+// dnsmasq and tftpd-hpa (TFTP); one that is not installed is printed as missing.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The measurements end after this, whatever the servers do, and fail.
+const limit = 20 * time.Minute
+
+// childVar is set for a process that is a server or a client: what it does, as JSON.
+const childVar = "RACKBOOT_BENCH_NETBOOT"
+
+// packages are the Debian packages of peers and load generator.
+const packages = "kea-dhcp4-server kea-admin dnsmasq-base nginx-light tftpd-hpa iproute2"
+
+// plan is what is measured.
+type plan struct {
+	only    string
+	period  time.Duration // of one run of perfdhcp
+	maxRate int           // no rate above is tried
+	clients int           // of HTTP
+	size    int64         // of the HTTP file
+	tftp    int64         // size of the TFTP file
+	rounds  int           // of HTTP and TFTP; the median counts
+}
+
+func main() {
+	if what := os.Getenv(childVar); what != "" {
+		if err := child(what); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	var p plan
+	install := flag.Bool("install", false, "install the peers by apt-get first: "+packages)
+	asJSON := flag.Bool("json", false, "print the figures as JSON")
+	flag.StringVar(&p.only, "only", "dhcp,offers,http,tftp", "parts to measure")
+	flag.DurationVar(&p.period, "period", 4*time.Second, "time of one DHCP run, whole seconds")
+	flag.IntVar(&p.maxRate, "max-rate", 40_000, "highest DHCP rate that is tried, per second")
+	flag.IntVar(&p.clients, "clients", 200, "HTTP clients at once")
+	flag.Int64Var(&p.size, "size", 32<<20, "bytes of the HTTP file")
+	flag.Int64Var(&p.tftp, "tftp-size", 16<<20, "bytes of the TFTP file")
+	flag.IntVar(&p.rounds, "rounds", 3, "rounds of HTTP and TFTP")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, p, *install, *asJSON); err != nil {
+		fmt.Fprintln(os.Stderr, "benchnetboot:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop has been called
+	}
+}
+
+func run(ctx context.Context, out io.Writer, p plan, install, asJSON bool) error {
+	if os.Geteuid() != 0 {
+		return errors.New("network namespaces need root")
+	}
+	if p.period < time.Second || p.rounds < 1 || p.clients < 1 || p.maxRate < firstRate || p.tftp < 1 || p.size < 1 {
+		return errors.New("a period of at least 1s, a -max-rate of at least 500, and everything else above zero are needed")
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if install {
+		if err := apt(ctx); err != nil {
+			return err
+		}
+	}
+	r := &report{begun: time.Now(), out: out, quiet: asJSON}
+	err := measure(ctx, p, r)
+	if asJSON {
+		return errors.Join(err, json.NewEncoder(out).Encode(r.figures))
+	}
+	return err
+}
+
+// measure does all parts, one after the other.
+func measure(ctx context.Context, p plan, r *report) error {
+	r.load("before")
+	defer r.load("after")
+	for _, part := range []struct {
+		name string
+		do   func(context.Context, plan, *report) error
+	}{{"dhcp", measureDHCP}, {"offers", measureOffers}, {"http", measureHTTP}, {"tftp", measureTFTP}} {
+		if !slices.Contains(strings.Split(p.only, ","), part.name) {
+			continue
+		}
+		if err := part.do(ctx, p, r); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return ctx.Err()
+}
+
+// apt installs the peers, without starting their services.
+func apt(ctx context.Context) error {
+	const policy = "/usr/sbin/policy-rc.d" // 101 is "forbidden by policy"
+	if _, err := os.Stat(policy); errors.Is(err, os.ErrNotExist) {
+		if err := os.WriteFile(policy, []byte("#!/bin/sh\nexit 101\n"), 0o755); err != nil { //nolint:gosec // a program
+			return err
+		}
+		defer os.Remove(policy)
+	}
+	for _, args := range [][]string{{"-qq", "update"}, append([]string{"-qq", "install", "-y", "--no-install-recommends"}, strings.Fields(packages)...)} {
+		cmd := exec.CommandContext(ctx, "apt-get", args...)
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("apt-get %s: %w", args[1], err)
+		}
+	}
+	return nil
+}

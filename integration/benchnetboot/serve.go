@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"rackboot/agent/store"
+	"rackboot/netboot"
+	"rackboot/netboot/dhcp"
+	"rackboot/netboot/httpboot"
+	"rackboot/netboot/tftp"
+	"rackboot/protocol"
+	"rackboot/state/badger"
+)
+
+// What a child is.
+const (
+	serveDHCP = "dhcp"
+	serveHTTP = "http"
+	serveTFTP = "tftp"
+	fetchHTTP = "fetch-http"
+	fetchTFTP = "fetch-tftp"
+
+	fileName = "boot.efi"
+)
+
+// job is what a child does. Dir has its files.
+type job struct {
+	What string
+	Dir  string
+	// Machines are those that the DHCP server knows; all if zero.
+	Machines int
+	TLS      bool
+	Clients  int
+	Size     int64
+	Window   int
+	// Delay is how long a TFTP client takes to acknowledge.
+	Delay time.Duration
+}
+
+func child(what string) error {
+	var j job
+	if err := json.Unmarshal([]byte(what), &j); err != nil {
+		return err
+	}
+	switch j.What {
+	case fetchHTTP:
+		return j.fetchHTTP()
+	case fetchTFTP:
+		return j.fetchTFTP()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	switch j.What {
+	case serveDHCP:
+		return j.serveDHCP(ctx)
+	case serveHTTP:
+		cfg := httpboot.Config{
+			Listen: netip.MustParseAddrPort(serverAddress + ":80"), Files: folder(j.Dir), Evidence: nobody{},
+			MaxClientConns: 1024, MaxClientRequests: 1024, // the bench has one address for all
+		}
+		if j.TLS {
+			var err error
+			if cfg.Certificates, err = readPair(j.Dir); err != nil {
+				return err
+			}
+			cfg.Listen = netip.MustParseAddrPort(serverAddress + ":443")
+		}
+		s, err := httpboot.New(cfg)
+		if err != nil {
+			return err
+		}
+		return s.Run(ctx)
+	case serveTFTP:
+		s, err := tftp.New(tftp.Config{Segment: "bench", Interface: serverDevice, Files: folder(j.Dir), Evidence: nobody{}})
+		if err != nil {
+			return err
+		}
+		return s.Run(ctx)
+	}
+	return fmt.Errorf("no child %q", j.What)
+}
+
+// serveDHCP has its leases in the agent's store, which syncs each before its ACK.
+func (j job) serveDHCP(ctx context.Context) error {
+	db, err := badger.Open(badger.Config{Dir: filepath.Join(j.Dir, "state")})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	leases, err := store.Open(store.Config{DB: db, NewID: func() string { return "bench" }})
+	if err != nil {
+		return err
+	}
+	s, err := dhcp.New(dhcp.Config{
+		Segment: "bench", Interface: serverDevice, Resolver: newMachines(j.Machines), Leases: leases, Evidence: nobody{},
+	})
+	if err != nil {
+		return err
+	}
+	return s.Run(ctx)
+}
+
+// machines is a resolver of so many machines.
+type machines struct {
+	segment protocol.SegmentIntent
+	known   map[string]string
+}
+
+// firstMAC is the first one of perfdhcp, which counts the rest up.
+func firstMAC() net.HardwareAddr { return net.HardwareAddr{0x00, 0x0c, 0x01, 0x02, 0x03, 0x04} }
+
+func newMachines(n int) *machines {
+	m := &machines{segment: protocol.SegmentIntent{
+		Name: "bench", Prefix: netip.MustParsePrefix(prefix), Address: netip.MustParseAddr(serverAddress),
+		PoolFrom: netip.MustParseAddr(poolFrom), PoolTo: netip.MustParseAddr(poolTo), LeaseTime: time.Hour,
+	}}
+	if n == 0 {
+		return m
+	}
+	m.known = make(map[string]string, n)
+	for mac := firstMAC(); n > 0; n-- {
+		m.known[mac.String()] = fmt.Sprintf("server-%d", n)
+		for i := len(mac) - 1; i >= 0; i-- {
+			if mac[i]++; mac[i] != 0 {
+				break
+			}
+		}
+	}
+	return m
+}
+
+func (m *machines) Segment(string) (protocol.SegmentIntent, bool) { return m.segment, true }
+
+func (m *machines) Resolve(c protocol.BootClient) protocol.BootAnswer {
+	server, ok := m.known[c.MAC]
+	switch {
+	case m.known == nil:
+		server = c.MAC
+	case !ok:
+		return protocol.BootAnswer{Action: protocol.AnswerSilence, Reason: "unknown"}
+	}
+	return protocol.BootAnswer{Action: protocol.AnswerLease, Server: server, Reason: "bench"}
+}
+
+// nobody takes evidence.
+type nobody struct{}
+
+func (nobody) Record(netboot.Event) {}
+
+// folder serves its one file to everybody.
+type folder string
+
+func (f folder) Open(string, string) (*netboot.File, error) {
+	file, err := os.Open(filepath.Join(string(f), fileName))
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no such file: %w", err)
+	}
+	st, err := file.Stat()
+	if err != nil {
+		_ = file.Close() // it was only read
+		return nil, protocol.Errorf(protocol.CodeInternal, "open", "%w", err)
+	}
+	return &netboot.File{ReadSeekCloser: file, Size: st.Size(), ETag: `"bench"`}, nil
+}
+
+func (f folder) OpenFor(netip.Addr, string) (*netboot.File, error) { return f.Open("", "") }
+
+func (folder) Report(context.Context, string, string) error { return nil }
