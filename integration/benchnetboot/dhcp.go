@@ -86,7 +86,7 @@ func measureDHCP(ctx context.Context, p plan, r *report) (err error) {
 			if err != nil {
 				return err
 			}
-			r.printf("%6.1fs    %s: asked %d/s, got %.0f/s, lost %.2f %%\n", time.Since(r.begun).Seconds(), c.name, rate, got.rate(p.period), 100*got.lost())
+			r.printf("%6.1fs    %s: asked %d/s, got %.0f/s, lost %.2f %%, generator lost %d\n", time.Since(r.begun).Seconds(), c.name, rate, got.rate(p.period), 100*got.lost(), got.own)
 			searches[c].tried(rate, got.rate(p.period), got.lost() <= maxDrop, got.slow(rate, p.period))
 		}
 	}
@@ -171,20 +171,39 @@ func (c *contestant) load(ctx context.Context, rate, clients int, period time.Du
 	ctx, cancel := context.WithTimeout(ctx, period+20*time.Second)
 	defer cancel()
 	args := append([]string{
-		"-4", "-r", strconv.Itoa(rate), "-R", strconv.Itoa(clients), "-p", strconv.Itoa(int(period/time.Second)),
+		"-4", "-r", strconv.Itoa(rate), "-R", strconv.Itoa(clients), "-p", strconv.Itoa(int(period / time.Second)),
 		"-W", "1000000", "-l", clientDevice,
 	}, options...)
+	before, err := c.overflown(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
 	cmd := exec.CommandContext(ctx, perfdhcp, append(args, serverAddress)...)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := c.client.Start(cmd); err != nil {
 		return outcome{}, err
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) { // 3: some were lost
 		return outcome{}, fmt.Errorf("%s: %w: %s", perfdhcp, err, last(out.String()))
 	}
 	o, err := parsePerf(out.String())
+	if err != nil {
+		return o, err
+	}
+	after, err := c.overflown(ctx)
+	o.own = after - before
 	return o, err
+}
+
+// overflown is how many packets the kernel has thrown away in the clients' namespace
+// because perfdhcp did not read them in time.
+func (c *contestant) overflown(ctx context.Context) (int, error) {
+	text, err := c.client.Output(ctx, "cat /proc/net/snmp")
+	if err != nil {
+		return 0, err
+	}
+	return counter(text, "Udp:", "RcvbufErrors")
 }

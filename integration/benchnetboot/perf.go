@@ -2,22 +2,27 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // outcome is what perfdhcp says of one run.
 type outcome struct {
-	sent     int     // of the first message
-	received int     // of the last one
+	sent     int // of the first message
+	received int // of the last one
+	own      int // replies that perfdhcp itself was too slow to read
 }
 
-// lost is the share of exchanges that did not come to their end.
+// lost is the share of exchanges that did not come to their end, without those whose
+// reply arrived and was thrown away before perfdhcp read it: each such reply ends one
+// exchange, and no server can help it.
 func (o outcome) lost() float64 {
 	if o.sent == 0 {
 		return 1
 	}
-	return max(0, 1-float64(o.received)/float64(o.sent))
+	return max(0, 1-float64(o.received+o.own)/float64(o.sent))
 }
 
 // rate is how many exchanges of a period came to their end each second. perfdhcp's
@@ -54,4 +59,24 @@ func parsePerf(text string) (outcome, error) {
 func scan(line, format string, to *int) bool {
 	n, err := fmt.Sscanf(line, format, to)
 	return n == 1 && err == nil
+}
+
+// counter is a value of /proc/net/snmp, which has a line of names before each line of
+// values.
+func counter(text, protocol, name string) (int, error) {
+	var names []string
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != protocol {
+			continue
+		}
+		if names == nil {
+			names = words
+			continue
+		}
+		if i := slices.Index(names, name); i > 0 && i < len(words) {
+			return strconv.Atoi(words[i])
+		}
+	}
+	return 0, fmt.Errorf("no %s %s in /proc/net/snmp", protocol, name)
 }
