@@ -32,8 +32,11 @@ func TestParsePerf(t *testing.T) {
 	if o.lost() < 0.00249 || o.lost() > 0.00251 || o.rate(2*time.Second) != 2992.5 || o.slow(3000, 2*time.Second) || !o.slow(4000, 2*time.Second) {
 		t.Errorf("lost %f, rate %f", o.lost(), o.rate(2*time.Second))
 	}
-	if o.own = 15; o.lost() != 0 {
+	if o.own = 15; o.lost() != 0 || !o.good() {
 		t.Errorf("lost %f where all that is missing was lost by the generator", o.lost())
+	}
+	if (outcome{sent: 100, received: 90, own: 10}).good() {
+		t.Error("a run that the generator spoilt is good")
 	}
 	if _, err := parsePerf("error: no such interface\n"); err == nil {
 		t.Error("a report was found where there is none")

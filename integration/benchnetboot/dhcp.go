@@ -20,6 +20,9 @@ const (
 	// loses too much, and then halves the gap so many times.
 	firstRate = 500
 	halvings  = 4
+	// maxOwn is the share of exchanges that perfdhcp itself may spoil: what it does not
+	// read, no server has to go on with.
+	maxOwn = 0.05
 	// behind is how much slower than asked perfdhcp may be: then it is the limit.
 	behind = 0.9
 )
@@ -87,7 +90,7 @@ func measureDHCP(ctx context.Context, p plan, r *report) (err error) {
 				return err
 			}
 			r.printf("%6.1fs    %s: asked %d/s, got %.0f/s, lost %.2f %%, generator lost %d\n", time.Since(r.begun).Seconds(), c.name, rate, got.rate(p.period), 100*got.lost(), got.own)
-			searches[c].tried(rate, got.rate(p.period), got.lost() <= maxDrop, got.slow(rate, p.period))
+			searches[c].tried(rate, got.rate(p.period), got.good(), got.slow(rate, p.period))
 		}
 	}
 	group := make([]figure, 0, len(in))

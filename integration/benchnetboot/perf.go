@@ -25,6 +25,11 @@ func (o outcome) lost() float64 {
 	return max(0, 1-float64(o.received+o.own)/float64(o.sent))
 }
 
+// good says that the server kept up, and that the run says so.
+func (o outcome) good() bool {
+	return o.lost() <= maxDrop && float64(o.own) <= maxOwn*float64(o.sent)
+}
+
 // rate is how many exchanges of a period came to their end each second. perfdhcp's
 // own figure counts the time that it waits for the last ones too.
 func (o outcome) rate(period time.Duration) float64 { return float64(o.received) / period.Seconds() }
