@@ -140,17 +140,21 @@ var errNothing = errors.New("nothing to write")
 
 // Overview is what the agent's index is made of.
 type Overview struct {
-	Synced  bool
-	Rack    protocol.RackIntent
-	Intents []Intent
-	Holds   []decide.Hold
-	Records []decide.Record
+	Synced   bool
+	Replaced bool // another agent serves the rack
+	Rack     protocol.RackIntent
+	Intents  []Intent
+	Holds    []decide.Hold
+	Records  []decide.Record
 }
 
 // Overview reads everything that the boot servers' index needs, at one moment.
 func (s *Store) Overview() (o Overview, err error) {
 	err = s.db.View(func(t state.Txn) error {
 		if o.Rack, o.Synced, err = serving(t); err != nil {
+			return err
+		}
+		if o.Replaced, _, err = get[bool](t, "meta/replaced"); err != nil {
 			return err
 		}
 		if o.Intents, err = scan[Intent](t, "intent/"); err != nil {
