@@ -37,7 +37,9 @@ func (d *daemon) begin(ctx context.Context, run func(ctx context.Context, ready 
 	}
 }
 
-func (d *daemon) do(o order) (any, error) { return nil, fmt.Errorf("%s is no order for a daemon", o.Do) }
+func (d *daemon) do(o order) (any, error) {
+	return nil, fmt.Errorf("%s is no order for a daemon", o.Do)
+}
 
 func (d *daemon) stop() error {
 	if d.cancel == nil {

@@ -14,13 +14,16 @@ import (
 
 // sample is one hold that came to its receipt. All times of day are one machine's.
 type sample struct {
-	asked    time.Time // CreateHold was answered
-	enforced time.Time // as the agent dates it
-	cut                // the BMC's own time
+	accept   time.Duration // how long CreateHold took
+	asked    time.Time     // CreateHold was answered
+	enforced time.Time     // as the agent dates it
+	cut                    // the BMC's own time
 	settle   time.Duration
 	fenced   time.Time // the receipt is on the agent's disk
 	visible  time.Time // the hub's API says so
 }
+
+func (s sample) toAccept() time.Duration { return s.accept }
 
 // toEnforced is nothing where the agent had the hold before its owner had the answer.
 func (s sample) toEnforced() time.Duration { return max(0, s.enforced.Sub(s.asked)) }
@@ -81,11 +84,13 @@ func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, holdWithin)
 	defer cancel()
 	name := s.servers[i].Name
+	begun := time.Now()
 	h, err := s.client.CreateHold(ctx, name, api.HoldRequest{Key: "benchfence", Mode: protocol.StopHard, Reason: "measured"})
 	if err != nil {
 		return got, err
 	}
 	got.asked, got.settle = time.Now(), s.plan.Settle
+	got.accept = got.asked.Sub(begun)
 	id := h.Metadata.Name
 	defer func() { err = errors.Join(err, s.free(context.WithoutCancel(ctx), id, i)) }()
 	select {

@@ -47,12 +47,12 @@ type plan struct {
 }
 
 func main() {
-	p := plan{OffMin: 300 * time.Millisecond, OffMax: 2300 * time.Millisecond, BootRate: 5 << 20, Images: 8}
+	p := plan{OffMin: 300 * time.Millisecond, OffMax: 2300 * time.Millisecond, BootRate: 2_500_000, Images: 8}
 	isPart := flag.Bool(childArg[1:], false, "be a part of the site: used by the program itself")
 	full := flag.Bool("full", false, "pull 5 GB instead of -pull, twice")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.IntVar(&p.Servers, "servers", 50, "servers that are held")
-	flag.IntVar(&p.Holds, "holds", 150, "holds for each load")
+	flag.IntVar(&p.Holds, "holds", 120, "holds for each load")
 	flag.Float64Var(&p.Rate, "rate", 5, "holds each second")
 	flag.DurationVar(&p.Settle, "settle", time.Second, "settle window")
 	flag.IntVar(&p.Boots, "boots", 50, "servers that boot from the network at once")

@@ -219,15 +219,16 @@ func (s *site) of(group string) (out []server) {
 	return out
 }
 
-// allRead waits until the agent has read every BMC.
+// allRead waits until the agent has read every BMC and every board, which it does once
+// after its start.
 func (s *site) allRead(ctx context.Context) error {
-	return s.until(ctx, "a read of every BMC", func() error {
+	return s.until(ctx, "a read of every board", func() error {
 		list, err := s.client.ListObjects(ctx, protocol.KindServer)
 		if err != nil {
 			return err
 		}
 		for _, o := range list {
-			if v, ok := o.(*protocol.Server); ok && (v.Status.Report == nil || v.Status.Report.Observation.Power == "") {
+			if v, ok := o.(*protocol.Server); ok && (v.Status.Report == nil || v.Status.Report.Identity == "") {
 				return fmt.Errorf("%s was not read", v.Metadata.Name)
 			}
 		}

@@ -15,6 +15,8 @@ type row struct {
 	Load   string `json:"load"`
 	Holds  int    `json:"holds"`
 	Failed int    `json:"failed"`
+	// Accepted is how long CreateHold took: no part of the others.
+	Accepted figure `json:"accepted"`
 	// Enforced is from the answer to CreateHold until the agent took the hold.
 	Enforced figure `json:"enforced"`
 	// Forced is from the answer until the BMC accepted ForceOff; Noticed from Off to
@@ -35,7 +37,7 @@ type row struct {
 func rowOf(l load, good []sample, failed []error, said string) row {
 	r := row{
 		Load: l.name, Holds: len(good), Failed: len(failed), Said: said,
-		Enforced: figureOf(good, sample.toEnforced), Forced: figureOf(good, sample.toForced), Noticed: figureOf(good, sample.notice),
+		Accepted: figureOf(good, sample.toAccept), Enforced: figureOf(good, sample.toEnforced), Forced: figureOf(good, sample.toForced), Noticed: figureOf(good, sample.notice),
 		Receipt: figureOf(good, sample.overhead), Visible: figureOf(good, sample.toVisible), Whole: figureOf(good, sample.whole),
 	}
 	r.Met = len(failed) == 0 && len(good) > 0 && r.Receipt.P99 <= float64(target.Milliseconds())
@@ -84,17 +86,17 @@ func (r *result) print(out io.Writer, asJSON bool) error {
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	fmt.Fprintf(out, "hard holds on %d servers; ForceOff takes a BMC %.1f to %.1f s, settle window %.1f s; both are left out but in `whole`\n",
+	fmt.Fprintf(out, "hard holds on %d servers; ForceOff takes a BMC %.1f to %.1f s, settle window %.1f s; both are left out but in `whole`; ms\n",
 		r.Servers, r.OffMin, r.OffMax, r.Settle)
-	fmt.Fprintf(out, "%-11s %5s %6s  %-26s %-26s %-26s %-26s %-34s %-26s %s\n", "load", "holds", "failed", "enforced ms 50/95/99/max",
-		"to ForceOff", "from Off", "hub says Fenced", "receipt, all overhead", "whole", "ratio p99")
+	line := "%-11s %5v %6v  %-24v %-24v %-24v %-24v %-32v %-24v %-24v %v\n"
+	fmt.Fprintf(out, line, "load", "holds", "failed", "accepted 50/95/99/max", "enforced", "to ForceOff", "from Off", "receipt, all overhead", "hub says Fenced", "whole", "ratio p99")
 	for _, w := range r.Rows {
 		met := "missed"
 		if w.Met {
 			met = "met"
 		}
-		fmt.Fprintf(out, "%-11s %5d %6d  %-26v %-26v %-26v %-26v %-34s %-26v %.2f\n", w.Load, w.Holds, w.Failed, w.Enforced, w.Forced, w.Noticed, w.Visible,
-			fmt.Sprintf("%v %s", w.Receipt, met), w.Whole, w.Ratio)
+		fmt.Fprintf(out, line, w.Load, w.Holds, w.Failed, w.Accepted, w.Enforced, w.Forced, w.Noticed,
+			fmt.Sprintf("%v %s", w.Receipt, met), w.Visible, w.Whole, fmt.Sprintf("%.2f", w.Ratio))
 	}
 	for _, w := range r.Rows {
 		if w.Said != "" {
@@ -108,7 +110,7 @@ func (r *result) print(out io.Writer, asJSON bool) error {
 	return nil
 }
 
-// String is the four figures.
+// String is the four figures in whole milliseconds.
 func (f figure) String() string {
-	return fmt.Sprintf("%.1f/%.1f/%.1f/%.1f", f.P50, f.P95, f.P99, f.Max)
+	return fmt.Sprintf("%.0f/%.0f/%.0f/%.0f", f.P50, f.P95, f.P99, f.Max)
 }
