@@ -21,7 +21,7 @@ func layers() []layer {
 	agent := []string{
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
-		"netboot", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover",
+		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover",
 	}
 	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
@@ -45,6 +45,8 @@ func layers() []layer {
 		{"netboot", []string{"protocol"}, "what the boot servers need from the agent"},
 		{"netboot/dhcp", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/httpboot", []string{"protocol", "netboot"}, "a server of one protocol"},
+		{"netboot/bootcert", []string{"protocol", "netboot"}, "works offline: the agent serves what rackctl makes"},
+		{"netboot/tftp", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/image", []string{"protocol", "netboot"}, "works offline: the hub and rackctl use it too"},
 		{"netboot/firmware", []string{"protocol"}, "a simulated client shares nothing with the servers but the codec"},
 
@@ -67,7 +69,7 @@ func layers() []layer {
 		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/broker", "hub/control", "hub/pki", "metrics"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
-		{"cmd/internal/cli", slices.Concat(offline, []string{"protocol/...", "cmd/internal/manifest", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, and bmc probe --direct reads a BMC where there is no hub"},
+		{"cmd/internal/cli", slices.Concat(offline, []string{"netboot/bootcert", "protocol/...", "cmd/internal/manifest", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, and bmc probe --direct reads a BMC where there is no hub"},
 		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
 		{"cmd/internal/serve/agent", []string{"protocol", "cmd/internal/serve", "agent/daemon"}, "command line of one daemon"},
 		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
@@ -103,6 +105,7 @@ func testLayers() []layer {
 		{"agent/store", []string{"state/badger"}, "it is opened again, as after a restart"},
 		{"agent/discover", []string{"bmc/sim", "netboot/dhcp"}, "simulated BMCs ask the real server for their leases"},
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
+		{"netboot/httpboot", []string{"netboot/bootcert"}, "handshakes with the certificates that are made for it"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},
 		{"cmd/internal/cli", []string{"hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
