@@ -59,10 +59,11 @@ func together(ctx context.Context, s *site, parts []load) (func() (string, error
 }
 
 // again does something until the returned function is called, by n at once.
-func again(ctx context.Context, n int, do func(ctx context.Context, worker int) error) (stop func() (done, failed int64)) {
+func again(ctx context.Context, n int, do func(ctx context.Context, worker int) error) (stop func() (done, failed int64, why error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	var good, bad atomic.Int64
+	var first atomic.Pointer[error]
 	for w := range n {
 		all.Go(func() {
 			for ctx.Err() == nil {
@@ -71,15 +72,19 @@ func again(ctx context.Context, n int, do func(ctx context.Context, worker int) 
 					good.Add(1)
 				case ctx.Err() == nil:
 					bad.Add(1)
+					first.CompareAndSwap(nil, &err)
 					sleep(ctx, 100*time.Millisecond)
 				}
 			}
 		})
 	}
-	return func() (int64, int64) {
+	return func() (int64, int64, error) {
 		cancel()
 		all.Wait()
-		return good.Load(), bad.Load()
+		if why := first.Load(); why != nil {
+			return good.Load(), bad.Load(), *why
+		}
+		return good.Load(), bad.Load(), nil
 	}
 }
 
@@ -97,8 +102,8 @@ func inventories(ctx context.Context, s *site) (func() (string, error), error) {
 		return err
 	})
 	return func() (string, error) {
-		good, bad := stop()
-		return fmt.Sprintf("%d inventories, %d failed", good, bad), nil
+		good, bad, why := stop()
+		return fmt.Sprintf("%d inventories, %d failed (the first: %v)", good, bad, why), nil
 	}, nil
 }
 
@@ -206,8 +211,8 @@ func compile(ctx context.Context, s *site) (func() (string, error), error) {
 		return s.apply(ctx, racks)
 	})
 	return func() (string, error) {
-		good, bad := stop()
-		return fmt.Sprintf("%d changes of all %d racks with %d servers, %d failed", good, s.plan.Others, s.plan.Others*serversPerRack, bad), nil
+		good, bad, why := stop()
+		return fmt.Sprintf("%d changes of all %d racks with %d servers, %d failed (the first: %v)", good, s.plan.Others, s.plan.Others*serversPerRack, bad, why), nil
 	}, nil
 }
 

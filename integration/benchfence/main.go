@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 )
 
@@ -68,7 +69,7 @@ func main() {
 	if *isPart {
 		err = serveChild(os.Stdin, os.Stdout)
 	} else {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		var r *result
 		if r, err = measure(ctx, os.Stderr, p); r != nil {
 			err = errors.Join(err, r.print(os.Stdout, *asJSON))
