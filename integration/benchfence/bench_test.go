@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // every figure is there. How long it takes is no matter of a test.
 func TestMeasure(t *testing.T) {
 	p := plan{
-		Servers: 3, Holds: 3, Rate: 6, Settle: 100 * time.Millisecond, OffMin: 50 * time.Millisecond, OffMax: 150 * time.Millisecond,
+		Servers: 3, Holds: 2, Rate: 10, Settle: 100 * time.Millisecond, OffMin: 50 * time.Millisecond, OffMax: 150 * time.Millisecond,
 		Boots: 2, BootRate: 1 << 20, Small: 6, Pull: 4 << 20, Images: 2, Others: 1,
 	}
 	r, err := measure(t.Context(), t.Output(), p)
