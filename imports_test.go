@@ -21,7 +21,7 @@ func layers() []layer {
 	agent := []string{
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
-		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover", "agent/local",
+		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/tftp", "netboot/image", "agent/store", "agent/discover", "agent/local",
 	}
 	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
