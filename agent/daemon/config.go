@@ -33,7 +33,7 @@ type Config struct {
 	// segment has https. Default boot-cert in DataDir.
 	BootCertificates string `yaml:"bootCertificates"`
 	Images           Images `yaml:"images"`
-	Link     Link      `yaml:"link"`
+	Link             Link   `yaml:"link"`
 }
 
 // Segment says where the agent listens for the segment of that name.
