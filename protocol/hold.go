@@ -3,6 +3,8 @@ package protocol
 import (
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // StopMode is how a server is stopped.
@@ -138,8 +140,8 @@ func (h *Hold) Validate() FieldErrors {
 	var f FieldErrors
 	h.check(&f)
 	f.name("spec.server", h.Spec.Server)
-	if k := h.Spec.Key; k == "" || len(k) > 128 || strings.ContainsAny(k, " \t\r\n") {
-		f.add("spec.key", "%q is not a key: use 1 to 128 characters without white space", k)
+	if k := h.Spec.Key; !validHoldKey(k) {
+		f.add("spec.key", "%q is not a key: use 1 to 128 characters without white space and control characters", k)
 	}
 	oneOf(&f, "spec.mode", h.Spec.Mode, StopSoft, StopHard)
 	if h.Spec.SoftTimeout != 0 {
@@ -159,6 +161,11 @@ func (h *Hold) Validate() FieldErrors {
 		f.add("spec.ref", "is longer than 1024 bytes")
 	}
 	return f
+}
+
+func validHoldKey(k string) bool {
+	return k != "" && len(k) <= 128 && utf8.ValidString(k) &&
+		!strings.ContainsFunc(k, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 }
 
 // maxTTL bounds the time to live of a hold that has one.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"log/slog"
@@ -40,6 +39,8 @@ type Fleet interface {
 	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*protocol.BMC, error)
 	// AcceptServer accepts the board and interfaces that a server shows.
 	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*protocol.Server, error)
+	// Firmware marks firmware work on a server, or ends the mark.
+	Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*protocol.Server, error)
 	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
 	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
 	// Join checks the one-time token and admits an agent.
@@ -55,7 +56,9 @@ type Config struct {
 	Store *store.Store
 	Fleet Fleet
 	// Token is the admin's bearer token, at least 16 bytes.
-	Token      string
+	Token string
+	// Clients are the other callers.
+	Clients    []Client
 	Clock      state.Clock
 	NewID      func() string // ULIDs
 	Registerer prometheus.Registerer
@@ -71,7 +74,7 @@ type Config struct {
 type API struct {
 	store    *store.Store
 	fleet    Fleet
-	token    [sha256.Size]byte
+	callers  []known
 	clock    state.Clock
 	newID    func() string
 	logger   *slog.Logger
@@ -93,8 +96,12 @@ func New(cfg Config) (*API, error) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
 			WithHint("openssl rand -hex 32 makes one")
 	}
+	callers, err := knownCallers(cfg)
+	if err != nil {
+		return nil, err
+	}
 	a := &API{
-		store: cfg.Store, fleet: cfg.Fleet, token: sha256.Sum256([]byte(cfg.Token)),
+		store: cfg.Store, fleet: cfg.Fleet, callers: callers,
 		clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),
 	}
@@ -115,6 +122,9 @@ func New(cfg Config) (*API, error) {
 	a.registerResources()
 	a.registerApply()
 	a.registerHolds()
+	a.registerClaims()
+	a.registerAnnotations()
+	a.registerFirmware()
 	a.registerRequests()
 	a.registerBMCs()
 	a.registerEvents()

@@ -23,7 +23,7 @@ func (a *API) registerBMCs() {
 		if err := body("accept bmc", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		b, err := a.fleet.AcceptBMC(ctx, in.Name, req, caller(ctx))
+		b, err := a.fleet.AcceptBMC(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, b, err)
 	})
 
@@ -34,7 +34,7 @@ func (a *API) registerBMCs() {
 		if err := body("accept server", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		s, err := a.fleet.AcceptServer(ctx, in.Name, req, caller(ctx))
+		s, err := a.fleet.AcceptServer(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, s, err)
 	})
 

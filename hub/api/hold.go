@@ -1,18 +1,26 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
 
-type holdID struct {
-	ID string `path:"id" doc:"of the hold"`
+// maxReason bounds a reason in bytes.
+const maxReason = 1024
+
+type holdBody struct {
+	ID      string `path:"id" doc:"of the hold"`
+	RawBody []byte `contentType:"application/json"`
 }
 
 func (a *API) registerHolds() {
@@ -20,12 +28,14 @@ func (a *API) registerHolds() {
 		"Hold a server off; idempotent by caller, key and server", reflect.TypeFor[protoapi.HoldRequest]())
 	register(a, op, a.hold)
 
-	huma.Register(a.huma, a.operation(http.MethodPost, protoapi.PathKind(protocol.KindHold)+"/{id}/release", "release",
-		"Release a hold; idempotent", nil),
-		func(ctx context.Context, in *holdID) (*answer[*protocol.Hold], error) {
-			hold, err := a.store.ReleaseHold(ctx, in.ID, caller(ctx))
-			return decorated(a, hold, err)
-		})
+	op = a.operation(http.MethodPost, protoapi.PathKind(protocol.KindHold)+"/{id}/release", "release",
+		"Release a hold; idempotent. Without a body by its owner", reflect.TypeFor[protoapi.ReleaseRequest]())
+	op.RequestBody.Required = false
+	register(a, op, a.release)
+
+	op = a.operation(http.MethodPost, protoapi.PathKind(protocol.KindHold)+"/{id}/confirm-down", "confirmDown",
+		"Say that a held server is down whose BMC does not answer; idempotent", reflect.TypeFor[protoapi.ConfirmRequest]())
+	register(a, op, a.confirmDown)
 }
 
 func (a *API) hold(ctx context.Context, in *namedBody) (*answer[*protocol.Hold], error) {
@@ -34,8 +44,84 @@ func (a *API) hold(ctx context.Context, in *namedBody) (*answer[*protocol.Hold],
 		return nil, err
 	}
 	hold, err := a.store.CreateHold(ctx, &protocol.Hold{Spec: protocol.HoldSpec{
-		Server: in.Name, Key: req.Key, Owner: caller(ctx), Mode: req.Mode,
+		Server: in.Name, Key: req.Key, Owner: caller(ctx).Name, Mode: req.Mode,
 		SoftTimeout: req.SoftTimeout, Reason: req.Reason, Ref: req.Ref,
+		TTL: req.TTL, OnExpiry: req.OnExpiry, ForceDuringFirmware: req.ForceDuringFirmware,
 	}})
 	return decorated(a, hold, err)
+}
+
+func (a *API) release(ctx context.Context, in *holdBody) (*answer[*protocol.Hold], error) {
+	const op = "release"
+	var req protoapi.ReleaseRequest
+	if len(bytes.TrimSpace(in.RawBody)) > 0 {
+		if err := body(op, in.RawBody, &req); err != nil {
+			return nil, err
+		}
+	}
+	if len(req.BreakGlass) > maxReason {
+		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason))
+	}
+	hold, err := store.Get[*protocol.Hold](a.store, in.ID)
+	if err != nil || hold.Status.ReleasedAt != nil {
+		return decorated(a, hold, err)
+	}
+	// The owner of a hold never changes, so it may be judged before it is released.
+	reason, err := allowed(op, hold, caller(ctx), req.BreakGlass)
+	if err != nil {
+		return nil, problem(err)
+	}
+	hold, err = a.store.ReleaseHold(ctx, in.ID, caller(ctx).Name, reason)
+	return decorated(a, hold, err)
+}
+
+// allowed says whether somebody may release a hold, and the reason that is kept of it.
+func allowed(op string, h *protocol.Hold, who Caller, reason string) (keep string, err error) {
+	reason = strings.TrimSpace(reason)
+	denied := protocol.Errorf(protocol.CodeDenied, op, "hold %s is %q's, and %q is not its owner", h.Metadata.Name, h.Spec.Owner, who.Name)
+	switch plan.MayRelease(h.Spec.Owner == who.Name, reason != "", who.BreakGlass) {
+	case plan.ReleaseOwn:
+		return "", nil
+	case plan.ReleaseForced:
+		return reason, nil
+	case plan.ReleaseAsk:
+		return "", denied.WithHint("if the owner cannot, break glass: rackctl release %s --break-glass REASON; it is recorded", h.Metadata.Name)
+	case plan.ReleaseDenied:
+	}
+	return "", denied.WithHint("ask %q, or somebody with the right to break glass (breakGlass of clients in hub.yaml)", h.Spec.Owner)
+}
+
+func (a *API) confirmDown(ctx context.Context, in *holdBody) (*answer[*protocol.Hold], error) {
+	const op = "confirm down"
+	var req protoapi.ConfirmRequest
+	if err := body(op, in.RawBody, &req); err != nil {
+		return nil, err
+	}
+	hold, err := store.Get[*protocol.Hold](a.store, in.ID)
+	if err != nil {
+		return nil, problem(err)
+	}
+	// Who relies on the hold acts on it, so nobody says so of a stranger's hold.
+	if _, err := allowed(op, hold, caller(ctx), req.Reason); err != nil && strings.TrimSpace(req.Reason) != "" {
+		return nil, problem(err)
+	}
+	hold, err = a.store.ConfirmDown(ctx, in.ID, caller(ctx).Name, req.Reason)
+	return decorated(a, hold, err)
+}
+
+type claimInput struct {
+	Name         string `path:"name" doc:"metadata.name of the resource"`
+	ReleaseHolds string `query:"releaseHolds" doc:"why all holds on its server are released with it; without it a hold refuses the deletion"`
+}
+
+// registerClaims: the deletion of a claim has a query, unlike other deletions.
+func (a *API) registerClaims() {
+	huma.Register(a.huma, a.operation(http.MethodDelete, protoapi.PathKind(protocol.KindClaim)+"/{name}", "deleteClaim", "Begin to delete", nil),
+		func(ctx context.Context, in *claimInput) (*answer[*protocol.Claim], error) {
+			who := caller(ctx)
+			claim, err := a.store.DeleteClaim(ctx, in.Name, store.HoldRelease{
+				By: who.Name, BreakGlass: who.BreakGlass, Reason: strings.TrimSpace(in.ReleaseHolds),
+			})
+			return decorated(a, claim, err)
+		})
 }

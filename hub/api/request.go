@@ -46,11 +46,20 @@ func requestStatus(r store.StoredRequest) protoapi.RequestStatus {
 }
 
 func (a *API) request(ctx context.Context, in *namedBody) (*answer[protoapi.RequestStatus], error) {
-	const op = "request"
 	var req protoapi.RebootRequest
-	if err := body(op, in.RawBody, &req); err != nil {
+	if err := body("request", in.RawBody, &req); err != nil {
 		return nil, err
 	}
+	r, err := a.accept(ctx, in.Name, req)
+	if err != nil {
+		return nil, problem(err)
+	}
+	return &answer[protoapi.RequestStatus]{requestStatus(r)}, nil
+}
+
+// accept takes a one-shot request, or says why there is no sense in it.
+func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequest) (none store.StoredRequest, err error) {
+	const op = "request"
 	now := a.clock().UTC()
 	if req.Action == "" {
 		req.Action = protocol.RequestReboot
@@ -73,74 +82,64 @@ func (a *API) request(ctx context.Context, in *namedBody) (*answer[protoapi.Requ
 		wrong = append(wrong, protocol.FieldError{Path: "notAfter", Message: "is not within the next " + maxNotAfter.String() + " by the hub's clock"})
 	}
 	if len(wrong) > 0 {
-		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "%w", wrong).WithHint("correct the fields that are named"))
+		return none, protocol.Errorf(protocol.CodeInvalid, op, "%w", wrong).WithHint("correct the fields that are named")
 	}
-	rack, err := a.store.RackOf(in.Name)
+	rack, err := a.store.RackOf(server)
 	if err != nil {
-		return nil, problem(err)
+		return none, err
 	}
-	pre, err := a.possible(in.Name, req.Action)
+	pre, err := a.possible(server, req)
 	if err != nil {
-		return nil, problem(err)
+		return none, err
 	}
 	r := store.StoredRequest{
 		Request: protocol.Request{
-			ID: strings.ToLower(a.newID()), Server: in.Name, Action: req.Action, Mode: req.Mode,
-			By: caller(ctx), NotAfter: req.NotAfter.UTC(),
-			Precondition: pre,
+			ID: strings.ToLower(a.newID()), Server: server, Action: req.Action, Mode: req.Mode,
+			By: caller(ctx).Name, NotAfter: req.NotAfter.UTC(), Precondition: pre, AnyPhase: req.AnyPhase, Ref: req.Ref,
 		},
 		Rack: rack, CreatedAt: now,
 	}
 	r.Report = protocol.RequestReport{ID: r.ID, Outcome: protocol.OutcomePending, At: now}
-	if err := a.store.PutRequest(ctx, r); err != nil {
-		return nil, problem(err)
-	}
-	return &answer[protoapi.RequestStatus]{requestStatus(r)}, nil
+	return a.store.CreateRequest(ctx, r)
 }
 
 // possible returns what must still be so when the agent accepts the request, or
-// why there is no sense in it now. The agent checks again.
-func (a *API) possible(server string, action protocol.RequestAction) (protocol.Precondition, error) {
-	if action == protocol.RequestPowerOff {
-		return protocol.Precondition{}, a.stoppable(server)
+// why there is no sense in it now. The agent checks again, and alone knows whether a
+// first boot is under way. Holds are no reason: what is asked for waits behind them.
+//
+//	action    | claim     | wants | any phase | outcome
+//	reboot    | is going  | *     | *         | conflict
+//	reboot    | there     | *     | *         | accepted for this claim
+//	reboot    | none      | *     | no        | conflict
+//	reboot    | none      | *     | yes       | accepted
+//	power-off | there     | On    | *         | conflict
+//	power-off | *         | *     | *         | accepted
+func (a *API) possible(server string, req protoapi.RebootRequest) (pre protocol.Precondition, err error) {
+	claim := a.store.ClaimOf(server)
+	if req.Action == protocol.RequestPowerOff {
+		return pre, stoppable(server, claim)
 	}
-	claim, err := a.rebootable(server)
-	if err != nil {
-		return protocol.Precondition{}, err
+	refuse := func(format string, args ...any) *protocol.Error {
+		return protocol.Errorf(protocol.CodeConflict, "reboot", format, args...)
+	}
+	switch {
+	case claim == nil && req.AnyPhase:
+		return pre, nil
+	case claim == nil:
+		return pre, refuse("server %q has no claim, so nothing says what it boots", server).
+			WithHint("apply a Claim for it first (rackctl get claims), or stop it with --any-phase; it is not started again then")
+	case claim.Metadata.DeletedAt != nil:
+		return pre, refuse("claim %q is being deleted", claim.Metadata.Name).WithHint("wait until the server is released")
 	}
 	return protocol.Precondition{ClaimUID: claim.Metadata.UID}, nil
 }
 
 // stoppable says why a server cannot be powered off once: its claim would start
 // it again.
-func (a *API) stoppable(server string) error {
-	claim := a.store.ClaimOf(server)
+func stoppable(server string, claim *protocol.Claim) error {
 	if claim == nil || claim.Metadata.DeletedAt != nil || claim.Spec.Power != protocol.WantOn {
 		return nil
 	}
 	return protocol.Errorf(protocol.CodeConflict, "power off", "claim %q wants server %q on", claim.Metadata.Name, server).
 		WithHint("set spec.power to Off in the claim, or hold the server: rackctl hold %s", server)
-}
-
-// rebootable returns the claim that says what the server boots, or why there is
-// no reboot now.
-func (a *API) rebootable(server string) (*protocol.Claim, error) {
-	refuse := func(format string, args ...any) *protocol.Error {
-		return protocol.Errorf(protocol.CodeConflict, "reboot", format, args...)
-	}
-	claim := a.store.ClaimOf(server)
-	switch {
-	case claim == nil:
-		return nil, refuse("server %q has no claim, so nothing says what it boots", server).
-			WithHint("apply a Claim for it first; rackctl get claims")
-	case claim.Metadata.DeletedAt != nil:
-		return nil, refuse("claim %q is being deleted", claim.Metadata.Name).WithHint("wait until the server is released")
-	case claim.Spec.Power != protocol.WantOn:
-		return nil, refuse("claim %q wants server %q off", claim.Metadata.Name, server).WithHint("set spec.power to On in the claim")
-	}
-	if holds := a.store.HoldsOn(server); len(holds) > 0 {
-		return nil, refuse("server %q is held off by hold %s of %q", server, holds[0].Metadata.Name, holds[0].Spec.Owner).
-			WithHint("it starts by itself when all holds are released; rackctl get holds")
-	}
-	return claim, nil
 }

@@ -58,14 +58,16 @@ func registerKind[T protocol.Object](a *API) {
 			return decorated(a, obj, err)
 		})
 
-	huma.Register(a.huma, a.operation(http.MethodDelete, one, "delete"+string(kind), "Delete, or begin to", nil),
-		func(ctx context.Context, in *named) (*answer[T], error) {
-			obj, err := a.store.Delete(ctx, kind, in.Name)
-			if err != nil {
-				return nil, problem(err)
-			}
-			return decorated(a, obj.(T), nil)
-		})
+	if kind != protocol.KindClaim { // it has a query; see registerClaims
+		huma.Register(a.huma, a.operation(http.MethodDelete, one, "delete"+string(kind), "Delete", nil),
+			func(ctx context.Context, in *named) (*answer[T], error) {
+				obj, err := a.store.Delete(ctx, kind, in.Name)
+				if err != nil {
+					return nil, problem(err)
+				}
+				return decorated(a, obj.(T), nil)
+			})
+	}
 
 	if !kind.Appliable() {
 		return
@@ -86,7 +88,7 @@ func registerKind[T protocol.Object](a *API) {
 			return nil, problem(protocol.Errorf(protocol.CodeInvalid, "put "+string(kind), "%w", wrong).
 				WithHint("nothing was changed; correct the fields that are named"))
 		}
-		res, err := a.store.Apply(ctx, []protocol.Object{obj}, store.ApplyOptions{By: caller(ctx)})
+		res, err := a.store.Apply(ctx, []protocol.Object{obj}, store.ApplyOptions{By: caller(ctx).Name})
 		if err != nil {
 			return nil, problem(err)
 		}

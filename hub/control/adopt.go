@@ -2,21 +2,31 @@ package control
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )
 
+// localOwner begins the names of people at an agent's socket.
+const localOwner = "local:"
+
 // adopt takes over holds that an agent enforces and no document names: the hub was
-// restored from a copy that is older than they are. Only so can they be released. An
-// agent of version 1 says only that one of the server's holds is missing, and not
-// which and whose.
+// restored from a copy that is older than they are, or they were placed at the agent.
+// Only so can they be released here. An agent of version 1 says only that one of the
+// server's holds is missing, and not which and whose.
 func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
 	name := a.Metadata.Name
 	missing := slices.ContainsFunc(s.Conditions, func(cond protocol.ConditionState) bool { return cond.Code == protocol.CondHoldMissing })
 	missing = missing && c.contacts.see(name).stage != stageBehind
+	var errs []error
 	for _, hr := range s.Holds {
+		if hr.Released != nil || hr.Word == protocol.HoldReleased {
+			errs = append(errs, c.endedThere(ctx, a, s.Server, hr))
+			continue
+		}
 		if hr.Hold == nil && !missing {
 			continue
 		}
@@ -24,30 +34,75 @@ func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.Serve
 		if protocol.CodeOf(err) != protocol.CodeNotFound || c.mirror.wasReleased(hr.ID) {
 			continue
 		}
+		if !protocol.ValidName(hr.ID) {
+			c.log.Error("a hold cannot be adopted: its id is no name", "hold", hr.ID, "server", s.Server, "agent", name)
+			continue
+		}
 		h := adopted(s.Server, hr, name)
 		h.Status.Rack = a.Spec.RackRef.Name
 		if err := c.cfg.Store.Put(ctx, h); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.log.Warn("hold adopted", "hold", hr.ID, "server", s.Server, "agent", name, "owner", h.Spec.Owner)
+		c.cfg.Crash.At("hub.hold.adopted")
+	}
+	return errors.Join(errs...)
+}
+
+// endedThere records that a hold ended at its agent: somebody released it there, or
+// its time was over. It is off the agent's disk, so it leaves the store too. A hold of
+// another server, which a defect or a forged report may name, is left alone.
+func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server string, hr protocol.HoldReport) error {
+	name := a.Metadata.Name
+	h, err := store.Get[*protocol.Hold](c.cfg.Store, hr.ID)
+	if protocol.CodeOf(err) == protocol.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if h.Spec.Server != server || c.rackOfHold(h) != a.Spec.RackRef.Name {
+		c.log.Error("an agent released the hold of another server", "hold", hr.ID, "server", server, "agent", name)
+		return nil
+	}
+	if h.Status.ReleasedAt == nil {
+		by, reason := "", ""
+		if r := hr.Released; r != nil {
+			by, reason = r.By, r.Reason
+		}
+		if by != byExpiry && !strings.HasPrefix(by, localOwner) {
+			by = localOwner + name // nobody of the hub's releases anything there
+		}
+		if len(reason) > maxReason {
+			reason = reason[:maxReason]
+		}
+		if h, err = c.cfg.Store.ReleaseHold(ctx, hr.ID, by, strings.ToValidUTF8(reason, "")); err != nil {
 			return err
 		}
-		c.log.Warn("hold adopted", "hold", hr.ID, "server", s.Server, "agent", name)
+		c.cfg.Crash.At("hub.hold.ended")
 	}
-	return nil
+	return c.removeHold(ctx, h, name)
 }
 
 // adopted is the hold that a report names, with its particulars where they are given.
 func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold {
 	h := &protocol.Hold{Spec: protocol.HoldSpec{
-		Server: server, Key: "adopted-" + hr.ID, Owner: "hub", Mode: protocol.StopHard,
+		Server: server, Key: "adopted-" + hr.ID, Owner: hubName, Mode: protocol.StopHard,
 		Reason: "agent " + agent + " enforces it, and this hub did not know it",
 	}}
 	h.Metadata.Name = hr.ID
+	h.Metadata.Annotations = map[string]string{annotationAdopted: agent}
 	was := hr.Hold
 	if was == nil || was.ID != hr.ID || was.Server != server {
 		return h
 	}
 	full := *h
-	full.Spec.Key, full.Spec.Owner, full.Spec.Mode = was.Key, was.Owner, was.Mode
-	full.Spec.SoftTimeout, full.Spec.Ref = protocol.Duration(was.SoftTimeout), was.Ref
+	full.Spec = protocol.HoldSpec{
+		Server: server, Key: was.Key, Owner: was.Owner, Mode: was.Mode, SoftTimeout: protocol.Duration(was.SoftTimeout), Reason: was.Reason,
+		Ref: was.Ref, TTL: protocol.Duration(was.TTL), OnExpiry: was.OnExpiry, ForceDuringFirmware: was.ForceDuringFirmware,
+	}
+	full.Status.ConfirmedDown = was.ConfirmedDown
 	full.Default()
 	if len(full.Validate()) > 0 {
 		return h // what cannot be stored is not worth losing the hold for

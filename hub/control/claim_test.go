@@ -55,7 +55,7 @@ func TestClaimBinds(t *testing.T) {
 	}
 	b.reports(agent, off("n1"))
 	unbound("held", "none of them is free")
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o"); err != nil {
+	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -227,7 +227,7 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
 		t.Fatal("a hold that nobody released was removed")
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o"); err != nil {
+	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

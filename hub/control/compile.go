@@ -25,7 +25,7 @@ func (c *Control) compile(ctx context.Context) error {
 	f.Shards = c.shards(f)
 	for agent, docs := range plan.Compile(f) {
 		ready := false
-		c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == stageReady, docs.TooOld })
+		c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == stageReady, docs.TooOld; k.unheeded = docs.Unheeded })
 		if !ready || c.steppedDown() {
 			continue
 		}

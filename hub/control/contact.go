@@ -63,6 +63,7 @@ type contact struct {
 	nextSync time.Time
 	open     map[string]openDoc // what is not acknowledged, by leaf
 	tooOld   map[string][]protocol.Capability
+	unheeded map[string][]string
 	refused  refusals
 	limit    *rate.Limiter
 	key      []byte // of the agent
@@ -113,7 +114,7 @@ func (cs *contacts) see(agent string) (k contact) {
 	defer cs.mu.Unlock()
 	if there := cs.byAgent[agent]; there != nil {
 		k = *there
-		k.open, k.tooOld = maps.Clone(there.open), maps.Clone(there.tooOld)
+		k.open, k.tooOld, k.unheeded = maps.Clone(there.open), maps.Clone(there.tooOld), maps.Clone(there.unheeded)
 	}
 	return k
 }

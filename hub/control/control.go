@@ -73,7 +73,10 @@ type Control struct {
 	announceMu sync.Mutex
 	announced  announcement
 
-	joining sync.Mutex
+	joining  sync.Mutex
+	auditing sync.Mutex
+
+	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
 	conds, bmcConds, serverConds, agentConds *condBook // by name
 
@@ -164,6 +167,7 @@ func (c *Control) tick() {
 	c.announceAgain(now)
 	c.asksAgain(now)
 	c.readInventories(now)
+	c.firmwareDue(now)
 }
 
 func (c *Control) send(topic string, msg any) {

@@ -1,13 +1,13 @@
 package control
 
 import (
+	"strings"
 	"time"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
-	"rackboot/protocol/wire"
 )
 
 // darkAfter is how old the last report may be before a server counts as Dark.
@@ -40,16 +40,14 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	name := s.Metadata.Name
 	r, at := c.mirror.server(name)
 	in := plan.Intent(f, s)
-	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Claim, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity}
+	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Claim, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware}
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
 	s.Status.Conditions = append(s.Status.Conditions, c.serverConds.of(name)...)
 	c.decorateClasses(f, s)
-	if lacking := c.tooOld(f, name); len(lacking) > 0 {
-		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{
-			Code: protocol.CondAgentTooOld, Since: c.began, Message: "its boot needs what the agent lacks: " + list(lacking),
-		})
+	if why := c.tooOld(f, name); why != "" {
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentTooOld, Since: c.began, Message: why})
 	}
 	switch now := c.cfg.Clock(); {
 	case !c.rackHasAgent(f, name):
@@ -59,20 +57,29 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	}
 }
 
-// tooOld is what the rack's agent lacks for the server's boot.
-func (c *Control) tooOld(f plan.Fleet, server string) []protocol.Capability {
+// tooOld is what the rack's agent lacks for the server's boot, and what of its holds
+// it does not heed.
+func (c *Control) tooOld(f plan.Fleet, server string) string {
+	var why []string
 	for _, r := range f.Racks {
-		if r.Status.Agent != "" && r.Metadata.Name == f.RackOf(server) {
-			return c.contacts.see(r.Status.Agent).tooOld[server]
+		if r.Status.Agent == "" || r.Metadata.Name != f.RackOf(server) {
+			continue
+		}
+		k := c.contacts.see(r.Status.Agent)
+		if lacking := k.tooOld[server]; len(lacking) > 0 {
+			why = append(why, "its boot needs what the agent lacks: "+list(lacking))
+		}
+		if terms := k.unheeded[server]; len(terms) > 0 {
+			why = append(why, "the agent does not heed "+strings.Join(terms, "; "))
 		}
 	}
-	return nil
+	return strings.Join(why, "; ")
 }
 
 // around is as much of the fleet as concerns one server, so that printing a server
 // costs the same however many there are.
 func (c *Control) around(s *protocol.Server) plan.Fleet {
-	f := plan.Fleet{Servers: []*protocol.Server{s}}
+	f := plan.Fleet{Now: c.cfg.Clock(), Servers: []*protocol.Server{s}}
 	if b, err := store.Get[*protocol.BMC](c.cfg.Store, s.Spec.BMCRef.Name); err == nil {
 		f.BMCs = []*protocol.BMC{b}
 		if r, err := store.Get[*protocol.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
@@ -110,50 +117,4 @@ func (c *Control) decorateClaim(cl *protocol.Claim) {
 			cl.Status.Conditions = append(cl.Status.Conditions, cond)
 		}
 	}
-}
-
-func (c *Control) decorateHold(h *protocol.Hold) {
-	h.Status.Word = protocol.HoldAccepted
-	if r, _ := c.mirror.server(h.Spec.Server); r != nil {
-		for _, hr := range r.Holds {
-			if hr.ID == h.Metadata.Name {
-				h.Status.Word = hr.Word
-				at := hr.EnforcedAt
-				h.Status.EnforcedAt = &at
-				h.Status.Receipt, h.Status.SignedReceipt = c.receipt(h, hr.Receipt)
-				if h.Status.Receipt == nil {
-					h.Status.Word = protocol.HoldEnforced // Fenced is a word with a proof
-				}
-			}
-		}
-	}
-	if h.Status.Word == protocol.HoldAccepted {
-		rack, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
-		if err == nil && c.mirror.enforced(rack.Status.Agent, h.Metadata.Name) {
-			h.Status.Word = protocol.HoldEnforced
-		}
-	}
-	if h.Status.ReleasedAt != nil {
-		h.Status.Word = protocol.HoldReleased
-	}
-}
-
-// receipt opens a hold's signed receipt; one that no agent of the rack signed is
-// none, nor is another hold's.
-func (c *Control) receipt(h *protocol.Hold, signed []byte) (*protocol.Receipt, []byte) {
-	if len(signed) == 0 {
-		return nil, nil
-	}
-	r, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
-	if err != nil {
-		return nil, nil
-	}
-	var out protocol.Receipt
-	for _, key := range r.Status.AgentKeys {
-		if wire.Open(wire.NewVerifier(key), wire.FactReceipt, signed, &out) == nil &&
-			out.HoldID == h.Metadata.Name && out.Server == h.Spec.Server {
-			return &out, signed
-		}
-	}
-	return nil, nil
 }

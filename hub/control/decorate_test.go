@@ -91,7 +91,7 @@ func TestDecorateHold(t *testing.T) {
 	if w := word(); w != protocol.HoldEnforced {
 		t.Errorf("at the agent: %s", w)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o"); err != nil {
+	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	if w := word(); w != protocol.HoldReleased {

@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
+	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
@@ -20,11 +24,24 @@ const eventSubject = "event"
 type events struct {
 	control *Control
 	mu      sync.RWMutex
-	ring    []api.EventRecord // in order of Index
+	ring    []api.EventRecord                      // in order of Index
+	holds   map[string]map[protocol.EventCode]bool // what was filed of each hold that is stored
+}
+
+// hubName is the agent of the hub's own events.
+const hubName = "hub"
+
+// auditCodes are the hub's own events of a hold; its id begins their message.
+func auditCodes() []protocol.EventCode {
+	return []protocol.EventCode{protocol.EventHoldAccepted, protocol.EventHoldAdopted, protocol.EventHoldConfirmed, protocol.EventReleaseAccepted}
 }
 
 func loadEvents(ctx context.Context, c *Control) (*events, error) {
-	e := &events{control: c}
+	e := &events{control: c, holds: map[string]map[protocol.EventCode]bool{}}
+	stored := map[string]bool{}
+	for _, h := range store.List[*protocol.Hold](c.cfg.Store) {
+		stored[h.Metadata.Name] = true
+	}
 	for from := uint64(1); ; {
 		records, err := c.cfg.Store.ReadLog(ctx, eventSubject, from, 1000)
 		if err != nil {
@@ -40,6 +57,7 @@ func loadEvents(ctx context.Context, c *Control) (*events, error) {
 			}
 			ev.Index = r.Seq
 			e.keep(ev)
+			e.note(ev, stored)
 			from = r.Seq + 1
 		}
 	}
@@ -68,13 +86,46 @@ func (e *events) add(ctx context.Context, ev api.EventRecord, id string) error {
 	}
 	ev.Index = seq
 	e.keep(ev)
+	e.note(ev, nil)
 	return nil
+}
+
+// note remembers what was filed of a hold; of those in only, if it is given.
+func (e *events) note(ev api.EventRecord, only map[string]bool) {
+	if ev.Agent != hubName || !slices.Contains(auditCodes(), ev.Code) {
+		return
+	}
+	id, _, _ := strings.Cut(ev.Message, " ")
+	if only != nil && !only[id] {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.holds[id] == nil {
+		e.holds[id] = map[protocol.EventCode]bool{}
+	}
+	e.holds[id][ev.Code] = true
+}
+
+// audited says whether the event of a hold was filed.
+func (e *events) audited(code protocol.EventCode, hold string) bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.holds[hold][code]
+}
+
+// forget keeps only what was filed of holds that are stored. One that is audited from
+// now on and was forgotten is filed under the same id, which is once.
+func (e *events) forget(there map[string]bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	maps.DeleteFunc(e.holds, func(id string, _ map[protocol.EventCode]bool) bool { return !there[id] })
 }
 
 // own files an event of the hub itself.
 func (e *events) own(ctx context.Context, server string, code protocol.EventCode, message string) {
 	ev := protocol.Event{At: e.control.cfg.Clock(), Server: server, Code: code, Message: message}
-	if err := e.add(ctx, api.EventRecord{Event: ev, Agent: "hub"}, ""); err != nil {
+	if err := e.add(ctx, api.EventRecord{Event: ev, Agent: hubName}, ""); err != nil {
 		e.control.log.Warn("event not filed", "code", code, "err", err)
 	}
 }

@@ -21,8 +21,21 @@ func (c *Control) lay(agent string, s store.SentDoc) {
 	laid := map[string]bool{}
 	for _, h := range d.Holds {
 		laid[h.ID] = true
+		if !c.mirror.enforced(agent, h.ID) {
+			c.enforcedNow(h.ID)
+		}
 	}
 	c.mirror.lay(agent, laid)
+}
+
+// enforcedNow measures how long a hold took to the agent's disk. What an earlier run
+// of the hub accepted, or an agent, is not known to have been on its way.
+func (c *Control) enforcedNow(id string) {
+	h, err := store.Get[*protocol.Hold](c.cfg.Store, id)
+	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[annotationAdopted] != "" {
+		return
+	}
+	c.metrics.enforced.Observe(c.cfg.Clock().Sub(*h.Metadata.CreatedAt).Seconds())
 }
 
 func (c *Control) holdDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
@@ -72,8 +85,12 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 	return errors.Join(errs...)
 }
 
-// removeHold forgets a hold whose release is on the disk of its agent.
+// removeHold forgets a hold whose release is on the disk of its agent, and in the
+// record.
 func (c *Control) removeHold(ctx context.Context, h *protocol.Hold, agent string) error {
+	if err := c.auditHold(ctx, h); err != nil {
+		return err
+	}
 	c.mirror.release(h.Metadata.Name, agent)
 	if err := c.cfg.Store.Remove(ctx, h); err != nil {
 		return err

@@ -21,7 +21,7 @@ func TestReleaseLeavesWithItsDocument(t *testing.T) {
 			}
 			b.pass()
 			m.listens()
-			if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o"); err != nil {
+			if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 				t.Fatal(err)
 			}
 			b.pass()

@@ -19,6 +19,7 @@ type metrics struct {
 	bmcs, asks, left                  *prometheus.Desc
 	refused, sent, answers            *prometheus.CounterVec
 	late                              prometheus.Counter
+	holdMetrics
 }
 
 func newMetrics(c *Control) *metrics {
@@ -26,7 +27,7 @@ func newMetrics(c *Control) *metrics {
 		return prometheus.NewDesc("rackboot_"+name, help, labels, nil)
 	}
 	m := &metrics{
-		control: c,
+		control: c, holdMetrics: newHoldMetrics(),
 		agents:  desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
 		open:    desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
 		fenced:  desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
@@ -90,6 +91,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.sent.Describe(ch)
 	m.answers.Describe(ch)
 	m.late.Describe(ch)
+	m.describe(ch)
 }
 
 // Collect implements prometheus.Collector.
@@ -135,6 +137,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		m.control.decorateHold(h)
 		words[key{f.RackOf(h.Spec.Server), string(h.Status.Word)}]++
 	}
+	m.collect(f, ch)
 	byStage, open := map[stage]int{}, 0
 	for _, r := range f.Racks {
 		rack := r.Metadata.Name

@@ -18,6 +18,7 @@ func (c *Control) fleet() plan.Fleet {
 		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
 		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
 		Configs: store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
+		Now: c.cfg.Clock(),
 	}
 	f.Peers = c.peers(f.Racks)
 	for _, q := range s.Requests() {
@@ -58,7 +59,9 @@ func (c *Control) reconcile(ctx context.Context) error {
 		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], extra...)
 	}
 	c.conds.keep(conds, c.cfg.Clock())
-	errs = append(errs, c.removeReleased(ctx, f), c.sweep(ctx), c.compile(ctx))
+	errs = append(errs, c.firmwareOver(ctx, f), c.removeReleased(ctx, f), c.sweep(ctx), c.compile(ctx))
+	// Afterwards: a hold is on its way before it is written about.
+	errs = append(errs, c.audit(ctx, store.List[*protocol.Hold](c.cfg.Store)))
 	return errors.Join(errs...)
 }
 
@@ -104,7 +107,7 @@ func (c *Control) bind(ctx context.Context, b plan.Binding) error {
 func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) ([]protocol.ConditionState, error) {
 	cfg := f.ConfigOf(cl)
 	if cl.Metadata.DeletedAt != nil {
-		return nil, c.letGo(ctx, f, cl, cfg)
+		return nil, errors.Join(c.endAsked(ctx, cl), c.letGo(ctx, f, cl, cfg))
 	}
 	conds := plan.Claimed(cl, cfg, c.rackHasAgent(f, cl.Status.Server))
 	if cfg != nil || cl.Status.Server == "" {
@@ -170,6 +173,18 @@ func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, c
 	}
 	c.images.forget(func(q question) bool { return q.claimUID == cl.Metadata.UID })
 	return c.cfg.Store.Remove(ctx, cl)
+}
+
+// endAsked ends the requests that were made of a claim which goes, as far as no agent
+// has been given them: one that has says itself how they ended.
+func (c *Control) endAsked(ctx context.Context, cl *protocol.Claim) error {
+	var errs []error
+	for _, q := range c.cfg.Store.Requests() {
+		if q.Precondition.ClaimUID == cl.Metadata.UID && q.Incarnation == "" && !ended(q.Report.Outcome) {
+			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, "the claim ends"))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (c *Control) rackHasAgent(f plan.Fleet, server string) bool {

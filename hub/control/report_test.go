@@ -88,7 +88,7 @@ func TestReportOfAnotherRack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o"); err != nil {
+	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.says(thief, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
@@ -252,7 +252,7 @@ func TestAdoptHolds(t *testing.T) {
 	if _, err := store.Get[*protocol.Hold](b.store, "lost"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("adopted before the agent missed it in a document: %v", err)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), freed.Metadata.Name, "o"); err != nil {
+	if _, err := b.store.ReleaseHold(ctx(t), freed.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{freed.Metadata.Name}})
@@ -263,7 +263,7 @@ func TestAdoptHolds(t *testing.T) {
 	if len(d.Holds) != 1 || d.Holds[0].ID != "lost" || d.Holds[0].Server != "n1" {
 		t.Errorf("the document holds %+v, want the lost hold", d.Holds)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), "lost", "o"); err != nil {
+	if _, err := b.store.ReleaseHold(ctx(t), "lost", "o", ""); err != nil {
 		t.Errorf("the adopted hold cannot be released: %v", err)
 	}
 }

@@ -177,7 +177,7 @@ func TestReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o"); err != nil {
+	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})

@@ -129,7 +129,7 @@ func TestReleasedOnAnotherDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := h.Metadata.Name
-	if _, err := b.store.ReleaseHold(ctx(t), id, "o"); err != nil {
+	if _, err := b.store.ReleaseHold(ctx(t), id, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	m.says(protocol.LeafApplied, protocol.Applied{Released: []string{id}, Nonce: m.nonce})

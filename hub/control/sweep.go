@@ -3,16 +3,18 @@ package control
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"rackboot/hub/store"
 	"rackboot/protocol"
 )
 
 const (
 	// requestKept is how long the outcome of a request can be asked for.
 	requestKept = 24 * time.Hour
-	// requestSilence is how long after its notAfter a request whose agent says
-	// nothing is given up; agents end one within an hour of its acceptance.
+	// requestSilence is how long after its notAfter a request whose agent does not
+	// speak of it is given up. One that waits behind a hold is spoken of in each report.
 	requestSilence = 2 * time.Hour
 )
 
@@ -22,8 +24,9 @@ func (c *Control) sweep(ctx context.Context) error {
 	now := c.cfg.Clock()
 	var errs []error
 	for _, q := range c.cfg.Store.Requests() {
+		silent := min(now.Sub(q.NotAfter), now.Sub(c.began)) // a hub that has just started has heard nobody
 		switch {
-		case !ended(q.Report.Outcome) && now.Sub(q.NotAfter) > requestSilence:
+		case !ended(q.Report.Outcome) && silent > requestSilence && !c.pending(q):
 			q.Report = protocol.RequestReport{ID: q.ID, Outcome: protocol.OutcomeUnknown, At: now, Reason: "its agent has not said"}
 			errs = append(errs, c.cfg.Store.PutRequest(ctx, q))
 		case ended(q.Report.Outcome) && now.Sub(q.NotAfter) > requestKept:
@@ -31,4 +34,13 @@ func (c *Control) sweep(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// pending says whether the agent that was given a request speaks of it as one that it
+// has yet to do.
+func (c *Control) pending(q store.StoredRequest) bool {
+	r, _ := c.mirror.server(q.Server)
+	return r != nil && slices.ContainsFunc(r.Requests, func(s protocol.RequestReport) bool {
+		return s.ID == q.ID && !ended(s.Outcome)
+	})
 }

@@ -19,15 +19,14 @@ type Unbound struct {
 }
 
 // Bind gives servers to claims that have none, in order of name. A server goes
-// to one claim only. By name, a server is taken whatever it does; by selector,
-// only one that is free, not held, and was last read Off, so that nothing that
-// runs is ever taken by a label.
+// to one claim only, and not while it is held: a hold is not inherited. By name, a
+// server is taken whatever it does else; by selector, only one that was last read Off,
+// so that nothing that runs is ever taken by a label.
 //
 //	by       | taken | held | read | binds
-//	name     | yes   | *    | *    | no
-//	name     | no    | *    | *    | yes
-//	selector | yes   | *    | *    | no
-//	selector | no    | yes  | *    | no
+//	*        | yes   | *    | *    | no
+//	*        | no    | yes  | *    | no
+//	name     | no    | no   | *    | yes
 //	selector | no    | no   | Off  | yes
 //	selector | no    | no   | else | no
 func Bind(f Fleet) (bindings []Binding, unbound []Unbound) {
@@ -58,8 +57,10 @@ func pick(f Fleet, c *protocol.Claim, taken map[string]bool) (server, reason str
 		switch {
 		case f.server(ref.Name) == nil:
 			return "", fmt.Sprintf("server %s does not exist", ref.Name)
-		case !binds(true, taken[ref.Name], false, false):
+		case taken[ref.Name]:
 			return "", fmt.Sprintf("server %s has another claim", ref.Name)
+		case !binds(true, false, f.held(ref.Name), false):
+			return "", fmt.Sprintf("server %s is held off by %s; it is bound when all holds are released", ref.Name, f.holders(ref.Name))
 		}
 		return ref.Name, ""
 	}
@@ -83,7 +84,7 @@ func pick(f Fleet, c *protocol.Claim, taken map[string]bool) (server, reason str
 }
 
 func binds(byName, taken, held, off bool) bool {
-	return !taken && (byName || !held && off)
+	return !taken && !held && (byName || off)
 }
 
 func matches(s *protocol.Selector, labels map[string]string) bool {

@@ -17,6 +17,8 @@ type Documents struct {
 	Withheld map[string]string
 	// TooOld is what the agent lacks for the boot of a server, which is left out.
 	TooOld map[string][]protocol.Capability
+	// Unheeded is what the agent is sent and does not heed, by server.
+	Unheeded map[string][]string
 }
 
 // Compile makes the documents of every rack that has an active agent, by agent.
@@ -35,7 +37,7 @@ func Compile(f Fleet) map[string]Documents {
 func compileRack(f Fleet, r *protocol.Rack) Documents {
 	name, agent, term := r.Metadata.Name, r.Status.Agent, r.Status.Term
 	peer := f.Peers[agent]
-	d := Documents{Holds: compileHolds(f, r, peer), TooOld: map[string][]protocol.Capability{}, Withheld: map[string]string{}}
+	d := Documents{Holds: compileHolds(f, r, peer), TooOld: map[string][]protocol.Capability{}, Unheeded: map[string][]string{}, Withheld: map[string]string{}}
 	var servers []protocol.ServerIntent
 	for _, s := range f.index.byRack[name] {
 		if why := withheld(f.bmc(s.Spec.BMCRef.Name)); why != "" {
@@ -45,6 +47,9 @@ func compileRack(f Fleet, r *protocol.Rack) Documents {
 		in := Intent(f, s)
 		if lacking := fit(&in, peer); len(lacking) > 0 {
 			d.TooOld[in.Server] = lacking
+		}
+		if terms := unheeded(in, d.Holds, peer); len(terms) > 0 {
+			d.Unheeded[in.Server] = terms
 		}
 		servers = append(servers, in)
 	}
@@ -119,6 +124,9 @@ func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
 	if b := f.bmc(s.Spec.BMCRef.Name); b != nil {
 		in.BMC, _ = BMCIntent(b)
 	}
+	if w := s.Status.Firmware; w != nil && f.Now.Before(w.NotAfter) {
+		in.Firmware = w
+	}
 	c := f.ClaimOf(s.Metadata.Name)
 	if c == nil {
 		return in
@@ -145,12 +153,13 @@ func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 	d := protocol.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
 	for _, h := range f.index.holds[r.Metadata.Name] {
 		if h.Status.ReleasedAt != nil {
-			d.Releases = append(d.Releases, protocol.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt})
+			d.Releases = append(d.Releases, protocol.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt, Reason: h.Status.ReleaseReason})
 			continue
 		}
 		d.Holds = append(d.Holds, protocol.ActiveHold{
 			ID: h.Metadata.Name, Server: h.Spec.Server, Key: h.Spec.Key, Owner: h.Spec.Owner, Mode: h.Spec.Mode,
-			SoftTimeout: h.Spec.SoftTimeout.D(), Ref: h.Spec.Ref,
+			SoftTimeout: h.Spec.SoftTimeout.D(), Ref: h.Spec.Ref, Reason: h.Spec.Reason, TTL: h.Spec.TTL.D(), OnExpiry: h.Spec.OnExpiry,
+			ForceDuringFirmware: h.Spec.ForceDuringFirmware, ConfirmedDown: h.Status.ConfirmedDown,
 		})
 	}
 	for _, q := range f.index.asked[r.Metadata.Name] {
@@ -160,6 +169,29 @@ func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 		}
 	}
 	return d
+}
+
+// unheeded says what an agent that knows no terms of holds is sent and passes over.
+// The hold itself is enforced by every agent.
+func unheeded(in protocol.ServerIntent, d protocol.HoldDoc, peer Peer) (out []string) {
+	if peer.Incarnation == "" || slices.Contains(peer.Capabilities, protocol.CapHoldTerms) {
+		return nil
+	}
+	if in.Firmware != nil {
+		out = append(out, "the mark of firmware work: holds and reboots stop the server all the same")
+	}
+	for _, h := range d.Holds {
+		if h.Server != in.Server {
+			continue
+		}
+		if h.TTL != 0 {
+			out = append(out, fmt.Sprintf("the time to live of hold %s: it lies until it is released", h.ID))
+		}
+		if h.ConfirmedDown != nil {
+			out = append(out, fmt.Sprintf("that somebody confirmed hold %s down", h.ID))
+		}
+	}
+	return out
 }
 
 // fit leaves out of an entry what the agent must not be sent, and says what it

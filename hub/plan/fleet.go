@@ -1,10 +1,17 @@
 package plan
 
-import "rackboot/protocol"
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+)
 
 // Fleet is everything that the hub's decisions depend on, at one moment. The
 // slices are in order of name.
 type Fleet struct {
+	Now      time.Time // marks of firmware work that ended before do not travel
 	Racks    []*protocol.Rack
 	Agents   []*protocol.Agent
 	Segments []*protocol.Segment
@@ -153,6 +160,21 @@ func (f Fleet) ConfigOf(c *protocol.Claim) *protocol.BootConfiguration {
 		}
 	}
 	return nil
+}
+
+// holders names who holds a server off, and by which keys; at most five of them.
+func (f Fleet) holders(server string) string {
+	const most = 5
+	var who []string
+	for _, h := range f.Holds {
+		if h.Spec.Server == server && h.Status.ReleasedAt == nil {
+			who = append(who, fmt.Sprintf("%q (key %q)", h.Spec.Owner, h.Spec.Key))
+		}
+	}
+	if len(who) > most {
+		who = append(who[:most], "others")
+	}
+	return strings.Join(who, ", ")
 }
 
 func (f Fleet) held(server string) bool {

@@ -8,17 +8,18 @@ import (
 	"rackboot/state"
 )
 
-// Delete is what people ask for. A Claim gets metadata.deletedAt and is removed
-// with Remove when its server was proved Off; asking again changes nothing. Any
+// Delete is what people ask for. For a Claim it is DeleteClaim without a release. Any
 // other resource is removed at once, unless something refers to it: that is a
 // conflict which names who. A rack whose Agent is gone may be joined by another;
-// the deleted one starts nothing any more when it hears of it. Holds and boot configurations cannot be deleted. The result is the
-// resource as it is, or was.
+// the deleted one starts nothing any more when it hears of it. Holds and boot
+// configurations cannot be deleted. The result is the resource as it is, or was.
 //
 // The codes are not_found, conflict, unsupported, unavailable and timeout.
 func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string) (protocol.Object, error) {
 	op := "delete " + string(kind)
 	switch kind {
+	case protocol.KindClaim:
+		return s.DeleteClaim(ctx, name, HoldRelease{})
 	case protocol.KindHold:
 		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "a hold is released, not deleted").WithHint("rackctl release %s", name)
 	case protocol.KindBootConfiguration:
@@ -45,7 +46,8 @@ func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string) (pr
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "%q is still in use by %s", name, joined(who)).
 				WithHint("delete or release those first")
 		}
-		if obj, err = s.deleteOne(ctx, obj); err == nil {
+		h := obj.Head()
+		if err = s.remove(ctx, keyOf(h.Kind, name), h.Metadata.Revision); err == nil {
 			s.logger.Info("resource deletion accepted", "kind", kind, "name", name)
 			return obj, nil
 		}
@@ -53,25 +55,6 @@ func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string) (pr
 			return nil, stateError(op, err)
 		}
 	}
-}
-
-func (s *Store) deleteOne(ctx context.Context, obj protocol.Object) (protocol.Object, error) {
-	h := obj.Head()
-	key := keyOf(h.Kind, h.Metadata.Name)
-	if h.Kind != protocol.KindClaim {
-		return obj, s.remove(ctx, key, h.Metadata.Revision)
-	}
-	if h.Metadata.DeletedAt != nil {
-		return obj, nil
-	}
-	now := s.clock().UTC()
-	h.Metadata.DeletedAt = &now
-	value, err := encode(obj)
-	if err != nil {
-		return nil, err
-	}
-	h.Metadata.Revision, err = s.put(ctx, key, value, h.Metadata.Revision)
-	return obj, err
 }
 
 // referrers names what keeps a resource from being deleted.

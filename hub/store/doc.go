@@ -22,11 +22,13 @@
 //     protocol.Kinds, in which a resource comes after those that it refers to.
 //     After a crash a prefix is stored, in which every reference holds; the same
 //     Apply again finds that prefix unchanged and writes the rest.
-//   - CreateHold, ReleaseHold, Put, PutRequest, PutLedger and PutMeta write one
+//   - CreateHold, ReleaseHold, ConfirmDown, CreateRequest, Put, PutRequest, PutLedger and PutMeta write one
 //     key. CreateHold finds a hold that a crash left unanswered by its owner,
 //     key and server, and answers with it.
-//   - Delete of a Claim writes one key, metadata.deletedAt; the deletion is
-//     finished with Remove by whoever proves that the server is Off.
+//   - DeleteClaim writes metadata.deletedAt, and only then releases holds where it
+//     is asked to, so that the server stays off throughout; the same again releases
+//     what a crash left. The deletion is finished with Remove by whoever proves that
+//     the server is Off.
 //
 // # One hub
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/state"
@@ -11,8 +12,9 @@ import (
 
 // CreateHold accepts a hold: when it returns, the hold is durable. It is
 // idempotent by (owner, key, server): with the same body the existing hold is
-// returned, also one that was placed before a crash; with another body, or
-// while the existing one is being released, the code is conflict. The id is the
+// returned, also one that was placed before a crash; with another body, while the
+// existing one is being released, or when the rack has no room for more, the code is
+// conflict. The id is the
 // name of h if given, else a new ULID in lower case. h is not changed.
 //
 // The other codes are invalid, not_found (the server), unavailable and timeout.
@@ -46,6 +48,9 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 		}
 		return sameHold(copied(s, old), hold, named)
 	}
+	if err := s.room(op, rack, holdSize(hold)); err != nil {
+		return nil, err
+	}
 	hold.Status = protocol.HoldStatus{Rack: rack}
 	hold.Metadata = protocol.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
 	s.stamp(&hold.Metadata)
@@ -72,26 +77,85 @@ func sameHold(old, asked *protocol.Hold, named bool) (*protocol.Hold, error) {
 	case old.Status.ReleasedAt != nil:
 		return nil, conflict.WithHint("that hold is being released; try again when it is gone, or use another key")
 	case old.Spec != asked.Spec || (named && old.Metadata.Name != asked.Metadata.Name):
-		return nil, conflict.WithHint("it differs in mode, timeout, reason, ref or id; release it first, or use another key")
+		return nil, conflict.WithHint("it differs in mode, times, reason, ref or id; release it first, or use another key")
 	}
 	return old, nil
 }
 
-// ReleaseHold records the release of a hold, durably. The hold stays stored
-// until Remove, so that the release reaches the agent. Releasing again changes
-// nothing. The codes are not_found, unavailable and timeout.
-func (s *Store) ReleaseHold(ctx context.Context, id, by string) (*protocol.Hold, error) {
-	const op = "release"
+// ReleaseHold records the release of a hold, durably. reason says why, where it is
+// not the owner who releases it: who may is for the caller to judge, and does not
+// change, since the owner of a hold never does. The hold stays stored until Remove, so
+// that the release reaches the agent. Releasing again changes nothing. The codes are
+// not_found, unavailable and timeout.
+func (s *Store) ReleaseHold(ctx context.Context, id, by, reason string) (*protocol.Hold, error) {
+	return s.changeHold(ctx, "release", id, func(h *protocol.Hold) (bool, error) {
+		return s.release(h, by, reason, ""), nil
+	})
+}
+
+// AnnotationReleasedWith is the annotation of a hold that was released because
+// something else was deleted: Claim/NAME.
+const AnnotationReleasedWith = "rackboot/released-with"
+
+// release notes that a hold is released; false if it was.
+func (s *Store) release(h *protocol.Hold, by, reason, with string) bool {
+	if h.Status.ReleasedAt != nil {
+		return false
+	}
+	now := s.clock().UTC()
+	h.Status.ReleasedAt, h.Status.ReleasedBy, h.Status.ReleaseReason = &now, by, reason
+	if with != "" {
+		if h.Metadata.Annotations == nil {
+			h.Metadata.Annotations = map[string]string{}
+		}
+		h.Metadata.Annotations[AnnotationReleasedWith] = with
+	}
+	s.logger.Info("hold released", "hold", h.Metadata.Name, "server", h.Spec.Server, "by", by, "reason", reason, "with", with)
+	return true
+}
+
+// ConfirmDown stores that somebody says that a held server is down. It is stored once:
+// the same again changes nothing, another word is a conflict, and so is one about a
+// hold that is released. The other codes are invalid, not_found, unavailable and
+// timeout.
+func (s *Store) ConfirmDown(ctx context.Context, id, by, reason string) (*protocol.Hold, error) {
+	const op = "confirm down"
+	if strings.TrimSpace(reason) == "" || len(reason) > maxReason {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason has %d bytes; give 1 to %d", len(reason), maxReason).
+			WithHint("say how it is known that the server is down: who looked, at what")
+	}
+	return s.changeHold(ctx, op, id, func(h *protocol.Hold) (bool, error) {
+		was := h.Status.ConfirmedDown
+		switch {
+		case h.Status.ReleasedAt != nil:
+			return false, protocol.Errorf(protocol.CodeConflict, op, "hold %s was released by %q", id, h.Status.ReleasedBy).
+				WithHint("hold the server again, then confirm that it is down")
+		case was != nil && was.By == by && was.Reason == reason:
+			return false, nil
+		case was != nil:
+			return false, protocol.Errorf(protocol.CodeConflict, op, "%q has confirmed at %s already that the server of hold %s is down: %s",
+				was.By, was.At.UTC().Format(time.RFC3339), id, was.Reason).WithHint("it is kept as it was said; nothing more is needed")
+		}
+		h.Status.ConfirmedDown = &protocol.Confirmation{By: by, Reason: reason, At: s.clock().UTC()}
+		s.logger.Warn("server confirmed down", "hold", id, "server", h.Spec.Server, "by", by, "reason", reason)
+		return true, nil
+	})
+}
+
+// maxReason bounds a reason in bytes.
+const maxReason = 1024
+
+// changeHold changes the status of a hold; change says whether there is something to
+// write.
+func (s *Store) changeHold(ctx context.Context, op, id string, change func(*protocol.Hold) (bool, error)) (*protocol.Hold, error) {
 	for try := 1; ; try++ {
 		hold, err := Get[*protocol.Hold](s, id)
 		if err != nil {
 			return nil, err
 		}
-		if hold.Status.ReleasedAt != nil {
-			return hold, nil
+		if changed, err := change(hold); err != nil || !changed {
+			return hold, err
 		}
-		now := s.clock().UTC()
-		hold.Status.ReleasedAt, hold.Status.ReleasedBy = &now, by
 		value, err := encode(hold)
 		if err != nil {
 			return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
@@ -99,7 +163,6 @@ func (s *Store) ReleaseHold(ctx context.Context, id, by string) (*protocol.Hold,
 		hold.Metadata.Revision, err = s.put(ctx, keyOf(protocol.KindHold, id), value, hold.Metadata.Revision)
 		switch {
 		case err == nil:
-			s.logger.Info("hold release accepted", "hold", id, "server", hold.Spec.Server, "by", by)
 			return hold, nil
 		case !errors.Is(err, state.ErrConflict) || try == writeTries:
 			return nil, stateError(op, err)

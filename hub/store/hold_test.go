@@ -65,11 +65,11 @@ func TestReleaseHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	released, err := s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin")
+	released, err := s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin", "")
 	if err != nil || released.Status.ReleasedAt == nil || released.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", released, err)
 	}
-	again, err := s.ReleaseHold(t.Context(), hold.Metadata.Name, "other")
+	again, err := s.ReleaseHold(t.Context(), hold.Metadata.Name, "other", "")
 	if err != nil || again.Status.ReleasedBy != "admin" || again.Metadata.Revision != released.Metadata.Revision {
 		t.Fatalf("%+v, %v", again, err)
 	}
@@ -83,7 +83,7 @@ func TestReleaseHold(t *testing.T) {
 	if err := s.Remove(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin")
+	_, err = s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin", "")
 	wantCode(t, err, protocol.CodeNotFound)
 	if _, err = s.Delete(t.Context(), protocol.KindServer, "n1"); err != nil {
 		t.Fatal(err)

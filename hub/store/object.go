@@ -13,8 +13,8 @@ func bucketOf(kind protocol.Kind) string { return "res." + kind.Plural() }
 func keyOf(kind protocol.Kind, name string) string { return bucketOf(kind) + "." + name }
 
 // encode makes the stored form: without the revision, which is the entry's, and
-// without what is only shown: of a Server's status the accepted identity is stored,
-// and of a BMC's what decides.
+// without what is only shown: of a Server's status the accepted identity and the mark of
+// firmware work are stored, and of a BMC's what decides.
 func encode(obj protocol.Object) ([]byte, error) {
 	meta := &obj.Head().Metadata
 	revision := meta.Revision
@@ -22,7 +22,7 @@ func encode(obj protocol.Object) ([]byte, error) {
 	defer func() { meta.Revision = revision }()
 	if srv, ok := obj.(*protocol.Server); ok {
 		bare := *srv
-		bare.Status = protocol.ServerStatus{AcceptedIdentity: srv.Status.AcceptedIdentity}
+		bare.Status = protocol.ServerStatus{AcceptedIdentity: srv.Status.AcceptedIdentity, Firmware: srv.Status.Firmware}
 		return json.Marshal(&bare)
 	}
 	if b, ok := obj.(*protocol.BMC); ok {

@@ -18,6 +18,45 @@ type StoredRequest struct {
 	Revision  uint64                 `json:"-"` // for compare-and-set; 0 creates
 }
 
+// maxOpen bounds the requests of one server that have not ended: those behind a hold
+// wait for as long as it lies.
+const maxOpen = 32
+
+// CreateRequest accepts a request under its id, which is new. One with a Ref is the
+// same as one of the same caller, for the same server and action, that has not ended,
+// and that one is returned. The codes are invalid, conflict (too many have not ended),
+// unavailable and timeout.
+func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredRequest, error) {
+	const op = "request"
+	unlock, err := s.holdLock.acquire(ctx, op)
+	if err != nil {
+		return StoredRequest{}, err
+	}
+	defer unlock()
+	if len(r.Ref) > maxReason {
+		return StoredRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the ref is longer than %d bytes", maxReason)
+	}
+	open := 0
+	for _, old := range s.Requests() {
+		if old.Server != r.Server || old.Report.Outcome != protocol.OutcomePending {
+			continue
+		}
+		open++
+		if r.Ref != "" && old.Ref == r.Ref && old.By == r.By && old.Action == r.Action {
+			return old, nil
+		}
+	}
+	if open >= maxOpen {
+		return StoredRequest{}, protocol.Errorf(protocol.CodeConflict, op, "%d requests for server %q have not ended", open, r.Server).
+			WithHint("one reboot serves all that wait; see rackctl describe server %s, and give a --ref so that the same again is the same", r.Server)
+	}
+	if err := s.room(op, r.Rack, requestSize(r.Request)); err != nil {
+		return StoredRequest{}, err
+	}
+	r.Revision = 0
+	return r, s.PutRequest(ctx, r)
+}
+
 // PutRequest writes a request: compare-and-set on its revision. The codes are
 // invalid, conflict, unavailable and timeout.
 func (s *Store) PutRequest(ctx context.Context, r StoredRequest) error {

@@ -13,7 +13,7 @@ import (
 // rewatchAfter is the wait before a watch that ended early is opened again.
 const rewatchAfter = time.Second
 
-// Config is what a Store needs. All fields but Logger are required.
+// Config is what a Store needs. All fields but Logger and Crash are required.
 type Config struct {
 	KV    state.KV
 	Log   state.Log
@@ -21,6 +21,7 @@ type Config struct {
 	// NewID makes ULIDs; it must never return the same one twice.
 	NewID  func() string
 	Logger *slog.Logger
+	Crash  state.Crasher // nil in production
 }
 
 // Store is the hub's store. All methods are safe for concurrent use.
@@ -30,6 +31,7 @@ type Store struct {
 	clock  state.Clock
 	newID  func() string
 	logger *slog.Logger
+	crash  state.Crasher
 	mirror *mirror
 
 	ledgers     *decoded
@@ -53,7 +55,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{
-		kv: cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger,
+		kv: cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash,
 		mirror: newMirror(), ledgers: newDecoded(), inventories: newInventories(),
 		setLock: newLock(), holdLock: newLock(),
 	}

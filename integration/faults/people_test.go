@@ -44,7 +44,7 @@ func (s *site) release(id string) {
 	delete(s.book.holds, id)
 	s.book.released[id] = max(s.book.released[id], h.epoch())
 	s.book.mu.Unlock()
-	_, err := h.store.ReleaseHold(s.ctx, id, "somebody")
+	_, err := h.store.ReleaseHold(s.ctx, id, "somebody", "")
 	if protocol.CodeOf(err) != protocol.CodeNotFound {
 		s.answered("release", err)
 	}

@@ -38,6 +38,19 @@ func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.
 	return s, f.Store.Put(ctx, s)
 }
 
+// Firmware implements Fleet.
+func (f *CannedFleet) Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*protocol.Server, error) {
+	s, err := store.Get[*protocol.Server](f.Store, server)
+	if err != nil {
+		return nil, err
+	}
+	s.Status.Firmware = nil
+	if r.For > 0 {
+		s.Status.Firmware = &protocol.FirmwareWork{By: by, Reason: r.Reason, Since: Now(), NotAfter: Now().Add(r.For.D())}
+	}
+	return s, f.Store.Put(ctx, s)
+}
+
 // Probe implements Fleet.
 func (f *CannedFleet) Probe(_ context.Context, bmc, _ string) ([]protocol.Probe, error) {
 	f.mu.Lock()

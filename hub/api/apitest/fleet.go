@@ -89,9 +89,9 @@ func (f *CannedFleet) Decorate(obj protocol.Object) {
 	}
 	switch o := obj.(type) {
 	case *protocol.Server:
-		accepted := o.Status.AcceptedIdentity
+		stored := o.Status
 		o.Status = f.servers[o.Metadata.Name]
-		o.Status.AcceptedIdentity = accepted
+		o.Status.AcceptedIdentity, o.Status.Firmware = stored.AcceptedIdentity, stored.Firmware
 	case *protocol.BMC:
 		if s, ok := f.bmcs[o.Metadata.Name]; ok {
 			s.State, s.AcceptedBy = o.Status.State, o.Status.AcceptedBy
@@ -102,9 +102,10 @@ func (f *CannedFleet) Decorate(obj protocol.Object) {
 			o.Status = s
 		}
 	case *protocol.Hold:
+		stored := o.Status
 		switch s, ok := f.holds[o.Spec.Key]; {
-		case o.Status.ReleasedAt != nil:
-			o.Status.Word = protocol.HoldReleased
+		case stored.ReleasedAt != nil:
+			o.Status.Word, o.Status.State = protocol.HoldReleased, protocol.StateReleasing
 		case ok:
 			o.Status = s
 			if s.Receipt != nil {
@@ -113,8 +114,9 @@ func (f *CannedFleet) Decorate(obj protocol.Object) {
 				o.Status.Receipt = &r
 			}
 		default:
-			o.Status.Word = protocol.HoldAccepted
+			o.Status.Word, o.Status.State = protocol.HoldAccepted, protocol.StateAccepted
 		}
+		o.Status.Rack, o.Status.ConfirmedDown = stored.Rack, stored.ConfirmedDown
 	}
 }
 

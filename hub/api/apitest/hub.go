@@ -20,6 +20,9 @@ import (
 // Token is the admin token of a Hub.
 const Token = "0123456789abcdef-admin-token"
 
+// ClientToken is the token of the client "ha" of a Hub, which may not break glass.
+const ClientToken = "0123456789abcdef0123456789abcdef-ha"
+
 // Now is the time at a Hub; it stands still.
 func Now() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
 
@@ -48,7 +51,9 @@ func New(t testing.TB) *Hub {
 	}
 	h.Fleet.Store = h.Store
 	handler, err := api.New(api.Config{
-		Store: h.Store, Fleet: h.Fleet, Token: Token, Clock: Now, NewID: newID, Registerer: h.Registry, Version: "test",
+		Store: h.Store, Fleet: h.Fleet, Token: Token,
+		Clients: []api.Client{{Caller: api.Caller{Name: "ha"}, Token: ClientToken}},
+		Clock:   Now, NewID: newID, Registerer: h.Registry, Version: "test",
 		Ready: func() error {
 			if h.NotReady.Load() {
 				return fmt.Errorf("starting")
@@ -67,9 +72,12 @@ func New(t testing.TB) *Hub {
 }
 
 // Client makes a client of the admin.
-func (h *Hub) Client(t testing.TB) *protoapi.Client {
+func (h *Hub) Client(t testing.TB) *protoapi.Client { return h.ClientOf(t, Token) }
+
+// ClientOf makes a client with a token.
+func (h *Hub) ClientOf(t testing.TB, token string) *protoapi.Client {
 	t.Helper()
-	c, err := protoapi.NewClient(protoapi.Config{BaseURL: h.URL, CA: h.CA, Token: Token})
+	c, err := protoapi.NewClient(protoapi.Config{BaseURL: h.URL, CA: h.CA, Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}

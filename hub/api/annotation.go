@@ -1,0 +1,46 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+func (a *API) registerAnnotations() {
+	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/annotations", "annotate",
+		"Hold or reboot a server by a reboot annotation of metal3", reflect.TypeFor[protoapi.AnnotationRequest]())
+	register(a, op, a.annotate)
+}
+
+// annotate turns a reboot annotation into what it asks for. Its value is kept as the
+// ref, as it was given.
+func (a *API) annotate(ctx context.Context, in *namedBody) (*answer[protoapi.AnnotationAnswer], error) {
+	const op = "annotate"
+	var req protoapi.AnnotationRequest
+	if err := body(op, in.RawBody, &req); err != nil {
+		return nil, err
+	}
+	parsed, err := protocol.ParseRebootAnnotation(req.Annotation, req.Value)
+	if err != nil {
+		return nil, problem(err)
+	}
+	if parsed.Key == "" {
+		r, err := a.accept(ctx, in.Name, protoapi.RebootRequest{Mode: parsed.Mode, AnyPhase: parsed.Force, Ref: req.Value})
+		if err != nil {
+			return nil, problem(err)
+		}
+		status := requestStatus(r)
+		return &answer[protoapi.AnnotationAnswer]{protoapi.AnnotationAnswer{Request: &status}}, nil
+	}
+	hold, err := a.store.CreateHold(ctx, &protocol.Hold{Spec: protocol.HoldSpec{
+		Server: in.Name, Key: parsed.Key, Owner: caller(ctx).Name, Mode: parsed.Mode, Ref: req.Value,
+	}})
+	if err != nil {
+		return nil, problem(err)
+	}
+	a.fleet.Decorate(hold)
+	return &answer[protoapi.AnnotationAnswer]{protoapi.AnnotationAnswer{Hold: hold}}, nil
+}

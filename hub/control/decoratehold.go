@@ -1,0 +1,119 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// decorateHold fills how far a hold has come from the newest report of its server.
+func (c *Control) decorateHold(h *protocol.Hold) {
+	seen, got := c.holdSeen(h)
+	st, now := &h.Status, c.cfg.Clock()
+	st.Word, st.State, st.Receipt, st.SignedReceipt = seen.Word(), seen.State(), seen.Receipt, nil
+	if hr := seen.Report; hr != nil {
+		if at := hr.EnforcedAt; !at.IsZero() {
+			st.EnforcedAt = &at
+		}
+		st.ExpiredAt = hr.ExpiredAt
+		if seen.Receipt != nil {
+			st.SignedReceipt = hr.Receipt
+		}
+	}
+	st.Message = c.holdMessage(h, seen, now.Sub(got))
+}
+
+// holdSeen is what is known of a hold, and when the report came that says so.
+func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time) {
+	seen.Released = h.Status.ReleasedAt != nil
+	if rack, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h)); err == nil && rack.Status.Agent != "" {
+		seen.Laid = c.mirror.enforced(rack.Status.Agent, h.Metadata.Name)
+	}
+	r, got := c.mirror.server(h.Spec.Server)
+	if r == nil {
+		return seen, got
+	}
+	seen.Dark = c.cfg.Clock().Sub(got) > darkAfter
+	if i := slices.IndexFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
+		seen.Report = &r.Holds[i]
+		seen.Receipt = c.receipt(h, r.Holds[i].Receipt)
+	}
+	return seen, got
+}
+
+// holdMessage says why a hold is not further, and what else must be known of it.
+func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, silent time.Duration) (text string) {
+	add := func(format string, args ...any) {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf(format, args...)
+	}
+	hr, state := seen.Report, seen.State()
+	switch {
+	case state == protocol.StateReleasing && hr != nil && hr.Released != nil:
+		add("released at the agent by %q", hr.Released.By)
+	case state == protocol.StateReleasing:
+		add("the agent has not acknowledged the release")
+	case hr == nil && !seen.Laid:
+		add("%s", c.unsaid(h))
+	case hr == nil:
+	case seen.Dark:
+		last := string(hr.State)
+		if last == "" {
+			last = string(hr.Word)
+		}
+		add("the agent is silent; last word %s, %s ago", last, silent.Round(time.Second))
+		if r := seen.Receipt; r != nil && r.Manual == nil {
+			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
+		}
+	default:
+		if hr.Reason != "" {
+			add("%s", hr.Reason)
+		}
+		if seen.Receipt == nil && (hr.Word == protocol.HoldFenced || hr.State == protocol.StateFenced || len(hr.Receipt) > 0) {
+			add("its receipt is not the rack's agent's for this hold")
+		}
+		if hr.State != "" && state == protocol.StateEnforced && hr.State != protocol.StateEnforced {
+			add("the agent says %s", hr.State)
+		}
+	}
+	if d := h.Status.ConfirmedDown; d != nil && state != protocol.StateFenced && state != protocol.StateReleasing {
+		add("%q says that it is down: %s", d.By, d.Reason)
+	}
+	return text
+}
+
+// unsaid is why nothing is known of a hold beyond its acceptance.
+func (c *Control) unsaid(h *protocol.Hold) string {
+	rack, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
+	if err != nil || rack.Status.Agent == "" {
+		return "its rack has no agent"
+	}
+	return "on its way to agent " + rack.Status.Agent
+}
+
+// receipt opens a hold's signed receipt; one that no agent of the rack signed is
+// none, nor is another hold's.
+func (c *Control) receipt(h *protocol.Hold, signed []byte) *protocol.Receipt {
+	if len(signed) == 0 {
+		return nil
+	}
+	r, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
+	if err != nil {
+		return nil
+	}
+	for _, key := range r.Status.AgentKeys {
+		var out protocol.Receipt
+		if wire.Open(wire.NewVerifier(key), wire.FactReceipt, signed, &out) == nil &&
+			out.HoldID == h.Metadata.Name && out.Server == h.Spec.Server {
+			return &out
+		}
+	}
+	return nil
+}

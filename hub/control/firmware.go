@@ -1,0 +1,113 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+const (
+	// maxFirmware is how long firmware work may be marked at most: a mark that was
+	// forgotten must not keep a server from being fenced.
+	maxFirmware = 24 * time.Hour
+	// maxReason bounds a reason in bytes.
+	maxReason = 1024
+)
+
+// Firmware marks that a server's firmware is changed, for at most a day, or ends the
+// mark where r.For is 0. Marking again replaces the mark and keeps since when; ending
+// what is not there changes nothing. The codes are invalid, not_found, conflict,
+// unavailable and timeout.
+func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareRequest, by string) (*protocol.Server, error) {
+	const op = "mark firmware work"
+	reason := strings.TrimSpace(r.Reason)
+	switch {
+	case r.For < 0 || r.For.D() > maxFirmware:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "for is %s; give up to %s, or 0 to end the mark", r.For, maxFirmware)
+	case r.For > 0 && reason == "" || len(reason) > maxReason:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason has %d bytes; give 1 to %d", len(reason), maxReason).
+			WithHint("whoever waits for the server wants to know what is done to it")
+	}
+	for try := 1; ; try++ {
+		s, err := store.Get[*protocol.Server](c.cfg.Store, name)
+		if err != nil {
+			return nil, err
+		}
+		now, was := c.cfg.Clock().UTC(), s.Status.Firmware
+		if r.For == 0 && was == nil {
+			return s, nil
+		}
+		s.Status.Firmware = nil
+		message := "ended by " + by
+		if r.For > 0 {
+			w := &protocol.FirmwareWork{By: by, Reason: reason, Since: now, NotAfter: now.Add(r.For.D())}
+			if was != nil {
+				w.Since = was.Since
+			}
+			s.Status.Firmware = w
+			message = "marked by " + by + " until " + w.NotAfter.Format(time.RFC3339) + ": " + reason
+		} else if reason != "" {
+			message += ": " + reason
+		}
+		err = c.cfg.Store.Put(ctx, s)
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < writeTries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.cfg.Crash.At("hub.server.firmware")
+		c.log.Info("firmware work", "server", name, "by", by, "for", r.For.D(), "reason", reason)
+		c.events.own(ctx, name, protocol.EventFirmwareWork, message)
+		return s, nil
+	}
+}
+
+// firmwareOver removes the marks whose time is over, and plans the pass that removes
+// the next one.
+func (c *Control) firmwareOver(ctx context.Context, f plan.Fleet) error {
+	var errs []error
+	next := time.Time{}
+	for _, s := range f.Servers {
+		w := s.Status.Firmware
+		if w == nil {
+			continue
+		}
+		if f.Now.Before(w.NotAfter) {
+			if next.IsZero() || w.NotAfter.Before(next) {
+				next = w.NotAfter
+			}
+			continue
+		}
+		s, err := store.Get[*protocol.Server](c.cfg.Store, s.Metadata.Name)
+		if err != nil || s.Status.Firmware == nil || *s.Status.Firmware != *w {
+			continue // the change is on its way here
+		}
+		s.Status.Firmware = nil
+		if err := c.cfg.Store.Put(ctx, s); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.cfg.Crash.At("hub.server.firmware-over")
+		c.events.own(ctx, s.Metadata.Name, protocol.EventFirmwareWork, "ended: its time is over")
+	}
+	at := int64(0)
+	if !next.IsZero() {
+		at = next.UnixNano()
+	}
+	c.firmwareEnds.Store(at)
+	return errors.Join(errs...)
+}
+
+// firmwareDue makes a pass when a mark is over.
+func (c *Control) firmwareDue(now time.Time) {
+	if at := c.firmwareEnds.Load(); at != 0 && now.UnixNano() >= at {
+		c.poke()
+	}
+}

@@ -1,0 +1,104 @@
+package plan
+
+import "rackboot/protocol"
+
+// HoldSeen is what the hub knows of a hold at one moment.
+type HoldSeen struct {
+	Released bool // in the hub's store
+	Laid     bool // a document that names it was acknowledged
+	// Report is what the agent says of it; nil if it says nothing.
+	Report *protocol.HoldReport
+	// Dark is whether that is old.
+	Dark bool
+	// Receipt is one that the rack's agent signed for this hold; nil if there is none.
+	Receipt *protocol.Receipt
+}
+
+// State is where a held server stands. An old word is no knowledge, whatever it
+// said: the agent holds the server off, and what somebody does at the server itself
+// is not seen. Fenced needs the proof and Confirmed the confirmation; a state that
+// this hub does not know says nothing.
+//
+//	released | says       | dark | receipt | state
+//	yes      | *          | *    | *       | Releasing
+//	no       | Released   | *    | *       | Releasing
+//	no       | nothing    | *    | *       | Enforced if acknowledged, else Accepted
+//	no       | *          | yes  | *       | Unreachable
+//	no       | in between | no   | *       | as it says
+//	no       | Confirmed  | no   | manual  | Confirmed
+//	no       | Confirmed  | no   | *       | Unreachable
+//	no       | Fenced     | no   | proof   | Fenced
+//	no       | *          | no   | *       | Enforced
+//
+// In between are Stopping, Forcing, Violated and Unreachable.
+func (s HoldSeen) State() protocol.HoldState {
+	said := s.said()
+	proof := s.Receipt != nil && s.Receipt.Manual == nil
+	switch {
+	case s.Released, said == saidReleased:
+		return protocol.StateReleasing
+	case said == saidNothing && s.Laid:
+		return protocol.StateEnforced
+	case said == saidNothing:
+		return protocol.StateAccepted
+	case s.Dark:
+		return protocol.StateUnreachable
+	case said == saidBetween:
+		return s.Report.State
+	case said == saidConfirmed && s.Receipt != nil && !proof:
+		return protocol.StateConfirmed
+	case said == saidConfirmed:
+		return protocol.StateUnreachable
+	case proof && said == saidFenced:
+		return protocol.StateFenced
+	}
+	return protocol.StateEnforced
+}
+
+type said string
+
+const (
+	saidNothing   said = "nothing"
+	saidReleased  said = "Released"
+	saidBetween   said = "in between"
+	saidConfirmed said = "Confirmed"
+	saidFenced    said = "Fenced"   // or is of version 1 and has a receipt
+	saidEnforced  said = "Enforced" // or what this hub does not know
+)
+
+func (s HoldSeen) said() said {
+	if s.Report == nil {
+		return saidNothing
+	}
+	if s.Report.Released != nil || s.Report.Word == protocol.HoldReleased {
+		return saidReleased
+	}
+	switch s.Report.State {
+	case protocol.StateStopping, protocol.StateForcing, protocol.StateViolated, protocol.StateUnreachable:
+		return saidBetween
+	case protocol.StateConfirmed:
+		return saidConfirmed
+	case protocol.StateFenced:
+		return saidFenced
+	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateReleasing:
+		return saidEnforced
+	}
+	if s.Report.State == "" && s.Report.Word == protocol.HoldFenced {
+		return saidFenced
+	}
+	return saidEnforced
+}
+
+// Word is how far the hold has come, as the protocol counts it. Unlike State it does
+// not fall when the agent is silent: a proof stays one of its time.
+func (s HoldSeen) Word() protocol.HoldWord {
+	switch said := s.said(); {
+	case s.Released, said == saidReleased:
+		return protocol.HoldReleased
+	case said == saidNothing && !s.Laid:
+		return protocol.HoldAccepted
+	case s.Receipt != nil && s.Receipt.Manual == nil && said == saidFenced:
+		return protocol.HoldFenced
+	}
+	return protocol.HoldEnforced
+}

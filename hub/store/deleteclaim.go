@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// HoldRelease says who releases the holds on the server of a claim that is deleted,
+// and why.
+type HoldRelease struct {
+	By string
+	// Reason is needed for any release; empty releases nothing.
+	Reason string
+	// BreakGlass is whether By may release holds that others own.
+	BreakGlass bool
+}
+
+// DeleteClaim gives a claim metadata.deletedAt; it is removed with Remove when its
+// server was proved Off. A hold that lies on its server refuses that, unless r has a
+// reason: then all of them are released, once the claim goes, so that the server is off
+// throughout.
+//
+//	claim goes | holds lie | reason | foreign | right | outcome
+//	yes        | *         | no     | *       | *     | nothing changes
+//	yes        | no        | yes    | *       | *     | nothing changes
+//	no         | no        | *      | *       | *     | it goes
+//	no         | yes       | no     | *       | *     | conflict
+//	*          | yes       | yes    | yes     | no    | denied
+//	*          | yes       | yes    | no      | *     | it goes, all are released
+//	*          | yes       | yes    | yes     | yes   | it goes, all are released
+//
+// A hold that comes while the claim goes stays. The other codes are invalid,
+// not_found, unavailable and timeout.
+func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease) (*protocol.Claim, error) {
+	const op = "delete Claim"
+	if len(r.Reason) > maxReason {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason)
+	}
+	unlockSet, err := s.setLock.acquire(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer unlockSet()
+	unlockHolds, err := s.holdLock.acquire(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer unlockHolds()
+	for try := 1; ; try++ {
+		claim, err := Get[*protocol.Claim](s, name)
+		if err != nil {
+			return nil, err
+		}
+		var holds []*protocol.Hold
+		if claim.Status.Server != "" {
+			holds = s.HoldsOn(claim.Status.Server)
+		}
+		goes := claim.Metadata.DeletedAt != nil
+		switch mayDelete(goes, len(holds) > 0, r.Reason != "", foreign(holds, r.By) != nil, r.BreakGlass) {
+		case deleteNothing:
+			return claim, nil
+		case deleteConflict:
+			return nil, protocol.Errorf(protocol.CodeConflict, op, "server %q is held off by %s", claim.Status.Server, named(holds)).
+				WithHint("let their owners release them first, or release them all with it: rackctl delete claim %s --release-holds REASON", name)
+		case deleteDenied:
+			return nil, protocol.Errorf(protocol.CodeDenied, op, "%q may not release what others hold: %s", r.By, named(foreign(holds, r.By))).
+				WithHint("nothing was changed; somebody with the right to break glass can do so")
+		case deleteGoes:
+		}
+		if !goes {
+			err = s.markDeleted(ctx, claim)
+		}
+		if err == nil {
+			return claim, s.freeHolds(ctx, claim, holds, r)
+		}
+		if !errors.Is(err, state.ErrConflict) || try == writeTries {
+			return nil, stateError(op, err)
+		}
+	}
+}
+
+type deletion string
+
+const (
+	deleteNothing  deletion = "nothing changes"
+	deleteGoes     deletion = "it goes"
+	deleteConflict deletion = "conflict"
+	deleteDenied   deletion = "denied"
+)
+
+func mayDelete(goes, held, reason, foreign, right bool) deletion {
+	switch {
+	case goes && (!held || !reason):
+		return deleteNothing
+	case !held:
+		return deleteGoes
+	case !reason:
+		return deleteConflict
+	case foreign && !right:
+		return deleteDenied
+	}
+	return deleteGoes
+}
+
+func (s *Store) markDeleted(ctx context.Context, claim *protocol.Claim) error {
+	now := s.clock().UTC()
+	claim.Metadata.DeletedAt = &now
+	value, err := encode(claim)
+	if err != nil {
+		return err
+	}
+	claim.Metadata.Revision, err = s.put(ctx, keyOf(protocol.KindClaim, claim.Metadata.Name), value, claim.Metadata.Revision)
+	if err == nil {
+		s.logger.Info("resource deletion accepted", "kind", protocol.KindClaim, "name", claim.Metadata.Name)
+	}
+	return err
+}
+
+func (s *Store) freeHolds(ctx context.Context, claim *protocol.Claim, holds []*protocol.Hold, r HoldRelease) error {
+	var errs []error
+	for _, h := range holds {
+		s.crash.At("hub.hold.freed")
+		_, err := s.changeHold(ctx, "release", h.Metadata.Name, func(h *protocol.Hold) (bool, error) {
+			return s.release(h, r.By, r.Reason, string(protocol.KindClaim)+"/"+claim.Metadata.Name), nil
+		})
+		if protocol.CodeOf(err) != protocol.CodeNotFound {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// foreign are the holds that somebody else owns.
+func foreign(holds []*protocol.Hold, by string) (out []*protocol.Hold) {
+	for _, h := range holds {
+		if h.Spec.Owner != by {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// named names holds with their owners.
+func named(holds []*protocol.Hold) string {
+	var who []string
+	for _, h := range holds {
+		who = append(who, fmt.Sprintf("hold %s (key %q, owner %q)", h.Metadata.Name, h.Spec.Key, h.Spec.Owner))
+	}
+	return joined(who)
+}
