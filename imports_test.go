@@ -21,7 +21,7 @@ func layers() []layer {
 	agent := []string{
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
-		"netboot", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover",
+		"netboot", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover", "agent/local",
 	}
 	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
@@ -53,6 +53,7 @@ func layers() []layer {
 
 		{"agent", agent, "the shell around decide"},
 		{"agent/discover", []string{"protocol", "netboot"}, "reads what strangers answer; it knows no driver and no credentials"},
+		{"agent/local", []string{"protocol", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
 		{"agent/store", []string{"protocol/...", "netboot", "state"}, "the agent's documents over a store"},
 		{"agent/daemon", slices.Concat(agent, []string{"agent", "metrics"}), "puts an agent together from its file"},
 
@@ -67,9 +68,10 @@ func layers() []layer {
 		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/broker", "hub/control", "hub/pki", "metrics"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
-		{"cmd/internal/cli", slices.Concat(offline, []string{"protocol/...", "cmd/internal/manifest", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, and bmc probe --direct reads a BMC where there is no hub"},
+		{"cmd/internal/terminal", nil, "what every command may show"},
+		{"cmd/internal/cli", slices.Concat(offline, []string{"protocol/...", "cmd/internal/manifest", "cmd/internal/terminal", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, and bmc probe --direct reads a BMC where there is no hub"},
 		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
-		{"cmd/internal/serve/agent", []string{"protocol", "cmd/internal/serve", "agent/daemon"}, "command line of one daemon"},
+		{"cmd/internal/serve/agent", []string{"protocol", "protocol/api", "cmd/internal/serve", "cmd/internal/terminal", "agent/daemon", "agent/local"}, "command line of one daemon, and of its socket"},
 		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
 		{"cmd/rackboot-agent", []string{"cmd/internal/serve/agent"}, "main"},
 		{"cmd/rackboot-hub", []string{"cmd/internal/serve/hub"}, "main"},

@@ -29,7 +29,7 @@ func libraries() []library {
 		{"github.com/insomniacslk/dhcp", []string{"netboot/dhcp", "netboot/firmware", "integration/installer"}, "a codec: a server and a simulated client; and an installer's client"},
 		{"github.com/google/go-containerregistry", []string{"netboot/image", "integration/sim"}, "the puller, and a registry to pull from"},
 		{"github.com/danielgtaylor/huma/v2", []string{"hub/api"}, ""},
-		{"github.com/oklog/ulid/v2", []string{"hub/daemon"}, ""},
+		{"github.com/oklog/ulid/v2", []string{"hub/daemon", "agent"}, "ids of holds, wherever they are placed"},
 		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve/...", "cmd/internal/simulate"}, "command lines"},
 		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest", "integration/sim"}, "a reader for each file format"},
 		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/..."}, "metrics are made where they are counted"},

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/discover"
+	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/protocol/wire"
 )
@@ -38,10 +39,13 @@ type Agent struct {
 	greeter  *greeter
 	began    uint64 // number of the last event when this run began
 
+	local   *local.API
 	denied  *denials // by the power path
 	streams *streams
 	asks    *asks
 	surveys chan struct{} // held while a board is read
+
+	indexing sync.Mutex // while the index is made: the last one made is of the last that was read
 
 	mu      sync.Mutex
 	servers map[string]*server
@@ -77,6 +81,7 @@ func New(cfg Config) (*Agent, error) {
 	a.report = newReporter(a)
 	a.fetch = newFetcher(a)
 	a.met = newMetrics(cfg.Registerer, a)
+	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
 		Leases: st, Changed: a.report.pokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
@@ -91,15 +96,20 @@ func New(cfg Config) (*Agent, error) {
 
 // Run serves until ctx ends. Listeners are open when ready is called.
 func (a *Agent) Run(ctx context.Context, ready func()) error {
-	open, err := a.listen()
+	socket, err := a.openSocket()
 	if err != nil {
 		return err
+	}
+	open, err := a.listen()
+	if err != nil {
+		return errors.Join(err, closeSocket(socket))
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	a.mu.Lock()
 	a.group, a.ctx = group, ctx
 	a.mu.Unlock()
 	a.serve(ctx, group, open)
+	group.Go(func() error { return a.serveSocket(ctx, socket) })
 	group.Go(func() error {
 		a.fetch.jobs.Run(ctx)
 		return nil
@@ -169,8 +179,11 @@ func (a *Agent) all() map[string]*server {
 	return maps.Clone(a.servers)
 }
 
-// reindex reads the boot servers' index from the store.
+// reindex reads the boot servers' index from the store. Documents and people at the
+// socket may come at once.
 func (a *Agent) reindex() error {
+	a.indexing.Lock()
+	defer a.indexing.Unlock()
 	o, err := a.store.Overview()
 	if err != nil {
 		return err

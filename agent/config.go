@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/protocol"
@@ -41,6 +42,8 @@ type Config struct {
 	Sessions *store.Sessions
 	Puller   Puller
 	Segments []LocalSegment
+	// Socket is that of the agent's own API; an empty path is none.
+	Socket local.Socket
 
 	Clock      state.Clock
 	Random     io.Reader // for ids and tokens

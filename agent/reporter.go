@@ -114,6 +114,14 @@ func (r *reporter) phase(server string) protocol.Phase {
 	return r.phases[server]
 }
 
+// of is the last report of one server.
+func (r *reporter) of(server string) (s protocol.ServerReport, phase protocol.Phase, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, ok = r.servers[server]
+	return s, r.phases[server], ok
+}
+
 func (r *reporter) raise(code protocol.ConditionCode, message string) { r.raiseFor(code, message, 0) }
 
 // raiseFor raises a condition that ends by itself after d; 0 is never.

@@ -102,7 +102,7 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 	}
 	for _, h := range v.Holds {
 		hr := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt}
-		if h.Missing {
+		if h.Missing || h.Local {
 			hr.Hold = &h.ActiveHold
 		}
 		if rc, ok := rec.Receipts[h.ID]; ok {
@@ -110,6 +110,9 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 			hr.Word, hr.Receipt = protocol.HoldFenced, s.seal(wire.FactReceipt, rc)
 		}
 		r.Holds = append(r.Holds, hr)
+	}
+	for _, d := range v.Released {
+		r.Holds = append(r.Holds, protocol.HoldReport{ID: d.HoldID, Word: protocol.HoldReleased, Released: &d})
 	}
 	for _, q := range rec.Requests {
 		r.Requests = append(r.Requests, protocol.RequestReport{ID: q.ID, Outcome: q.Outcome, At: q.EndedAt, Reason: q.Reason})

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"rackboot/agent"
+	"rackboot/agent/local"
 	"rackboot/protocol"
 )
 
@@ -20,7 +21,13 @@ type Config struct {
 	// CredentialsDir holds one file per BMC account: username and password.
 	CredentialsDir string `yaml:"credentialsDir"`
 	// Metrics is the address of the metrics page; empty is none.
-	Metrics  string    `yaml:"metrics"`
+	Metrics string `yaml:"metrics"`
+	// Socket is the path of the agent's own API. Default agent.sock in DataDir.
+	Socket string `yaml:"socket"`
+	// SocketGroup is the group whose members may use it; empty is the agent's user and
+	// root only.
+	SocketGroup string `yaml:"socketGroup"`
+
 	Segments []Segment `yaml:"segments"`
 	Images   Images    `yaml:"images"`
 	Link     Link      `yaml:"link"`
@@ -68,6 +75,9 @@ func (c *Config) check() error {
 	if c.DataDir == "" || c.CredentialsDir == "" {
 		return fmt.Errorf("dataDir and credentialsDir are needed")
 	}
+	if s := c.LocalSocket().Path; len(s) > local.MaxPath {
+		return fmt.Errorf("socket: %s has %d bytes, and a socket's path at most %d; give a shorter one", s, len(s), local.MaxPath)
+	}
 	if c.Images.QuotaMiB == 0 {
 		c.Images.QuotaMiB = 20 << 10
 	}
@@ -105,6 +115,15 @@ func (c *Config) segments() ([]agent.LocalSegment, error) {
 		out = append(out, agent.LocalSegment{Name: s.Name, Interface: s.Interface, DHCP: dhcp, HTTP: http})
 	}
 	return out, nil
+}
+
+// LocalSocket is where the agent's own API listens.
+func (c *Config) LocalSocket() local.Socket {
+	s := local.Socket{Path: c.Socket, Group: c.SocketGroup}
+	if s.Path == "" {
+		s.Path = c.path("agent.sock")
+	}
+	return s
 }
 
 func (c *Config) path(parts ...string) string {

@@ -99,7 +99,7 @@ func build(c Config, id identity, version string, log *slog.Logger, reg metrics.
 	return agent.New(agent.Config{
 		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Version: version, DB: db, Blobs: blobs,
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{id.Answer.HubKey},
-		Credentials: credentials{c.CredentialsDir}, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options}, Segments: segments,
+		Credentials: credentials{c.CredentialsDir}, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options}, Segments: segments, Socket: c.LocalSocket(),
 		Clock: time.Now, Random: rand.Reader, Logger: log, Registerer: reg,
 	})
 }

@@ -5,4 +5,5 @@
 //	<dataDir>/identity/   keys, certificate, hub's keys; made by Join
 //	<dataDir>/state/      Badger
 //	<dataDir>/blobs/      boot files by sha256
+//	<dataDir>/agent.sock  the agent's own API; see package local
 package daemon

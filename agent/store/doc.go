@@ -15,6 +15,7 @@
 //	intent/<server>            the server's intent, its shard, and whether a newer
 //	                           document left it out
 //	hold/<server>/<id>         an enforced hold
+//	released/<id>              a hold that ended here, until the hub has heard of it
 //	request/<server>/<id>      a one-shot that the hub still sends
 //	record/<server>            decide.Record
 //	session/<BMC>/<account>    a session at a BMC, until it was ended; see Sessions

@@ -90,7 +90,11 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 		if err := s.release(t, now, d.Releases, touched); err != nil {
 			return err
 		}
-		if err := s.enforce(t, now, d.Holds, d.Releases, touched); err != nil {
+		holds, err := bury(t, d, touched)
+		if err != nil {
+			return err
+		}
+		if err := s.enforce(t, now, holds, d.Releases, touched); err != nil {
 			return err
 		}
 		if err := deleteAll(t, "request/"); err != nil {
@@ -153,13 +157,17 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 			continue
 		}
 		named[h.ID] = true
-		if i >= 0 && !have[i].Missing {
+		confirms := i >= 0 && have[i].ConfirmedDown == nil && h.ConfirmedDown != nil
+		if i >= 0 && !have[i].Missing && !have[i].Local && !confirms {
 			continue
 		}
 		held := decide.Hold{ActiveHold: h, EnforcedAt: now}
 		if i >= 0 {
 			held = have[i]
-			held.Missing = false
+			held.Missing, held.Local = false, false
+			if confirms {
+				held.ConfirmedDown = h.ConfirmedDown
+			}
 		} else if err := s.append(t, protocol.Event{At: now, Server: h.Server, Code: protocol.EventHoldEnforced, Message: fmt.Sprintf("hold %s by %s, %s", h.ID, h.Owner, h.Mode)}); err != nil {
 			return err
 		}
@@ -169,7 +177,7 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 		}
 	}
 	for _, h := range have {
-		if !named[h.ID] && !h.Missing {
+		if !named[h.ID] && !h.Missing && !h.Local {
 			h.Missing = true
 			touched[h.Server] = true
 			if err := put(t, "hold/"+h.Server+"/"+h.ID, h); err != nil {
@@ -180,9 +188,10 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 	return nil
 }
 
-// sameHold compares what is enforced.
+// sameHold compares what is enforced. A confirmation may come later.
 func sameHold(a, b protocol.ActiveHold) bool {
-	return a.Server == b.Server && a.Mode == b.Mode && a.SoftTimeout == b.SoftTimeout
+	return a.Server == b.Server && a.Mode == b.Mode && a.SoftTimeout == b.SoftTimeout &&
+		a.TTL == b.TTL && a.OnExpiry == b.OnExpiry && a.ForceDuringFirmware == b.ForceDuringFirmware
 }
 
 // ApplyRack makes a RackDoc shard durable. Entries that check refuses are

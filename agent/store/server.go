@@ -16,8 +16,10 @@ type View struct {
 	Rack        protocol.RackIntent
 	Intent      *Intent
 	Holds       []decide.Hold
-	Requests    []protocol.Request
-	Record      decide.Record
+	// Released are the holds that ended at the agent, until the hub has heard of it.
+	Released []protocol.Release
+	Requests []protocol.Request
+	Record   decide.Record
 }
 
 // serving reads the rack's intent, and whether this agent may act on it: not
@@ -62,6 +64,9 @@ func view(t state.Txn, server string) (v View, err error) {
 	if v.Holds, err = scan[decide.Hold](t, "hold/"+server+"/"); err != nil {
 		return v, err
 	}
+	if v.Released, err = releasedHere(t, server); err != nil {
+		return v, err
+	}
 	if v.Requests, err = scan[protocol.Request](t, "request/"+server+"/"); err != nil {
 		return v, err
 	}
@@ -81,7 +86,8 @@ func (s *Store) Server(name string) (v View, err error) {
 
 // Step reads a server's view, decides, and puts the plan's record and events on
 // disk, all in one transaction: a hold that another goroutine enforces meanwhile
-// makes the decision be taken again. choose must be pure.
+// makes the decision be taken again. The holds of Plan.Expire end in it too, and
+// after is without them. choose must be pure.
 func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.Plan, after View, err error) {
 	s.crash.At("agent.step.decide")
 	err = s.db.Update(func(t state.Txn) error {
@@ -92,13 +98,17 @@ func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.
 		plan = choose(v)
 		v.Record = plan.Record
 		after = v
-		if !plan.Persist && len(plan.Happened) == 0 {
+		if !plan.Persist && len(plan.Happened) == 0 && len(plan.Expire) == 0 {
 			return errNothing
 		}
 		if err := put(t, "record/"+server, plan.Record); err != nil {
 			return err
 		}
-		return s.appendAll(t, plan.Happened)
+		if err := s.appendAll(t, plan.Happened); err != nil || len(plan.Expire) == 0 {
+			return err
+		}
+		after, err = s.expire(t, v, plan)
+		return err
 	})
 	if errors.Is(err, errNothing) {
 		return plan, after, nil
@@ -110,22 +120,41 @@ func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.
 	return plan, after, nil
 }
 
+// expire ends the holds whose time to live was over when the plan was made.
+func (s *Store) expire(t state.Txn, v View, plan decide.Plan) (View, error) {
+	for _, e := range plan.Expire {
+		for _, h := range v.Holds {
+			if h.ID != e.HoldID {
+				continue
+			}
+			if err := s.releaseHere(t, e.At, h, e.By, e.Reason); err != nil {
+				return v, err
+			}
+		}
+	}
+	return view(t, v.Record.Server)
+}
+
 // errNothing ends a transaction that has nothing to write.
 var errNothing = errors.New("nothing to write")
 
 // Overview is what the agent's index is made of.
 type Overview struct {
-	Synced  bool
-	Rack    protocol.RackIntent
-	Intents []Intent
-	Holds   []decide.Hold
-	Records []decide.Record
+	Synced   bool
+	Replaced bool // another agent serves the rack
+	Rack     protocol.RackIntent
+	Intents  []Intent
+	Holds    []decide.Hold
+	Records  []decide.Record
 }
 
 // Overview reads everything that the boot servers' index needs, at one moment.
 func (s *Store) Overview() (o Overview, err error) {
 	err = s.db.View(func(t state.Txn) error {
 		if o.Rack, o.Synced, err = serving(t); err != nil {
+			return err
+		}
+		if o.Replaced, _, err = get[bool](t, "meta/replaced"); err != nil {
 			return err
 		}
 		if o.Intents, err = scan[Intent](t, "intent/"); err != nil {

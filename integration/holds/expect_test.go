@@ -110,7 +110,7 @@ func (s *site) look() (*state, error) {
 		st.events[e.Code]++
 	}
 	for name, id := range s.holds {
-		h, err := protoapi.Get[*protocol.Hold](s.ctx, s.hub.client, id)
+		h, err := protoapi.Get[*protocol.Hold](s.ctx, s.hub.by(""), id)
 		if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 			return nil, err
 		}
@@ -119,13 +119,13 @@ func (s *site) look() (*state, error) {
 		}
 	}
 	for name, id := range s.requests {
-		r, err := s.hub.client.Request(s.ctx, id)
+		r, err := s.hub.by("").Request(s.ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		st.requests[name] = r
 	}
-	c, err := protoapi.Get[*protocol.Claim](s.ctx, s.hub.client, claimName)
+	c, err := protoapi.Get[*protocol.Claim](s.ctx, s.hub.by(""), claimName)
 	switch {
 	case err == nil && c.Metadata.DeletedAt != nil:
 		st.claim = "going"

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,21 +18,36 @@ import (
 	protoapi "rackboot/protocol/api"
 )
 
-// adminToken is who the rows are by, unless they say otherwise.
-const adminToken = "0123456789abcdef"
+// Who calls the hub: a row's steps are by the admin, who may break glass, unless they
+// say otherwise.
+const (
+	admin    = "admin"
+	stranger = "stranger" // has no such right
+)
+
+// token is the caller's.
+func token(caller string) string { return caller + strings.Repeat("-", 32) }
 
 // hub is the real store, control and API over an in-memory key-value store.
 type hub struct {
 	*process
 	store   *store.Store
 	control *control.Control
-	client  *protoapi.Client
+	clients map[string]*protoapi.Client // by caller
+}
+
+// by is the client of a caller.
+func (h *hub) by(caller string) *protoapi.Client {
+	if caller == "" {
+		caller = admin
+	}
+	return h.clients[caller]
 }
 
 func (s *site) startHub() {
 	s.t.Helper()
 	disk := storetest.NewMemory()
-	h := &hub{process: newProcess(s.ctx, func() {}, func(err error) { s.t.Errorf("hub: %v", err) })}
+	h := &hub{clients: map[string]*protoapi.Client{}, process: newProcess(s.ctx, func() {}, func(err error) { s.t.Errorf("hub: %v", err) })}
 	var err error
 	if h.store, err = store.Open(s.ctx, store.Config{KV: disk, Log: disk, Clock: time.Now, NewID: s.newID, Logger: s.log}); err != nil {
 		s.t.Fatal(err)
@@ -46,14 +62,17 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Token: adminToken, Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: h.control.Writable,
+		Store: h.store, Fleet: h.control, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: h.control.Writable,
+		Clients: []api.Client{{Caller: api.Caller{Name: stranger}, Token: token(stranger)}},
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	h.client, err = protoapi.NewClient(protoapi.Config{BaseURL: "https://hub.example", Token: adminToken, HTTPClient: &http.Client{Transport: door{a}}})
-	if err != nil {
-		s.t.Fatal(err)
+	for _, who := range []string{admin, stranger} {
+		h.clients[who], err = protoapi.NewClient(protoapi.Config{BaseURL: "https://hub.example", Token: token(who), HTTPClient: &http.Client{Transport: door{a}}})
+		if err != nil {
+			s.t.Fatal(err)
+		}
 	}
 	h.run(h.store.Run)
 	h.run(h.control.Run)

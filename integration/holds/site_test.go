@@ -35,8 +35,8 @@ const (
 
 // How long the simulated hardware takes.
 const (
-	post       = 40 * time.Second // from power to the pick of the boot device
-	osShutdown = 20 * time.Second
+	post       = 10 * time.Second // from power to the pick of the boot device
+	osShutdown = 10 * time.Second
 	onDelay    = 2 * time.Second
 	offDelay   = time.Second
 )
@@ -99,7 +99,7 @@ func newSite(t *testing.T, r row) *site {
 	s.startHub()
 	s.apply(s.resources()...)
 	s.agent = &agent{site: s, signer: wire.NewSigner(key("agent")), disk: statetest.NewMemory()}
-	token, err := s.hub.client.NewJoinToken(s.ctx, rackName)
+	token, err := s.hub.by("").NewJoinToken(s.ctx, rackName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func (s *site) resources() []protocol.Object {
 
 func (s *site) apply(objs ...protocol.Object) {
 	s.t.Helper()
-	if _, err := s.hub.client.Apply(s.ctx, objs, false); err != nil {
+	if _, err := s.hub.by("").Apply(s.ctx, objs, false); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -238,8 +238,11 @@ func (s *site) bringUp() {
 	case g.Power == protocol.PowerOn && g.Claim == protocol.WantOn:
 		s.agent.start()
 		s.until("the running server", 10*time.Minute, func() bool {
+			if s.machine.State() != sim.MachineRunning {
+				return false
+			}
 			r := s.report()
-			return ready() && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && s.machine.State() == sim.MachineRunning
+			return r.Observation.Power == g.Power && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded
 		})
 	default:
 		if g.Power == protocol.PowerOn {
@@ -254,7 +257,7 @@ func (s *site) bringUp() {
 		s.agent.start()
 		s.until("the first read", 10*time.Minute, ready)
 	}
-	s.wait(2 * time.Minute) // the board is read, and the hub's time known
+	s.wait(30 * time.Second) // the board is read, and the hub's time known
 	s.begin()
 }
 
@@ -287,7 +290,7 @@ func (s *site) until(what string, limit time.Duration, ok func() bool) {
 }
 
 func (s *site) within(limit time.Duration, ok func() bool) bool {
-	for end := time.Now().Add(limit); ; s.wait(250 * time.Millisecond) {
+	for end := time.Now().Add(limit); ; s.wait(time.Second) {
 		synctest.Wait()
 		if ok() {
 			return true
@@ -301,7 +304,7 @@ func (s *site) within(limit time.Duration, ok func() bool) bool {
 // server is the server as the hub prints it.
 func (s *site) server() *protocol.Server {
 	s.t.Helper()
-	sv, err := protoapi.Get[*protocol.Server](s.ctx, s.hub.client, serverName)
+	sv, err := protoapi.Get[*protocol.Server](s.ctx, s.hub.by(""), serverName)
 	if err != nil {
 		s.t.Fatal(err)
 	}

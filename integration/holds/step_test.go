@@ -69,12 +69,14 @@ type holdStep struct {
 
 type releaseStep struct {
 	Name       string        `yaml:"name"`
+	By         string        `yaml:"by"`
 	BreakGlass string        `yaml:"breakGlass"`
 	Refused    protocol.Code `yaml:"refused"`
 }
 
 type confirmStep struct {
 	Name    string        `yaml:"name"`
+	By      string        `yaml:"by"`
 	Reason  string        `yaml:"reason"`
 	Refused protocol.Code `yaml:"refused"`
 }
@@ -106,6 +108,7 @@ type claimStep struct {
 	Power protocol.Power `yaml:"power"` // On or Off; empty deletes the claim
 	// ReleaseHolds is the reason why the holds go with it.
 	ReleaseHolds string        `yaml:"releaseHolds"`
+	By           string        `yaml:"by"`
 	Refused      protocol.Code `yaml:"refused"`
 }
 
@@ -137,13 +140,13 @@ func (s *site) do(st step) error {
 	case st.Hold != nil:
 		return s.hold(*st.Hold)
 	case st.Release != nil:
-		_, err := s.hub.client.ReleaseHold(s.ctx, s.id(st.Release.Name), protoapi.ReleaseRequest{BreakGlass: st.Release.BreakGlass})
+		_, err := s.hub.by(st.Release.By).ReleaseHold(s.ctx, s.id(st.Release.Name), protoapi.ReleaseRequest{BreakGlass: st.Release.BreakGlass})
 		return refused("release", err, st.Release.Refused)
 	case st.Confirm != nil:
-		_, err := s.hub.client.ConfirmDown(s.ctx, s.id(st.Confirm.Name), protoapi.ConfirmRequest{Reason: st.Confirm.Reason})
+		_, err := s.hub.by(st.Confirm.By).ConfirmDown(s.ctx, s.id(st.Confirm.Name), protoapi.ConfirmRequest{Reason: st.Confirm.Reason})
 		return refused("confirm", err, st.Confirm.Refused)
 	case st.Firmware != nil:
-		_, err := s.hub.client.Firmware(s.ctx, serverName, protoapi.FirmwareRequest{Reason: st.Firmware.Reason, For: protocol.Duration(st.Firmware.For)})
+		_, err := s.hub.by("").Firmware(s.ctx, serverName, protoapi.FirmwareRequest{Reason: st.Firmware.Reason, For: protocol.Duration(st.Firmware.For)})
 		return refused("firmware", err, "")
 	case st.Annotate != nil:
 		return s.annotate(*st.Annotate)
@@ -218,19 +221,10 @@ func (s *site) id(name string) string {
 }
 
 func (s *site) hold(h holdStep) error {
-	var hold *protocol.Hold
-	var err error
-	if h.By == "" {
-		hold, err = s.hub.client.CreateHold(s.ctx, serverName, protoapi.HoldRequest{
-			Key: h.Key, Mode: h.Mode, SoftTimeout: protocol.Duration(h.SoftTimeout), Reason: h.Reason, Ref: h.Ref,
-			TTL: protocol.Duration(h.TTL), OnExpiry: h.OnExpiry, ForceDuringFirmware: h.ForceDuringFirmware,
-		})
-	} else { // another caller
-		hold, err = s.hub.store.CreateHold(s.ctx, &protocol.Hold{Spec: protocol.HoldSpec{
-			Server: serverName, Key: h.Key, Owner: h.By, Mode: h.Mode, SoftTimeout: protocol.Duration(h.SoftTimeout), Reason: h.Reason, Ref: h.Ref,
-			TTL: protocol.Duration(h.TTL), OnExpiry: h.OnExpiry, ForceDuringFirmware: h.ForceDuringFirmware,
-		}})
-	}
+	hold, err := s.hub.by(h.By).CreateHold(s.ctx, serverName, protoapi.HoldRequest{
+		Key: h.Key, Mode: h.Mode, SoftTimeout: protocol.Duration(h.SoftTimeout), Reason: h.Reason, Ref: h.Ref,
+		TTL: protocol.Duration(h.TTL), OnExpiry: h.OnExpiry, ForceDuringFirmware: h.ForceDuringFirmware,
+	})
 	if problem := refused("hold", err, h.Refused); problem != nil || err != nil {
 		return problem
 	}
@@ -246,7 +240,7 @@ func (s *site) hold(h holdStep) error {
 }
 
 func (s *site) annotate(a annotateStep) error {
-	out, err := s.hub.client.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: a.Annotation, Value: a.Value})
+	out, err := s.hub.by("").Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: a.Annotation, Value: a.Value})
 	if problem := refused("annotate", err, a.Refused); problem != nil || err != nil {
 		return problem
 	}
@@ -267,7 +261,7 @@ func (s *site) reboot(r rebootStep) error {
 		at := time.Now().Add(r.Within)
 		q.NotAfter = &at
 	}
-	out, err := s.hub.client.Reboot(s.ctx, serverName, q)
+	out, err := s.hub.by("").Reboot(s.ctx, serverName, q)
 	if problem := refused("reboot", err, r.Refused); problem != nil || err != nil {
 		return problem
 	}
@@ -283,7 +277,7 @@ func (s *site) changeClaim(c claimStep) error {
 		s.claim(c.Power)
 		return nil
 	}
-	_, err := s.hub.client.DeleteClaim(s.ctx, claimName, c.ReleaseHolds)
+	_, err := s.hub.by(c.By).DeleteClaim(s.ctx, claimName, c.ReleaseHolds)
 	return refused("delete the claim", err, c.Refused)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent"
+	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
@@ -33,6 +34,7 @@ type setup struct {
 	Key            ed25519.PrivateKey
 	Hub            ed25519.PublicKey
 	DHCP, HTTP     netip.AddrPort
+	Socket         string // of the agent's own API; empty is none
 	Quota, MinFree int64
 
 	credentials *credentials
@@ -72,8 +74,8 @@ func startAgent(s setup) (*process, error) {
 	a, err := agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
 		HubKeys: []ed25519.PublicKey{s.Hub}, Credentials: s.credentials, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs},
-		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP}},
-		Clock:    time.Now, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash,
+		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP}}, Socket: local.Socket{Path: s.Socket},
+		Clock: time.Now, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash,
 	})
 	if err != nil {
 		return nil, err

@@ -42,6 +42,7 @@ type bench struct {
 	image   protocol.Image
 	dhcp    netip.AddrPort
 	http    netip.AddrPort
+	socket  string // of the agent's own API; empty is none
 	dir     string
 	ip      string // of this test; ports of tests that run beside it are theirs
 	creds   *credentials
@@ -162,7 +163,7 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 		b.scraped = prometheus.NewRegistry()
 	}
 	p, err := startAgent(setup{
-		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Quota: b.quota, MinFree: b.minFree,
+		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Socket: b.socket, Quota: b.quota, MinFree: b.minFree,
 		credentials: b.creds, calls: b.calls, found: b.found, metrics: b.scraped, crash: crash, log: b.log,
 	})
 	if err != nil {

@@ -42,6 +42,7 @@ type stage struct {
 	Until    string
 	Held     bool
 	Rolled   bool // the hub sees an old copy first
+	Local    []localOrder
 }
 
 // script is what a child is given: its agent, and the documents to deliver.
@@ -58,6 +59,7 @@ func ends() map[string]func(protocol.ServerReport) bool {
 	return map[string]func(protocol.ServerReport) bool{
 		"booted": func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) },
 		"fenced": fenced,
+		"freed":  func(r protocol.ServerReport) bool { return len(lying(r)) == 0 && diskBoot(r) },
 		"ordered": func(r protocol.ServerReport) bool {
 			return r.Attempt != nil && r.Attempt.State == protocol.AttemptPowerRequested
 		},
@@ -118,6 +120,7 @@ func playScript(run statetest.Run) {
 		for _, m := range st.Messages {
 			up.hub.give(p.agent, m.Topic, m.Payload)
 		}
+		must(carryOut(ctx, s.Setup.Socket, st.Local))
 		run.Ack("taken " + st.Name)
 		for !ends()[st.Until](up.report()) {
 			must(ctx.Err())
@@ -202,9 +205,10 @@ func newCrashBench(t *testing.T, flow func(*crashBench)) (*crashBench, string) {
 	t.Helper()
 	dir := t.TempDir()
 	b := &crashBench{bench: newBenchIn(t, filepath.Join(dir, "agent"), 1, bmcsim.Plain())}
+	b.socket = socketPath(t)
 	flow(b)
 	raw, err := json.Marshal(script{
-		Setup:  setup{Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http},
+		Setup:  setup{Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Socket: b.socket},
 		HubKey: b.hubKey, Stages: b.stages,
 	})
 	if err != nil {
@@ -227,14 +231,14 @@ func sample(point string, n int) (passages []int) {
 	return passages
 }
 
-// TestCrash kills the agent at every crash point of two flows. What is left is
+// TestCrash kills the agent at every crash point of three flows. What is left is
 // started again, the documents are delivered again, and the way is gone to its end:
 // installed at most once, never on under a hold, with a receipt, and from disk after
 // the release (P1 to P4, P9).
 func TestCrash(t *testing.T) {
 	child := statetest.NewChild(t, playScript)
 	all := map[string]int{}
-	for name, flow := range map[string]func(*crashBench){"claim and holds": claimAndHolds, "hold before On": holdBeforeOn} {
+	for name, flow := range map[string]func(*crashBench){"claim and holds": claimAndHolds, "hold before On": holdBeforeOn, "local holds": localHolds} {
 		t.Run(name, func(t *testing.T) {
 			b, dir := newCrashBench(t, flow)
 			whole := child.KillAt(t, dir, "none", 1, nil)
@@ -293,6 +297,9 @@ func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point st
 		}
 		for _, m := range st.Messages {
 			b.link.give(a, m.Topic, m.Payload)
+		}
+		if err := carryOut(t.Context(), b.socket, st.Local); err != nil {
+			t.Fatal(err)
 		}
 		if st.Held && held.IsZero() {
 			held = time.Now()

@@ -62,6 +62,9 @@ type Hold struct {
 	// Missing is set when a newer document no longer names the hold; it is
 	// enforced all the same (P1).
 	Missing bool `json:"missing,omitempty"`
+	// Local is set while the hold was placed at the agent and no document of the hub
+	// has named it yet.
+	Local bool `json:"local,omitempty"`
 }
 
 // Settings are the rack's times.
@@ -143,6 +146,9 @@ type Plan struct {
 	Action  Action
 	// Fetch asks for the artefacts to be fetched in the background.
 	Fetch bool
+	// Expire are the holds that end now because their time to live is over; they end
+	// in the same transaction that writes Record.
+	Expire []protocol.Release
 	// Happened are events for the hub, in order.
 	Happened []protocol.Event
 	// RecheckAt is when to read the BMC and decide again, at the latest.

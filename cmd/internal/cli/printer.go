@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
-	"unicode/utf8"
 
 	"rackboot/cmd/internal/manifest"
+	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
 )
 
@@ -144,35 +143,9 @@ func (p printer) encode(value any) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, "print", "%w", err)
 	}
-	_, err = fmt.Fprintf(p.out, "%s\n", escaped(raw))
+	_, err = fmt.Fprintf(p.out, "%s\n", terminal.JSON(raw))
 	return err
 }
 
-// escaped writes the control characters that JSON lets stand (DEL and U+0080 to
-// U+009F) as JSON and YAML both can: a terminal might obey them.
-func escaped(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	for _, r := range string(raw) {
-		if r >= 0x7f && r <= 0x9f {
-			out = fmt.Appendf(out, "\\u%04x", r)
-			continue
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	return out
-}
-
-// dash is a text in one line, or a hyphen for none. Some of what is shown comes from
-// BMCs, and a terminal might obey its control characters.
-func dash(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, s)
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+// dash is a text in one line, or a hyphen for none.
+func dash(s string) string { return terminal.Cell(s) }

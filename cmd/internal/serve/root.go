@@ -26,9 +26,14 @@ func Execute(c *cobra.Command, args []string, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	c.SetArgs(args)
+	ran := false
+	c.PersistentPreRun = func(*cobra.Command, []string) { ran = true }
 	err := c.ExecuteContext(ctx)
 	if err == nil {
 		return 0
+	}
+	if !ran { // of cobra: unknown command or flag, wrong arguments
+		err = protocol.Errorf(protocol.CodeInvalid, "", "%w", err).WithHint("%s --help lists the commands", c.Name())
 	}
 	_, _ = fmt.Fprintf(stderr, "%s: %v\n", c.Name(), err) // nowhere else to say it
 	if hint := protocol.HintOf(err); hint != "" {

@@ -1,2 +1,3 @@
-// Package agent is the command line of rackboot-agent.
+// Package agent is the command line of rackboot-agent: the daemon itself, and the
+// commands that ask a running one over its socket.
 package agent

@@ -1,0 +1,227 @@
+package agent
+
+import (
+	"context"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"rackboot/agent/local"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+// desk is the agent as its socket shows it.
+type desk struct{ agent *Agent }
+
+var (
+	_ local.Reader = desk{}
+	_ local.Writer = desk{}
+)
+
+// openSocket opens the agent's socket; a nil listener is none.
+func (a *Agent) openSocket() (net.Listener, error) {
+	if a.cfg.Socket.Path == "" {
+		return nil, nil
+	}
+	return a.cfg.Socket.Listen()
+}
+
+func closeSocket(l net.Listener) error {
+	if l == nil {
+		return nil
+	}
+	return l.Close()
+}
+
+// serveSocket answers on the agent's socket.
+func (a *Agent) serveSocket(ctx context.Context, l net.Listener) error {
+	if l == nil {
+		return nil
+	}
+	return a.local.Run(ctx, l)
+}
+
+func (a *Agent) newLocal() *local.API {
+	return local.New(local.Config{
+		Reader: desk{a}, Writer: desk{a}, Logger: a.log, Registerer: a.cfg.Registerer,
+		NewID: func() string {
+			return strings.ToLower(ulid.MustNew(ulid.Timestamp(a.cfg.Clock()), a.cfg.Random).String())
+		},
+	})
+}
+
+// Status implements local.Reader.
+func (d desk) Status() (local.Status, error) {
+	a := d.agent
+	in, err := a.store.Applied()
+	if err != nil {
+		return local.Status{}, err
+	}
+	b, err := a.store.Backlog(0)
+	if err != nil {
+		return local.Status{}, err
+	}
+	o, err := a.store.Overview()
+	if err != nil {
+		return local.Status{}, err
+	}
+	servers, conds := a.report.snapshot()
+	s := local.Status{
+		Agent: a.cfg.Agent, Rack: a.cfg.Rack, Version: a.cfg.Version, Incarnation: in.Incarnation,
+		Synced: o.Synced, Replaced: o.Replaced, Hub: a.session.known(), Applied: in.Heads, Term: in.Term,
+		Backlog: local.Backlog{Head: b.Head}, Servers: len(servers), Holds: len(o.Holds), Conditions: local.Describe(conds),
+	}
+	s.Hub.Verified, _ = a.hubClock.fresh()
+	s.Hub.Fence = in.Fence
+	if b.Tail > 0 {
+		s.Backlog.Waiting = b.Head - b.Tail + 1
+	}
+	return s, nil
+}
+
+// known is what the session says of the hub.
+func (s *session) known() local.Hub {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return local.Hub{Met: s.met, Answered: s.answered, LastWord: when(s.newest), Coming: maps.Clone(s.coming)}
+}
+
+// Servers implements local.Reader.
+func (d desk) Servers() (all []local.Summary) {
+	servers, _ := d.agent.report.snapshot()
+	for _, r := range servers {
+		all = append(all, local.Summary{Phase: d.agent.report.phase(r.Server), ServerReport: r})
+	}
+	return all
+}
+
+// Server implements local.Reader.
+func (d desk) Server(name string) (local.Server, error) {
+	r, phase, ok := d.agent.report.of(name)
+	if !ok {
+		return local.Server{}, protocol.Errorf(protocol.CodeNotFound, "show a server", "this agent has not heard of server %q", name).
+			WithHint("rackboot-agent servers lists those that it knows")
+	}
+	v, err := d.agent.store.Server(name)
+	if err != nil {
+		return local.Server{}, err
+	}
+	s := local.Server{Name: name, Phase: phase, Report: r}
+	if v.Intent != nil {
+		in := v.Intent.ServerIntent
+		if in.Boot != nil {
+			boot := *in.Boot
+			boot.Grant, boot.Provisioned = nil, nil
+			in.Boot = &boot
+		}
+		s.Intent, s.Missing = &in, v.Intent.Missing
+	}
+	for _, h := range v.Holds {
+		s.Holds = append(s.Holds, holdOf(h, v.Record, r))
+	}
+	for _, e := range v.Released {
+		s.Holds = append(s.Holds, ended(e))
+	}
+	return s, nil
+}
+
+// holdOf is a hold with what its server's record and last report say of it.
+func holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport) local.Hold {
+	out := local.Hold{ActiveHold: h.ActiveHold, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt, Local: h.Local, Missing: h.Missing}
+	if i := slices.IndexFunc(r.Holds, func(x protocol.HoldReport) bool { return x.ID == h.ID }); i >= 0 {
+		out.State, out.Message, out.ExpiredAt = r.Holds[i].State, r.Holds[i].Reason, r.Holds[i].ExpiredAt
+	}
+	if rc, ok := rec.Receipts[h.ID]; ok {
+		out.Receipt = &rc
+		if rc.Manual == nil {
+			out.Word = protocol.HoldFenced
+		}
+	}
+	return out
+}
+
+// ended is a hold that was released here.
+func ended(r protocol.Release) local.Hold {
+	return local.Hold{ActiveHold: protocol.ActiveHold{ID: r.HoldID, Server: r.Server}, Word: protocol.HoldReleased, Released: &r}
+}
+
+// Holds implements local.Reader.
+func (d desk) Holds() ([]local.Hold, error) {
+	lie, released, err := d.agent.store.Holds()
+	if err != nil {
+		return nil, err
+	}
+	var all []local.Hold
+	for _, h := range lie {
+		out, err := d.shown(h)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, out)
+	}
+	for _, r := range released {
+		all = append(all, ended(r))
+	}
+	return all, nil
+}
+
+func (d desk) shown(h decide.Hold) (local.Hold, error) {
+	v, err := d.agent.store.Server(h.Server)
+	if err != nil {
+		return local.Hold{}, err
+	}
+	r, _, _ := d.agent.report.of(h.Server)
+	return holdOf(h, v.Record, r), nil
+}
+
+// Place implements local.Writer.
+func (d desk) Place(h protocol.ActiveHold) (local.Hold, bool, error) {
+	held, fresh, err := d.agent.store.HoldHere(d.now(), h)
+	if err != nil {
+		return local.Hold{}, false, d.agent.storeTrouble(err)
+	}
+	if fresh {
+		d.changed(h.Server)
+	}
+	out, err := d.shown(held)
+	return out, fresh, err
+}
+
+// Release implements local.Writer.
+func (d desk) Release(id, by, reason string) (local.Hold, error) {
+	r, err := d.agent.store.ReleaseHere(d.now(), id, by, reason)
+	if err != nil {
+		return local.Hold{}, d.agent.storeTrouble(err)
+	}
+	d.changed(r.Server)
+	return ended(r), nil
+}
+
+// Confirm implements local.Writer.
+func (d desk) Confirm(id, by, reason string) (local.Hold, error) {
+	h, err := d.agent.store.ConfirmHere(d.now(), id, by, reason)
+	if err != nil {
+		return local.Hold{}, d.agent.storeTrouble(err)
+	}
+	d.changed(h.Server)
+	return d.shown(h)
+}
+
+func (d desk) now() time.Time { return d.agent.cfg.Clock() }
+
+// changed makes what is on disk count: the boot servers' gate, then the server's loop.
+// The gate is read again by the next document too, should that fail here.
+func (d desk) changed(server string) {
+	if err := d.agent.reindex(); err != nil {
+		d.agent.log.Error("cannot read what is on disk", "server", server, "err", err)
+		_ = d.agent.storeTrouble(err) // raises a condition
+	} else {
+		d.agent.report.clear(protocol.CondStoreFailing)
+	}
+	d.agent.lookAt([]string{server})
+}

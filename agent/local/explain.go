@@ -1,0 +1,163 @@
+package local
+
+import (
+	"cmp"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// Condition is a condition with what the registry says of it.
+type Condition struct {
+	protocol.ConditionState
+	Title    string            `json:"title"`
+	Severity protocol.Severity `json:"severity"`
+	Hint     string            `json:"hint"`
+	// ExplainedBy are others that are so and of which this one is a consequence.
+	ExplainedBy []protocol.ConditionCode `json:"explainedBy,omitempty"`
+}
+
+// Explanation says why a server is where it is.
+type Explanation struct {
+	WaitsFor Wait `json:"waitsFor"`
+	// Text is WaitsFor in words.
+	Text       string      `json:"text"`
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// Wait is what a server waits for.
+type Wait string
+
+// What a server waits for.
+const (
+	WaitNothing    Wait = "nothing"
+	WaitDocument   Wait = "document"
+	WaitReach      Wait = "reach"
+	WaitProof      Wait = "proof"
+	WaitRelease    Wait = "release"
+	WaitConditions Wait = "conditions"
+	WaitBoot       Wait = "boot"
+	WaitClaim      Wait = "claim"
+)
+
+// Waits lists all.
+func Waits() []Wait {
+	return []Wait{WaitNothing, WaitDocument, WaitReach, WaitProof, WaitRelease, WaitConditions, WaitBoot, WaitClaim}
+}
+
+// String is the wait in words.
+func (w Wait) String() string {
+	switch w {
+	case WaitNothing:
+		return "it waits for nothing"
+	case WaitDocument:
+		return "it waits for a document of the hub that says how to reach its BMC"
+	case WaitReach:
+		return "it waits for its BMC to answer: while it does not, nobody knows whether the held server runs; fence it by other means, then confirm-down"
+	case WaitProof:
+		return "it waits until it is proved off under its holds"
+	case WaitRelease:
+		return "it waits for the release of all its holds"
+	case WaitConditions:
+		return "it waits for the end of what its conditions say"
+	case WaitBoot:
+		return "it waits for the boot under way to end"
+	case WaitClaim:
+		return "it waits for a claim"
+	}
+	return "it waits for " + string(w)
+}
+
+// waiting is what decides.
+type waiting struct {
+	intent, held, reached, fenced, trouble, booting, claim bool
+}
+
+// waitRule is the table of waits. The first row that fits decides.
+//
+//	intent | held | reached | fenced | trouble | booting | claim | waits for
+//	no     | *    | *       | *      | *       | *       | *     | document
+//	yes    | yes  | *       | yes    | *       | *       | *     | release
+//	yes    | yes  | no      | no     | *       | *       | *     | reach
+//	yes    | yes  | yes     | no     | *       | *       | *     | proof
+//	yes    | no   | *       | *      | yes     | *       | *     | conditions
+//	yes    | no   | *       | *      | no      | yes     | *     | boot
+//	yes    | no   | *       | *      | no      | no      | no    | claim
+//	yes    | no   | *       | *      | no      | no      | yes   | nothing
+//
+// Fenced is that every hold has its receipt, or an operator's word instead. Trouble are
+// conditions that are not mere information.
+func waitRule(w waiting) Wait {
+	switch {
+	case !w.intent:
+		return WaitDocument
+	case w.held && w.fenced:
+		return WaitRelease
+	case w.held && !w.reached:
+		return WaitReach
+	case w.held:
+		return WaitProof
+	case w.trouble:
+		return WaitConditions
+	case w.booting:
+		return WaitBoot
+	case !w.claim:
+		return WaitClaim
+	default:
+		return WaitNothing
+	}
+}
+
+// Explain explains a server whose other fields are set.
+func Explain(s Server) Explanation {
+	w := waiting{
+		intent: s.Intent != nil, reached: s.Report.Observation.Power != protocol.PowerUnreachable && s.Report.Observation.Power != "",
+		fenced: true, claim: s.Intent != nil && s.Intent.ClaimUID != "",
+	}
+	for _, h := range s.Holds {
+		if h.Word == protocol.HoldReleased {
+			continue
+		}
+		w.held = true
+		w.fenced = w.fenced && h.Receipt != nil
+	}
+	if a := s.Report.Attempt; a != nil {
+		w.booting = a.State != protocol.AttemptSucceeded && a.State != protocol.AttemptFailed
+	}
+	conds := Describe(s.Report.Conditions)
+	w.trouble = slices.ContainsFunc(conds, func(c Condition) bool { return c.Severity != protocol.SeverityInfo })
+	wait := waitRule(w)
+	return Explanation{WaitsFor: wait, Text: wait.String(), Conditions: conds}
+}
+
+// Describe adds what the registry says, the worst first.
+func Describe(all []protocol.ConditionState) []Condition {
+	var out []Condition
+	for _, c := range all {
+		d := Condition{ConditionState: c, Title: string(c.Code), Severity: protocol.SeverityWarning}
+		if known, ok := protocol.LookupCondition(c.Code); ok {
+			d.Title, d.Severity, d.Hint = known.Title, known.Severity, known.Hint
+			for _, o := range all {
+				if slices.Contains(known.DependsOn, o.Code) {
+					d.ExplainedBy = append(d.ExplainedBy, o.Code)
+				}
+			}
+		}
+		out = append(out, d)
+	}
+	slices.SortStableFunc(out, func(a, b Condition) int {
+		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), a.Since.Compare(b.Since), cmp.Compare(a.Code, b.Code))
+	})
+	return out
+}
+
+func rank(s protocol.Severity) int {
+	switch s {
+	case protocol.SeverityError:
+		return 0
+	case protocol.SeverityWarning:
+		return 1
+	case protocol.SeverityInfo:
+	}
+	return 2
+}

@@ -1,0 +1,139 @@
+package local
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// TestWaitRule compares the table in the comment with the function for every
+// combination. Every row decides one.
+func TestWaitRule(t *testing.T) {
+	rows := tableOf(t, "explain.go", "waitRule")[1:]
+	used := make([]bool, len(rows))
+	for bits := range 1 << 7 {
+		b := func(i int) bool { return bits&(1<<i) != 0 }
+		w := waiting{intent: b(0), held: b(1), reached: b(2), fenced: b(3), trouble: b(4), booting: b(5), claim: b(6)}
+		i := slices.IndexFunc(rows, func(r []string) bool {
+			for c := range 7 {
+				if r[c] != "*" && (r[c] == "yes") != b(c) {
+					return false
+				}
+			}
+			return true
+		})
+		if i < 0 {
+			t.Fatalf("no row fits %+v", w)
+		}
+		used[i] = true
+		if got := waitRule(w); string(got) != rows[i][7] {
+			t.Errorf("%+v: %s, the table says %s", w, got, rows[i][7])
+		}
+	}
+	if i := slices.Index(used, false); i >= 0 {
+		t.Errorf("row %v decides nothing", rows[i])
+	}
+}
+
+// tableOf is the table in the comment of a function, its head first.
+func tableOf(t *testing.T, file, function string) (rows [][]string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Name.Name != function {
+			continue
+		}
+		for line := range strings.Lines(fn.Doc.Text()) {
+			if !strings.Contains(line, "|") {
+				continue
+			}
+			var cells []string
+			for c := range strings.SplitSeq(line, "|") {
+				cells = append(cells, strings.TrimSpace(c))
+			}
+			rows = append(rows, cells)
+		}
+	}
+	if len(rows) < 2 {
+		t.Fatalf("no table in the comment of %s", function)
+	}
+	return rows
+}
+
+func TestExplain(t *testing.T) {
+	claimed := &protocol.ServerIntent{ClaimUID: "u"}
+	off := protocol.ServerReport{Observation: protocol.Observation{Power: protocol.PowerOff}}
+	conds := func(codes ...protocol.ConditionCode) (r protocol.ServerReport) {
+		r = off
+		for _, c := range codes {
+			r.Conditions = append(r.Conditions, protocol.ConditionState{Code: c})
+		}
+		return r
+	}
+	trying := off
+	trying.Attempt = &protocol.AttemptReport{State: protocol.AttemptArmed}
+	tried := off
+	tried.Attempt = &protocol.AttemptReport{State: protocol.AttemptSucceeded}
+	for name, row := range map[string]struct {
+		server Server
+		want   Wait
+	}{
+		"nothing is known":   {Server{}, WaitDocument},
+		"no claim":           {Server{Intent: &protocol.ServerIntent{}, Report: off}, WaitClaim},
+		"it runs":            {Server{Intent: claimed, Report: tried}, WaitNothing},
+		"it boots":           {Server{Intent: claimed, Report: trying}, WaitBoot},
+		"it has trouble":     {Server{Intent: claimed, Report: conds(protocol.CondBMCUnreachable)}, WaitConditions},
+		"it is informed":     {Server{Intent: claimed, Report: conds(protocol.CondHeld)}, WaitNothing},
+		"held, never read":   {Server{Intent: claimed, Holds: []Hold{{}}}, WaitReach},
+		"held, not proved":   {Server{Intent: claimed, Report: off, Holds: []Hold{{Receipt: &protocol.Receipt{}}, {}}}, WaitProof},
+		"held, proved":       {Server{Intent: claimed, Report: off, Holds: []Hold{{Receipt: &protocol.Receipt{}}}}, WaitRelease},
+		"released here":      {Server{Intent: claimed, Report: off, Holds: []Hold{{Word: protocol.HoldReleased}}}, WaitNothing},
+		"held, unreachable":  {Server{Intent: claimed, Holds: []Hold{{}}, Report: protocol.ServerReport{Observation: protocol.Observation{Power: protocol.PowerUnreachable}}}, WaitReach},
+		"an unknown trouble": {Server{Intent: claimed, Report: conds("OfALaterRelease")}, WaitConditions},
+	} {
+		got := Explain(row.server)
+		if got.WaitsFor != row.want || got.Text != row.want.String() || !strings.HasPrefix(got.Text, "it ") {
+			t.Errorf("%s: %+v, want %s", name, got, row.want)
+		}
+	}
+	for _, w := range Waits() {
+		if strings.HasSuffix(w.String(), " "+string(w)) && w != WaitNothing && w != WaitClaim {
+			t.Errorf("%s has no words", w)
+		}
+	}
+}
+
+// TestDescribe: the worst first, with what explains it.
+func TestDescribe(t *testing.T) {
+	at := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	got := Describe([]protocol.ConditionState{
+		{Code: protocol.CondHeld, Since: at},
+		{Code: protocol.CondRestorePolicy, Since: at},
+		{Code: protocol.CondBMCUnreachable, Since: at.Add(time.Second)},
+		{Code: protocol.CondHoldMalformed, Since: at.Add(time.Minute)},
+	})
+	var codes []protocol.ConditionCode
+	for _, c := range got {
+		codes = append(codes, c.Code)
+		if c.Title == "" || c.Hint == "" {
+			t.Errorf("%+v", c)
+		}
+		if explained := slices.Equal(c.ExplainedBy, []protocol.ConditionCode{protocol.CondBMCUnreachable}); explained != (c.Code == protocol.CondRestorePolicy) {
+			t.Errorf("%s is explained by %v", c.Code, c.ExplainedBy)
+		}
+	}
+	severity := func(c protocol.ConditionCode) int { k, _ := protocol.LookupCondition(c); return rank(k.Severity) }
+	if !slices.IsSortedFunc(codes, func(a, b protocol.ConditionCode) int { return severity(a) - severity(b) }) {
+		t.Errorf("%v", codes)
+	}
+}

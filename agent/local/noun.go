@@ -1,0 +1,98 @@
+package local
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// OwnerPrefix begins the owners of holds that were placed here. No caller of the hub
+// has such a name.
+const OwnerPrefix = "local:"
+
+// List is a list of things of one kind.
+type List[T any] struct {
+	Items []T `json:"items"`
+}
+
+// Hold is a hold at the agent.
+type Hold struct {
+	protocol.ActiveHold
+	// Word is Enforced, Fenced where there is a receipt, or Released.
+	Word protocol.HoldWord `json:"word"`
+	// State and Message as in [protocol.HoldStatus], of the server's last step.
+	State      protocol.HoldState `json:"state,omitempty"`
+	Message    string             `json:"message,omitempty"`
+	EnforcedAt time.Time          `json:"enforcedAt,omitzero"`
+	ExpiredAt  *time.Time         `json:"expiredAt,omitempty"`
+	// Local is set while the hub has not taken over a hold that was placed here, and
+	// Missing while its document leaves out a hold that it had named.
+	Local   bool              `json:"local,omitempty"`
+	Missing bool              `json:"missing,omitempty"`
+	Receipt *protocol.Receipt `json:"receipt,omitempty"`
+	// Released is set where it ended here and the hub has not heard of it. The hold's
+	// other particulars are not known any more then.
+	Released *protocol.Release `json:"released,omitempty"`
+}
+
+// Summary is one server in short.
+type Summary struct {
+	Phase protocol.Phase `json:"phase"`
+	protocol.ServerReport
+}
+
+// Server is everything about one server.
+type Server struct {
+	Name   string                `json:"name"`
+	Phase  protocol.Phase        `json:"phase"`
+	Report protocol.ServerReport `json:"report"`
+	// Intent is the hub's last; nil before a document has named the server. Permissions
+	// and records that are in it are not shown.
+	Intent *protocol.ServerIntent `json:"intent,omitempty"`
+	// Missing says that a newer document left the server out.
+	Missing bool        `json:"missing,omitempty"`
+	Holds   []Hold      `json:"holds,omitempty"`
+	Explain Explanation `json:"explain"`
+}
+
+// Status is the agent as a whole.
+type Status struct {
+	Agent       string `json:"agent"`
+	Rack        string `json:"rack"`
+	Version     string `json:"version"`
+	Incarnation string `json:"incarnation"`
+	// Synced says that the agent has applied its rack's document; until then it only
+	// holds.
+	Synced bool `json:"synced"`
+	// Replaced says that another agent serves the rack.
+	Replaced bool                     `json:"replaced,omitempty"`
+	Hub      Hub                      `json:"hub"`
+	Applied  map[string]protocol.Head `json:"applied,omitempty"` // by topic leaf
+	Term     uint64                   `json:"term,omitempty"`
+	Backlog  Backlog                  `json:"backlog"`
+	Servers  int                      `json:"servers"`
+	Holds    int                      `json:"holds"`
+	// Conditions concern the agent as a whole.
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// Hub is what the agent knows of the hub.
+type Hub struct {
+	// Met says that the hub has answered since the agent started; Answered that it has
+	// answered on the last connection that was made.
+	Met      bool `json:"met"`
+	Answered bool `json:"answered"`
+	// Verified says that its word is fresh.
+	Verified bool `json:"verified"`
+	// LastWord is when the last that was heeded was made, by the hub's clock.
+	LastWord *time.Time `json:"lastWord,omitempty"`
+	// Coming are the documents that the hub has and the agent does not.
+	Coming map[string]protocol.Head `json:"coming,omitempty"`
+	Fence  protocol.Fence           `json:"fence,omitzero"`
+}
+
+// Backlog is the events that the hub has not acknowledged.
+type Backlog struct {
+	Waiting uint64 `json:"waiting"`
+	Head    uint64 `json:"head"` // number of the last event
+}

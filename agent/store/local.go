@@ -1,0 +1,246 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/state"
+)
+
+// maxLocal bounds the holds that were placed at the agent and that no document names,
+// in bytes of JSON: each report says them whole, and a message has 128 KiB.
+const maxLocal = 48 << 10
+
+// HoldHere places a hold at the agent: when it returns, the hold is Enforced. The same
+// again, by owner, key and server, is the hold that there is, whoever stored it; fresh
+// says that it is a new one. The codes are not_found for a server that the agent has
+// not heard of, conflict for the same key with another content, for an agent that was
+// replaced and for too many holds, and unavailable.
+func (s *Store) HoldHere(now time.Time, h protocol.ActiveHold) (held decide.Hold, fresh bool, err error) {
+	s.crash.At("agent.local.asked")
+	err = s.db.Update(func(t state.Txn) error {
+		held, fresh = decide.Hold{}, false
+		there, err := placeable(t, h)
+		if err != nil {
+			return err
+		}
+		if there != nil {
+			held = *there
+			return errNothing
+		}
+		held, fresh = decide.Hold{ActiveHold: h, EnforcedAt: now, Local: true}, true
+		if err := put(t, "hold/"+h.Server+"/"+h.ID, held); err != nil {
+			return err
+		}
+		return s.append(t, protocol.Event{
+			At: now, Server: h.Server, Code: protocol.EventHoldEnforced,
+			Message: fmt.Sprintf("hold %s by %s, %s, placed at the agent", h.ID, h.Owner, h.Mode),
+		})
+	})
+	if errors.Is(err, errNothing) {
+		return held, false, nil
+	}
+	if err != nil {
+		return decide.Hold{}, false, failing("hold "+h.Server, err)
+	}
+	s.crash.At("agent.local.enforced")
+	return held, fresh, nil
+}
+
+// placeable says whether the hold may be placed; there is the one that it repeats.
+func placeable(t state.Txn, h protocol.ActiveHold) (there *decide.Hold, err error) {
+	op := "hold " + h.Server
+	replaced, _, err := get[bool](t, "meta/replaced")
+	if err != nil {
+		return nil, err
+	}
+	_, known, err := get[Intent](t, "intent/"+h.Server)
+	if err != nil {
+		return nil, err
+	}
+	have, err := scan[decide.Hold](t, "hold/")
+	if err != nil {
+		return nil, err
+	}
+	size := 0
+	for _, o := range append(have, decide.Hold{ActiveHold: h, Local: true}) {
+		known = known || o.Server == h.Server && o.ID != h.ID
+		if o.Local {
+			raw, err := json.Marshal(o.ActiveHold)
+			if err != nil {
+				return nil, err
+			}
+			size += len(raw)
+		}
+	}
+	i := slices.IndexFunc(have, func(o decide.Hold) bool { return o.Server == h.Server && o.Owner == h.Owner && o.Key == h.Key })
+	switch {
+	case i >= 0 && !repeats(have[i].ActiveHold, h):
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "%s already holds it with key %q as hold %s, which differs", h.Owner, h.Key, have[i].ID).
+			WithHint("release that one first, or use another key")
+	case i >= 0:
+		return &have[i], nil
+	case !known:
+		return nil, protocol.Errorf(protocol.CodeNotFound, op, "this agent has not heard of server %q", h.Server).
+			WithHint("rackboot-agent servers lists those that it knows")
+	case replaced:
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "another agent serves the rack").
+			WithHint("place the hold at that one, or at the hub")
+	case size > maxLocal:
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "holds that the hub has not heard of would take %d bytes of %d", size, maxLocal).
+			WithHint("release some that were placed here, or give shorter reasons")
+	}
+	return nil, nil
+}
+
+// repeats compares what a caller asks for.
+func repeats(a, b protocol.ActiveHold) bool {
+	a.ID, a.ConfirmedDown = b.ID, b.ConfirmedDown
+	return a == b
+}
+
+// ReleaseHere releases a hold at the agent, durably. Again changes nothing, as long as
+// the hub has not heard of it. The codes are not_found for a hold that does not lie,
+// denied where only a reason would release it, and unavailable.
+func (s *Store) ReleaseHere(now time.Time, id, by, reason string) (r protocol.Release, err error) {
+	op := "release hold " + id
+	s.crash.At("agent.local.release")
+	err = s.db.Update(func(t state.Txn) error {
+		r = protocol.Release{}
+		h, err := findHold(t, id)
+		if err != nil {
+			return err
+		}
+		dead, released, err := get[tombstone](t, tombstoneKey(id))
+		switch {
+		case err != nil:
+			return err
+		case h == nil && released:
+			r = dead.Release
+			return errNothing
+		case h == nil:
+			return noHold(op, id)
+		case releaseRule(h.Owner == by, reason != "") == releaseDenied:
+			return protocol.Errorf(protocol.CodeDenied, op, "it is %s's hold %q on %s, and you are %s", h.Owner, h.Key, h.Server, by).
+				WithHint("its owner releases it; to break the glass, give the reason: rackboot-agent release %s --break-glass REASON", id)
+		}
+		if err := s.releaseHere(t, now, *h, by, reason); err != nil {
+			return err
+		}
+		dead, _, err = get[tombstone](t, tombstoneKey(id))
+		r = dead.Release
+		return err
+	})
+	if errors.Is(err, errNothing) {
+		return r, nil
+	}
+	if err != nil {
+		return protocol.Release{}, failing(op, err)
+	}
+	s.crash.At("agent.local.released")
+	return r, nil
+}
+
+// releaseVerdict is what becomes of a release at the agent.
+type releaseVerdict string
+
+const (
+	releaseOwn    releaseVerdict = "own"         // the owner's
+	releaseBroken releaseVerdict = "break-glass" // somebody else's, with a reason
+	releaseDenied releaseVerdict = "denied"
+)
+
+// releaseRule is the table of releases at the agent. The first row that fits decides.
+//
+//	owner | reason | verdict
+//	yes   | *      | own
+//	no    | yes    | break-glass
+//	no    | no     | denied
+//
+// Holds of the hub have owners of the hub, so that each of them is somebody else's.
+func releaseRule(owner, reason bool) releaseVerdict {
+	switch {
+	case owner:
+		return releaseOwn
+	case reason:
+		return releaseBroken
+	default:
+		return releaseDenied
+	}
+}
+
+// ConfirmHere notes that somebody at the agent says of a held server that it is down.
+// The first confirmation stays. The codes are not_found and unavailable.
+func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.Hold, err error) {
+	op := "confirm hold " + id
+	s.crash.At("agent.local.confirm")
+	err = s.db.Update(func(t state.Txn) error {
+		held = decide.Hold{}
+		h, err := findHold(t, id)
+		switch {
+		case err != nil:
+			return err
+		case h == nil:
+			return noHold(op, id)
+		}
+		held = *h
+		if h.ConfirmedDown != nil {
+			return errNothing
+		}
+		held.ConfirmedDown = &protocol.Confirmation{By: by, Reason: reason, At: now}
+		if err := put(t, "hold/"+h.Server+"/"+id, held); err != nil {
+			return err
+		}
+		return s.append(t, protocol.Event{
+			At: now, Server: h.Server, Code: protocol.EventHoldConfirmed, Message: fmt.Sprintf("hold %s by %s: %s", id, by, reason),
+		})
+	})
+	if errors.Is(err, errNothing) {
+		return held, nil
+	}
+	if err != nil {
+		return decide.Hold{}, failing(op, err)
+	}
+	s.crash.At("agent.local.confirmed")
+	return held, nil
+}
+
+// findHold is the hold that lies under an id, nil if none does.
+func findHold(t state.Txn, id string) (*decide.Hold, error) {
+	have, err := scan[decide.Hold](t, "hold/")
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(have, func(h decide.Hold) bool { return h.ID == id })
+	if i < 0 {
+		return nil, nil
+	}
+	return &have[i], nil
+}
+
+func noHold(op, id string) error {
+	return protocol.Errorf(protocol.CodeNotFound, op, "no hold %q lies at this agent", id).
+		WithHint("rackboot-agent holds lists them; one that was released here is not known any more once the hub has heard of it")
+}
+
+// Holds are the holds that lie, and the ends of those that were released here and of
+// which the hub is still to hear.
+func (s *Store) Holds() (lie []decide.Hold, released []protocol.Release, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		if lie, err = scan[decide.Hold](t, "hold/"); err != nil {
+			return err
+		}
+		dead, err := scan[tombstone](t, tombstoneKey(""))
+		released = nil
+		for _, d := range dead {
+			released = append(released, d.Release)
+		}
+		return err
+	})
+	return lie, released, err
+}

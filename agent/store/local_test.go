@@ -1,0 +1,233 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// known makes the agent know servers by a document.
+func (s *Store) known(t *testing.T, servers ...string) {
+	t.Helper()
+	var in []protocol.ServerIntent
+	for _, n := range servers {
+		in = append(in, protocol.ServerIntent{Server: n})
+	}
+	d := protocol.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: in}
+	if _, _, err := s.ApplyRack(d, "rack", func(protocol.ServerIntent) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func here(id, server, key, owner string) protocol.ActiveHold {
+	return protocol.ActiveHold{ID: id, Server: server, Key: key, Owner: owner, Mode: protocol.StopHard}
+}
+
+func TestHoldHere(t *testing.T) {
+	s, _ := opened(t, t.TempDir())
+	s.known(t, "n1")
+	s.told(t, 1, 0, []protocol.ActiveHold{{ID: "hub-1", Server: "n2", Key: "k", Owner: "o"}})
+	long := here("x", "n1", "long", "local:ann")
+	long.Reason = strings.Repeat("r", maxLocal)
+	soft := here("x", "n1", "k", "local:ann")
+	soft.Mode = protocol.StopSoft
+	reason := here("x", "n1", "k", "local:ann")
+	reason.Reason = "another"
+	for _, row := range []struct {
+		name  string
+		hold  protocol.ActiveHold
+		id    string
+		fresh bool
+		code  protocol.Code
+	}{
+		{"a new one", here("a", "n1", "k", "local:ann"), "a", true, ""},
+		{"the same again", here("b", "n1", "k", "local:ann"), "a", false, ""},
+		{"another mode", soft, "", false, protocol.CodeConflict},
+		{"another reason", reason, "", false, protocol.CodeConflict},
+		{"another owner", here("c", "n1", "k", "local:bob"), "c", true, ""},
+		{"another key", here("d", "n1", "l", "local:ann"), "d", true, ""},
+		{"a server that only a hold names", here("e", "n2", "k", "local:ann"), "e", true, ""},
+		{"a server that nothing names", here("x", "n3", "k", "local:ann"), "", false, protocol.CodeNotFound},
+		{"too much", long, "", false, protocol.CodeConflict},
+	} {
+		h, fresh, err := s.HoldHere(tombstoneStart, row.hold)
+		if protocol.CodeOf(err) != row.code || h.ID != row.id || fresh != row.fresh || err != nil && protocol.HintOf(err) == "" {
+			t.Errorf("%s: %+v, %t, %v", row.name, h, fresh, err)
+		}
+		if err == nil && (!h.Local || h.Missing || !h.EnforcedAt.Equal(tombstoneStart)) {
+			t.Errorf("%s: %+v", row.name, h)
+		}
+	}
+	if b := s.backlog(t, 100); b.Head != 5 || b.Events[1].Code != protocol.EventHoldEnforced || !strings.Contains(b.Events[1].Message, "local:ann") {
+		t.Errorf("events %+v", b)
+	}
+	if _, err := s.SetReplaced(true); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.HoldHere(tombstoneStart, here("f", "n1", "m", "local:ann")); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("at a replaced agent: %v", err)
+	}
+	if h, _, err := s.HoldHere(tombstoneStart, here("f", "n1", "k", "local:ann")); err != nil || h.ID != "a" {
+		t.Errorf("the same again at a replaced agent: %+v, %v", h, err)
+	}
+}
+
+// TestLocalIsAdopted: documents that do not name it leave a local hold as it is; the
+// first that does ends Local, whatever else it says of it; then it is as the hub's.
+func TestLocalIsAdopted(t *testing.T) {
+	dir := t.TempDir()
+	s, db := opened(t, dir)
+	s.known(t, "n1")
+	mine := here("a", "n1", "k", "local:ann")
+	if _, _, err := s.HoldHere(tombstoneStart, mine); err != nil {
+		t.Fatal(err)
+	}
+	other := mine
+	other.Mode, other.Owner = protocol.StopSoft, "o"
+	for i, step := range []struct {
+		holds          []protocol.ActiveHold
+		local, missing bool
+	}{
+		{nil, true, false},
+		{[]protocol.ActiveHold{{ID: "hub-1", Server: "n1", Key: "k", Owner: "o"}}, true, false},
+		{[]protocol.ActiveHold{other}, true, false}, // the id with another content
+		{[]protocol.ActiveHold{mine}, false, false},
+		{nil, false, true},
+		{[]protocol.ActiveHold{mine}, false, false},
+	} {
+		s.told(t, uint64(i+1), time.Duration(i)*time.Second, step.holds)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s, db = opened(t, dir) // as it is after a restart
+		v, err := s.Server("n1")
+		if err != nil || len(v.Holds) == 0 || v.Holds[0].ID != "a" {
+			t.Fatalf("step %d: %+v, %v", i, v.Holds, err)
+		}
+		if h := v.Holds[0]; h.Local != step.local || h.Missing != step.missing || h.Mode != protocol.StopHard || h.Owner != "local:ann" {
+			t.Errorf("step %d: %+v", i, h)
+		}
+	}
+	if h, fresh, err := s.HoldHere(tombstoneStart, here("b", "n1", "k", "local:ann")); err != nil || fresh || h.ID != "a" {
+		t.Errorf("the same again after the hub took it over: %+v, %t, %v", h, fresh, err)
+	}
+	s.told(t, 9, time.Minute, nil, protocol.Release{HoldID: "a", Server: "n1", By: "o"})
+	if held, err := s.Held("n1"); err != nil || !held { // by hub-1
+		t.Errorf("held %t, %v", held, err)
+	}
+	if v, err := s.Server("n1"); err != nil || len(v.Holds) != 1 || v.Holds[0].ID != "hub-1" {
+		t.Errorf("%+v, %v", v.Holds, err)
+	}
+}
+
+// TestReleaseRule compares the table of releaseRule, row by row.
+func TestReleaseRule(t *testing.T) {
+	for _, row := range []struct {
+		owner, reason bool
+		want          releaseVerdict
+	}{
+		{true, true, releaseOwn},
+		{true, false, releaseOwn},
+		{false, true, releaseBroken},
+		{false, false, releaseDenied},
+	} {
+		if got := releaseRule(row.owner, row.reason); got != row.want {
+			t.Errorf("%+v: %s", row, got)
+		}
+	}
+}
+
+func TestReleaseHere(t *testing.T) {
+	s, _ := opened(t, t.TempDir())
+	s.known(t, "n1")
+	s.told(t, 1, 0, []protocol.ActiveHold{{ID: "hub-1", Server: "n1", Key: "k", Owner: "o"}})
+	for _, h := range []protocol.ActiveHold{here("a", "n1", "k", "local:ann"), here("b", "n1", "k", "local:bob")} {
+		if _, _, err := s.HoldHere(tombstoneStart, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := tombstoneStart.Add(time.Minute)
+	for _, row := range []struct {
+		name, id, reason string
+		code             protocol.Code
+		by               string // of the release that is answered
+	}{
+		{"my own", "a", "", "", "local:ann"},
+		{"my own again", "a", "", "", "local:ann"},
+		{"somebody else's", "b", "", protocol.CodeDenied, ""},
+		{"somebody else's, with a reason", "b", "it burns", "", "local:ann"},
+		{"the hub's", "hub-1", "", protocol.CodeDenied, ""},
+		{"the hub's, with a reason", "hub-1", "it burns", "", "local:ann"},
+		{"the hub's again, without one", "hub-1", "", "", "local:ann"},
+		{"nobody's", "c", "it burns", protocol.CodeNotFound, ""},
+	} {
+		r, err := s.ReleaseHere(later, row.id, "local:ann", row.reason)
+		if protocol.CodeOf(err) != row.code || r.By != row.by || err != nil && protocol.HintOf(err) == "" {
+			t.Errorf("%s: %+v, %v", row.name, r, err)
+		}
+	}
+	s.wantHolds(t, nil, []string{"a", "b", "hub-1"})
+	if _, dead, err := s.Holds(); err != nil || len(dead) != 3 || dead[2].Reason != "it burns" {
+		t.Errorf("%+v, %v", dead, err)
+	}
+	// The hub's document still names its hold, and one that it has adopted meanwhile.
+	s.told(t, 2, 2*time.Minute, []protocol.ActiveHold{{ID: "hub-1", Server: "n1", Key: "k", Owner: "o"}, here("b", "n1", "k", "local:bob")})
+	s.wantHolds(t, nil, []string{"a", "b", "hub-1"})
+	s.told(t, 3, 3*time.Minute, nil)
+	s.wantHolds(t, nil, []string{"a"}) // no document has named it: one may yet
+	// A new hold with the key of a released one is another hold.
+	if h, fresh, err := s.HoldHere(later, here("d", "n1", "k", "local:ann")); err != nil || !fresh || h.ID != "d" {
+		t.Errorf("%+v, %t, %v", h, fresh, err)
+	}
+}
+
+func TestConfirmHere(t *testing.T) {
+	s, _ := opened(t, t.TempDir())
+	s.told(t, 1, 0, []protocol.ActiveHold{lying("hub-1")})
+	for range 2 {
+		h, err := s.ConfirmHere(tombstoneStart, "hub-1", "local:ann", "cables are out")
+		if err != nil || h.ConfirmedDown == nil || h.ConfirmedDown.By != "local:ann" {
+			t.Fatalf("%+v, %v", h, err)
+		}
+	}
+	if h, err := s.ConfirmHere(tombstoneStart, "hub-1", "local:bob", "no"); err != nil || h.ConfirmedDown.By != "local:ann" {
+		t.Errorf("%+v, %v", h, err)
+	}
+	s.told(t, 2, time.Minute, []protocol.ActiveHold{lying("hub-1")}) // which says nothing of it
+	if v, err := s.Server("n1"); err != nil || len(v.Holds) != 1 || v.Holds[0].ConfirmedDown == nil || v.Holds[0].Missing {
+		t.Errorf("%+v, %v", v.Holds, err)
+	}
+	if _, err := s.ConfirmHere(tombstoneStart, "x", "local:ann", "no"); protocol.CodeOf(err) != protocol.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+	codes := []protocol.EventCode{}
+	for _, e := range s.backlog(t, 10).Events {
+		codes = append(codes, e.Code)
+	}
+	if !slices.Equal(codes, []protocol.EventCode{protocol.EventHoldEnforced, protocol.EventHoldConfirmed}) {
+		t.Errorf("events %v", codes)
+	}
+}
+
+// TestLocalStoreFails: nothing that cannot be written is answered as if it was.
+func TestLocalStoreFails(t *testing.T) {
+	s, db := opened(t, t.TempDir())
+	s.known(t, "n1")
+	if _, _, err := s.HoldHere(tombstoneStart, here("a", "n1", "k", "local:ann")); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err1 := s.HoldHere(tombstoneStart, here("b", "n1", "l", "local:ann"))
+	_, err2 := s.ReleaseHere(tombstoneStart, "a", "local:ann", "")
+	_, err3 := s.ConfirmHere(tombstoneStart, "a", "local:ann", "r")
+	for _, err := range []error{err1, err2, err3} {
+		if protocol.CodeOf(err) != protocol.CodeUnavailable {
+			t.Errorf("%v", err)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/agent/local"
+	"rackboot/protocol"
+)
+
+func (d *desk) serversCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "servers", Short: "List the servers that the running agent knows", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			client, err := d.client()
+			if err != nil {
+				return err
+			}
+			all, err := client.Servers(c.Context())
+			if err != nil {
+				return err
+			}
+			return d.show(local.List[local.Summary]{Items: all}, func(w io.Writer) {
+				row(w, "NAME", "PHASE", "POWER", "ATTEMPT", "HOLDS", "CONDITIONS", "READ")
+				for _, s := range all {
+					row(w, s.Server, string(s.Phase), string(s.Observation.Power), attempt(s.Attempt), strconv.Itoa(lying(s.Holds)),
+						codes(s.Conditions), age(s.Observation.ReadAt, time.Now()))
+				}
+			})
+		},
+	}
+}
+
+func attempt(a *protocol.AttemptReport) string {
+	if a == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", a.State, a.Number)
+}
+
+// lying counts the holds that were not released.
+func lying(all []protocol.HoldReport) (n int) {
+	for _, h := range all {
+		if h.Word != protocol.HoldReleased {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *desk) explainCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain SERVER", Short: "Show why a server is where it is, and what it waits for", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := d.client()
+			if err != nil {
+				return err
+			}
+			s, err := client.Server(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return d.show(s, func(w io.Writer) { explainTable(w, s, time.Now()) })
+		},
+	}
+}
+
+func explainTable(w io.Writer, s local.Server, now time.Time) {
+	row(w, "Server:", s.Name)
+	row(w, "Phase:", string(s.Phase))
+	row(w, "Power:", fmt.Sprintf("%s, read %s ago", orUnread(s.Report.Observation.Power), orNever(age(s.Report.Observation.ReadAt, now))))
+	if s.Missing {
+		row(w, "Missing:", "the hub's newest document leaves it out")
+	}
+	if s.Intent != nil {
+		row(w, "Claim:", s.Intent.Claim)
+		row(w, "Wanted power:", string(s.Intent.Power))
+		row(w, "BMC:", s.Intent.BMC.Address)
+	}
+	if a := s.Report.Attempt; a != nil {
+		row(w, "Boot:", fmt.Sprintf("%s, %s %s", attempt(a), a.Intended, a.Reason))
+	}
+	for _, h := range s.Holds {
+		row(w, "Hold:", fmt.Sprintf("%s, %s by %s, %s %s", h.ID, h.Key, h.Owner, stateOf(h), h.Message))
+	}
+	row(w, "Waits for:", s.Explain.Text)
+	conditionLines(w, s.Explain.Conditions)
+}
+
+func orUnread(p protocol.PowerState) string {
+	if p == "" {
+		return "not read"
+	}
+	return string(p)
+}
+
+func orNever(s string) string {
+	if s == "" {
+		return "never"
+	}
+	return s
+}
