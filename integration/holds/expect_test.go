@@ -20,6 +20,8 @@ type expect struct {
 	Accepted []string `yaml:"accepted"`
 	// After is how long after the mark the first order of a kind was sent: "0s..5s".
 	After map[string]string `yaml:"after"`
+	// AtMost bounds how many orders of a kind were sent.
+	AtMost map[string]int `yaml:"atMost"`
 	// Power is what the BMC holds; Machine whether the server runs, whatever it says.
 	Power   protocol.PowerState `yaml:"power"`
 	Machine sim.MachineState    `yaml:"machine"`
@@ -151,6 +153,11 @@ func (e expect) compare(st *state) (wrong []string) {
 			bad("%s", why)
 		}
 	}
+	for kind, most := range e.AtMost {
+		if n := count(st.orders, kind); n > most {
+			bad("%d orders %s, want at most %d", n, kind, most)
+		}
+	}
 	is(bad, "power", st.power, e.Power)
 	is(bad, "read power", st.read, e.Read)
 	is(bad, "machine", st.machine, e.Machine)
@@ -208,6 +215,15 @@ func (want requestIs) compare(name string, r protoapi.RequestStatus, bad func(st
 	if !strings.Contains(r.Report.Reason, want.Reason) {
 		bad("%s: reason %q, want %q", name, r.Report.Reason, want.Reason)
 	}
+}
+
+func count(list []string, want string) (n int) {
+	for _, s := range list {
+		if s == want {
+			n++
+		}
+	}
+	return n
 }
 
 // is compares what was asked about.

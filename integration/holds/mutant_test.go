@@ -30,6 +30,9 @@ func (e expect) mutants() map[string]expect {
 	for kind := range e.After {
 		add("after "+kind, func(m *expect) { m.After[kind] = "1000h..1001h" })
 	}
+	for kind := range e.AtMost {
+		add("at most no "+kind, func(m *expect) { m.AtMost = map[string]int{kind: 0} })
+	}
 	spoil(add, "power", e.Power, func(m *expect) *protocol.PowerState { return &m.Power })
 	spoil(add, "read", e.Read, func(m *expect) *protocol.PowerState { return &m.Read })
 	spoil(add, "restore", e.Restore, func(m *expect) *protocol.RestorePolicy { return &m.Restore })

@@ -3,6 +3,7 @@ package holds
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"time"
 
@@ -118,6 +119,7 @@ type tamperStep struct {
 	Drop     bool              `yaml:"drop"` // the holds are missing
 }
 
+// faultStep changes answers of the BMC; without a path those to resets.
 type faultStep struct {
 	Method  string        `yaml:"method"`
 	Path    string        `yaml:"path"`
@@ -186,7 +188,10 @@ func (s *site) doBMC(st step) error {
 			return s.bmc.SetReach(st.BMC.Reach)
 		}
 	case st.Fault != nil:
-		f := st.Fault
+		f := *st.Fault
+		if f.Path == "" {
+			f.Method, f.Path = http.MethodPost, "/Actions/ComputerSystem.Reset"
+		}
 		s.bmc.Inject(sim.Fault{Method: f.Method, Path: f.Path, Status: f.Status, MessageID: f.ID, Merge: f.Merge, Delay: f.Delay, Perform: f.Perform, Times: f.Times})
 	case st.Heal:
 		s.bmc.ClearFaults()

@@ -56,6 +56,7 @@ type bmcQuirks struct {
 	DropOns         *int           `yaml:"dropOns"`
 	RefuseOnFor     *time.Duration `yaml:"refuseOnFor"`
 	RefuseReset     *string        `yaml:"refuseReset"`
+	OnDelay         *time.Duration `yaml:"onDelay"`
 	OffDelay        *time.Duration `yaml:"offDelay"`
 	AlreadyStatus   *int           `yaml:"alreadyStatus"`
 	Shown           map[string]any `yaml:"shown"` // other words for power states
@@ -92,6 +93,7 @@ func (q bmcQuirks) change(p *sim.Personality) {
 	set(&p.DropOns, q.DropOns)
 	set(&p.RefuseOnFor, q.RefuseOnFor)
 	set(&p.Power.RefuseReset, q.RefuseReset)
+	set(&p.PowerOnDelay, q.OnDelay)
 	set(&p.PowerOffDelay, q.OffDelay)
 	set(&p.AlreadyStatus, q.AlreadyStatus)
 	set(&p.Report.LastReset, q.LastReset)
@@ -179,7 +181,12 @@ func (s section) complete(rows []row) error {
 	var wrong []error
 	seen := map[string]int{}
 	for _, r := range rows {
-		seen[r.ID]++
+		// Further rows of a number have a letter after it.
+		seen[strings.TrimRight(r.ID, "bcdef")]++
+		if id := r.ID; id != strings.TrimRight(id, "bcdef") {
+			seen[strings.TrimRight(id, "bcdef")]--
+			seen[id]++
+		}
 	}
 	for i := 1; i <= s.last; i++ {
 		id := fmt.Sprintf("%s%d", s.prefix, i)
