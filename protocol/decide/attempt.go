@@ -216,7 +216,7 @@ func (p *step) advance() {
 			p.recheckAt(p.watch.Pause) // the BMC asked for more time than we give it
 			return
 		}
-		p.ordered()
+		p.ordered(ActOn, "%s boot", a.Intended)
 		if a.OnSent.IsZero() {
 			a.OnSent = p.now
 			p.happened(protocol.EventPowerOn, "with override %s", a.Intended)
@@ -225,7 +225,7 @@ func (p *step) advance() {
 		a.Epoch = p.rec.Epoch
 		p.dirty = true
 		p.act(Action{Kind: ActOn, Attempt: a.ID})
-	case ActNone, ActDisarm, ActGraceful, ActForceOff:
+	case ActNone, ActDisarm, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard:
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func BenchmarkStep(b *testing.B) {
 	s := given()
 	s.Record.Attempt = &Attempt{ID: "a", State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, ClaimUID: "claim-1", Generation: 1}
-	s.Record.Power, s.Record.Provisioned = protocol.PowerOn, provisionedBy("claim-1")
+	s.Record.Power, s.Record.Seen, s.Record.Provisioned = protocol.PowerOn, protocol.PowerOn, provisionedBy("claim-1")
 	s.Record.Used = map[string]GrantUse{"claim-1/1": {Attempts: 1, Spent: true}}
 	s.Observation = seen(protocol.PowerOn, 0)
 	b.Run("rest", func(b *testing.B) {

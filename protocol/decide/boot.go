@@ -53,10 +53,14 @@ func (p *step) run() {
 	if p.clean() {
 		return
 	}
-	if st := p.rec.Stop; st != nil {
-		// What was sent cannot be called back: the server goes to Off, and starts
-		// again from there.
-		p.stop(st.Mode, p.snap.Settings.SoftTimeout)
+	if st := p.rec.Stop; st != nil || p.trig == triggerOff {
+		// What was sent cannot be called back, and what was asked is done: the server
+		// goes to Off, and starts again from there.
+		mode := protocol.StopSoft
+		if st != nil {
+			mode = st.Mode
+		}
+		p.stop(mode, p.snap.Settings.SoftTimeout)
 		if p.rec.Stop != nil {
 			return
 		}
@@ -87,6 +91,12 @@ func (p *step) run() {
 	}
 	if p.now.Before(p.watch.NextTry) {
 		p.recheckAt(p.watch.NextTry)
+		return
+	}
+	if p.trig == triggerOn && p.rec.Unexpected != nil {
+		p.rec.Unexpected, p.dirty = nil, true // it was asked for, and came by itself
+	}
+	if p.putBack() {
 		return
 	}
 	if done {

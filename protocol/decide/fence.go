@@ -98,11 +98,21 @@ func (p *step) fence() {
 		p.rec.Receipts[h.ID] = protocol.Receipt{
 			HoldID: h.ID, Server: p.snap.Server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
 			PowerEpoch: p.rec.Epoch, StoppedSince: p.watch.OffSince, ConfirmedAt: pr.Last,
-			Reads: pr.Reads, Settle: settle,
+			Reads: pr.Reads, Settle: settle, RestorePolicy: p.guarded(),
 		}
+		p.unconfirm(h)
+		p.plan.Measured.Fenced = append(p.plan.Measured.Fenced, max(0, pr.Last.Sub(h.EnforcedAt)))
 		p.dirty = true
 		p.happened(protocol.EventFenced, "hold %s: Off since %s", h.ID, p.watch.OffSince.UTC().Format(time.RFC3339Nano))
 	}
+}
+
+// guarded is the restore policy that a receipt vouches for.
+func (p *step) guarded() protocol.RestorePolicy {
+	if g := p.rec.Guard; g != nil && g.State == GuardSet {
+		return protocol.RestoreAlwaysOff
+	}
+	return ""
 }
 
 // released notes that a releasing claim's server was proved Off.
@@ -141,10 +151,15 @@ func (p *step) forgetHolds() {
 		live[h.ID] = true
 	}
 	gone := func(id string) bool { return !live[id] }
-	n := len(p.rec.Receipts) + len(p.rec.Violated)
+	count := func() int {
+		return len(p.rec.Receipts) + len(p.rec.Manual) + len(p.rec.Violated) + len(p.rec.Terms)
+	}
+	n := count()
 	maps.DeleteFunc(p.rec.Receipts, func(id string, _ protocol.Receipt) bool { return gone(id) })
+	maps.DeleteFunc(p.rec.Manual, func(id string, _ protocol.Receipt) bool { return gone(id) })
 	maps.DeleteFunc(p.rec.Violated, func(id string, _ time.Time) bool { return gone(id) })
-	if n != len(p.rec.Receipts)+len(p.rec.Violated) {
+	maps.DeleteFunc(p.rec.Terms, func(id string, _ Term) bool { return gone(id) })
+	if n != count() {
 		p.dirty = true
 	}
 }

@@ -221,21 +221,31 @@ func TestHoldVectors(t *testing.T) {
 			y.read(on, 12*sec, nil)
 			y.want(ActGraceful)
 		},
-		"V22 and V23 a reboot that cannot be": func(t *testing.T) {
-			ask := []protocol.Request{{ID: "r", Action: protocol.RequestReboot, NotAfter: at(time.Minute)}}
-			y := story(t, func(s *Snapshot) { s.Intent.Power, s.Requests = protocol.WantOff, ask })
-			y.read(off, 1*sec, nil)
-			if r := y.p.Record.Requests[0]; r.Outcome != protocol.OutcomeRefused || r.Reason == "" {
-				t.Errorf("on a server that shall be Off: %+v", r)
+		"V23 a reboot during a first boot": func(t *testing.T) {
+			for _, any := range []bool{false, true} {
+				y := story(t, nil)
+				y.read(off, 1*sec, nil)
+				y.want(ActArm)
+				y.read(off, 2*sec, y.answered(""))
+				y.want(ActOn)
+				y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestReboot, Mode: protocol.StopHard, AnyPhase: any, NotAfter: at(time.Minute)}}
+				y.read(on, 3*sec, y.answered(""))
+				r := y.p.Record.Requests[0]
+				if !any {
+					y.ended("r", protocol.OutcomeRefused, "a first boot is under way; anyPhase ends it")
+					y.happened(protocol.EventRequestEnded)
+					continue
+				}
+				if r.Outcome != protocol.OutcomePending || y.p.Record.Attempt.Open() || y.p.Record.Used["claim-1/1"].Spent {
+					t.Fatalf("%+v, attempt %+v", r, y.p.Record.Attempt)
+				}
+				y.want(ActForceOff)
+				y.read(off, 5*sec, y.answered(""))
+				y.want(ActArm) // the claim's rules go on: its grant is not spent
+				if a := y.p.Record.Attempt; !a.Network() || a.Number != 2 {
+					t.Errorf("attempt %+v", a)
+				}
 			}
-			y = story(t, nil)
-			y.read(off, 1*sec, nil)
-			y.s.Requests = ask
-			y.read(off, 2*sec, y.answered(""))
-			if r := y.p.Record.Requests[0]; r.Outcome != protocol.OutcomeRefused || r.Reason == "" {
-				t.Errorf("during a first boot: %+v", r)
-			}
-			y.happened(protocol.EventRequestEnded)
 		},
 		"V24 the clock steps back": func(t *testing.T) {
 			y := story(t, hard)

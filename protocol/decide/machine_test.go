@@ -23,6 +23,9 @@ type machine struct {
 	clock     time.Duration // of the BMC, ahead of true time
 	identity  Identity
 
+	policy protocol.RestorePolicy // what is set; own is what people set
+	own    protocol.RestorePolicy
+
 	faults faults
 	// netboot is called when firmware asks the network; it says how long the file
 	// takes, and whether firmware got an answer at all.
@@ -50,11 +53,13 @@ type faults struct {
 	Coerce      bool // Once is stored as Continuous
 	Revert      bool // something else is stored
 	LoseAnswers bool // what was asked is done, and the answer lost
+	NoPolicy    bool // restore policies are unsupported
+	BusyPolicy  bool // and 503 for a while
 	OnDelay     time.Duration
 }
 
 func newMachine() *machine {
-	return &machine{power: protocol.PowerOff, override: disarmed(), identity: Identity{Serial: "S1", MACs: []string{"02:00:00:00:00:01"}}}
+	return &machine{policy: protocol.RestoreAlwaysOn, own: protocol.RestoreAlwaysOn, power: protocol.PowerOff, override: disarmed(), identity: Identity{Serial: "S1", MACs: []string{"02:00:00:00:00:01"}}}
 }
 
 func disarmed() protocol.Override {
@@ -180,6 +185,33 @@ func (m *machine) restart() {
 		m.begun()
 		m.after(20*time.Second, m.boot)
 	}
+}
+
+// mains is an outage of mains power; the BMC forgets an On that it has not done.
+func (m *machine) mains() {
+	on := m.power != protocol.PowerOff
+	m.off()
+	m.onDue = 0
+	if m.policy == protocol.RestoreAlwaysOn || m.policy == protocol.RestoreLastState && on {
+		m.powerOn()
+	}
+}
+
+// setPolicy answers a change of the restore policy; empty only reads it.
+func (m *machine) setPolicy(want protocol.RestorePolicy) (was protocol.RestorePolicy, code protocol.Code) {
+	was = m.policy
+	switch {
+	case m.faults.NoPolicy:
+		return "", protocol.CodeUnsupported
+	case m.faults.BusyPolicy:
+		return "", protocol.CodeUnavailable
+	case want != "":
+		m.policy = want
+	}
+	if m.faults.LoseAnswers {
+		return "", protocol.CodeTimeout
+	}
+	return was, ""
 }
 
 // begun notes when a boot began, by the BMC's clock.

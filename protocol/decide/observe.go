@@ -10,6 +10,8 @@ import (
 func (p *step) observe(o protocol.Observation) {
 	last, epoch, power := p.watch.Last, p.rec.Epoch, p.rec.Power
 	p.watch.Busy = p.snap.Busy
+	p.shows(o)
+	p.silent(o)
 	switch o.Power {
 	case protocol.PowerOff:
 		p.sawOff()
@@ -29,6 +31,7 @@ func (p *step) observe(o protocol.Observation) {
 		p.watch.Proofs = nil
 	}
 	p.watch.Last = o
+	p.contradict()
 }
 
 func (p *step) sawOff() {
@@ -74,12 +77,12 @@ func (p *step) sawRunning(last protocol.Observation, power protocol.PowerState) 
 	}
 	switch {
 	case ours:
-		p.rec.LastPoweredOn = a.OnSent
+		p.poweredOn(a.OnSent, Booted{ClaimUID: a.ClaimUID, Digest: a.Digest})
 		p.rec.Unexpected = nil
 	case !last.StartedAt.IsZero() && last.Power == protocol.PowerOff:
-		p.rec.LastPoweredOn = last.StartedAt
+		p.poweredOn(last.StartedAt, bootedFor(p.snap.Intent))
 	default:
-		p.rec.LastPoweredOn = p.now
+		p.poweredOn(p.now, bootedFor(p.snap.Intent))
 	}
 	if !ours {
 		p.unexpected(protocol.PowerOn)
@@ -106,6 +109,8 @@ func (p *step) violated(h Hold, what string) {
 	}
 	p.rec.Violated[h.ID] = p.now
 	delete(p.rec.Receipts, h.ID)
+	p.unconfirm(h)
+	p.plan.Measured.Violations++
 	p.happened(protocol.EventHoldViolated, "hold %s: %s; a receipt is void", h.ID, what)
 }
 

@@ -27,10 +27,53 @@ func (w *world) want(change func(*protocol.ServerIntent)) {
 	}
 }
 
-func (w *world) hold(mode protocol.StopMode) {
+func (w *world) hold(mode protocol.StopMode) { w.place(protocol.ActiveHold{Mode: mode}) }
+
+// place enforces a hold with the given terms.
+func (w *world) place(h protocol.ActiveHold) (id string) {
 	w.ids++
-	w.holds = append(w.holds, Hold{EnforcedAt: w.clock(), ActiveHold: protocol.ActiveHold{ID: fmt.Sprintf("hold-%d", w.ids), Server: "server-1", Key: "k", Mode: mode}})
+	h.ID, h.Server, h.Key = fmt.Sprintf("hold-%d", w.ids), "server-1", "k"
+	w.holds = append(slices.Clone(w.holds), Hold{EnforcedAt: w.clock(), ActiveHold: h})
+	w.enforced[h.ID] = w.now
 	w.poke()
+	return h.ID
+}
+
+// terms draws what a hold may say beside its mode, also what no agent knows.
+func terms(t *rapid.T, mode protocol.StopMode) protocol.ActiveHold {
+	return protocol.ActiveHold{
+		Mode:                rapid.SampledFrom([]protocol.StopMode{mode, mode, "medium", ""}).Draw(t, "word"),
+		TTL:                 time.Duration(rapid.SampledFrom([]int{0, -1, 1, 2, 10}).Draw(t, "ttl")) * time.Minute,
+		OnExpiry:            rapid.SampledFrom([]protocol.OnExpiry{"", protocol.ExpiryKeep, protocol.ExpiryRelease, protocol.ExpiryRelease, "later"}).Draw(t, "onExpiry"),
+		ForceDuringFirmware: rapid.Bool().Draw(t, "force"),
+	}
+}
+
+// confirm adds an operator's word to a hold.
+func (w *world) confirm(i int) {
+	w.holds = slices.Clone(w.holds)
+	w.holds[i].ConfirmedDown = &protocol.Confirmation{By: "ann", Reason: "cable pulled", At: w.clock()}
+	w.poke()
+}
+
+// work marks firmware work from now on; 0 ends it.
+func (w *world) work(d time.Duration) {
+	w.firmware = nil
+	if d > 0 {
+		w.firmware = &protocol.FirmwareWork{By: "ann", Reason: "BIOS", Since: w.hubTime(), NotAfter: w.hubTime().Add(d)}
+	}
+	w.poke()
+}
+
+// mains is an outage of mains power.
+func (w *world) mains() {
+	if w.m.power != protocol.PowerOff {
+		w.w.unseenOff = true
+	}
+	w.m.mains()
+	if w.m.power != protocol.PowerOff {
+		w.w.blind, w.w.outside = true, true
+	}
 }
 
 func (w *world) release(i int) {
@@ -68,7 +111,26 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				})
 			}
 		},
-		"hold": func(t *rapid.T) { w.hold(stop.Draw(t, "mode")) },
+		"hold":            func(t *rapid.T) { w.hold(stop.Draw(t, "mode")) },
+		"hold with terms": func(t *rapid.T) { w.place(terms(t, stop.Draw(t, "mode"))) },
+		"confirm down": func(t *rapid.T) {
+			if n := len(w.holds); n > 0 {
+				w.confirm(rapid.IntRange(0, n-1).Draw(t, "hold"))
+			}
+		},
+		"firmware work": func(t *rapid.T) {
+			w.work(time.Duration(rapid.SampledFrom([]int{0, 5, 60, 600}).Draw(t, "seconds")) * time.Second)
+		},
+		"firmware work in a call": func(*rapid.T) {
+			w.midCall = func() { w.work(time.Minute) }
+		},
+		"mains fails": func(*rapid.T) { w.mains() },
+		"restore policy": func(t *rapid.T) {
+			p := rapid.SampledFrom([]protocol.RestorePolicy{protocol.RestoreAlwaysOn, protocol.RestoreAlwaysOff, protocol.RestoreLastState}).Draw(t, "policy")
+			if w.record().Guard == nil && w.m.policy == w.m.own { // else people and agent would undo each other
+				w.m.policy, w.m.own = p, p
+			}
+		},
 		"hold in a call": func(t *rapid.T) {
 			mode := stop.Draw(t, "mode")
 			w.midCall = func() { w.hold(mode) }
@@ -154,6 +216,7 @@ func (w *world) request(t *rapid.T, action protocol.RequestAction, mode protocol
 	r := protocol.Request{
 		ID: fmt.Sprintf("request-%d", w.ids), Server: "server-1", Action: action, Mode: mode,
 		NotAfter:    w.hubTime().Add(time.Duration(rapid.IntRange(-5, 60).Draw(t, "ahead")) * time.Second),
+		AnyPhase:    rapid.Bool().Draw(t, "anyPhase"),
 		Incarnation: rapid.SampledFrom([]string{w.incarnation, w.incarnation, w.incarnation, "", "disk-x"}).Draw(t, "given"),
 	}
 	w.requests = append(slices.Clone(w.requests), r)
@@ -180,7 +243,7 @@ func drawFaults(t *rapid.T) (f faults) {
 	shown := rapid.SampledFrom([]protocol.PowerState{"", "", "", protocol.PowerUnknown, protocol.PowerUnreachable, protocol.PowerPoweringOff})
 	f.Shown = shown.Draw(t, "shown")
 	f.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
-	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.Coerce, &f.Revert, &f.LoseAnswers} {
+	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.Coerce, &f.Revert, &f.LoseAnswers, &f.NoPolicy, &f.BusyPolicy} {
 		*b = rapid.IntRange(0, 5).Draw(t, "fault") == 0
 	}
 	return f
@@ -210,6 +273,7 @@ func properties(t *testing.T) {
 		t.Repeat(w.actions())
 		w.m.faults, w.midCall, w.crashIn, w.local, w.heard = faults{}, nil, 0, true, true
 		w.requests = nil
+		w.work(0)
 		w.identify()
 		if len(w.holds) > 0 && w.offset != 0 {
 			w.run(20 * time.Minute) // until the clock has passed what it was
@@ -254,9 +318,12 @@ func (w *world) well() bool {
 	}
 	// What another party armed is not ours to clear.
 	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe)
+	if len(w.holds) == 0 && (rec.Guard != nil || w.m.policy != w.m.own) {
+		return false
+	}
 	switch {
 	case len(w.holds) > 0:
-		return off && len(rec.Receipts) == len(w.holds)
+		return off && len(rec.Receipts) == len(w.holds) && len(rec.Manual) == 0
 	case w.intent == nil || w.intent.ClaimUID == "":
 		return true
 	case w.intent.Releasing:
@@ -272,7 +339,7 @@ func (w *world) well() bool {
 
 // stuck says whether a condition tells an operator what to do.
 func (w *world) stuck() bool {
-	if len(w.holds) > 0 || w.intent == nil || w.intent.Releasing || w.intent.Power != protocol.WantOn {
+	if len(w.holds) > 0 || w.record().Guard != nil || w.m.policy != w.m.own || w.intent == nil || w.intent.Releasing || w.intent.Power != protocol.WantOn {
 		return false // stopping needs nobody
 	}
 	return slices.ContainsFunc(w.conds, func(c protocol.ConditionState) bool {

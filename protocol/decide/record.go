@@ -16,12 +16,18 @@ type Record struct {
 	Power protocol.PowerState `json:"power,omitempty"`
 	// Epoch counts power-ons, caused or merely observed.
 	Epoch uint64 `json:"epoch"`
+	// Seen is what the BMC showed last, whatever it was.
+	Seen protocol.PowerState `json:"seen,omitempty"`
 	// LastPoweredOn is before the last power-on: everything that ran before it
-	// was stopped (seed 002, lastPoweredOn).
+	// was stopped (seed 002, lastPoweredOn). Booted says for what that was; nil in
+	// records of releases that did not note it.
 	LastPoweredOn time.Time `json:"lastPoweredOn,omitzero"`
-	// PendingRebootSince is when the last hold or reboot was taken up while the
-	// server was on (seed 002, pendingRebootSince).
+	Booted        *Booted   `json:"booted,omitempty"`
+	// PendingRebootSince is when the first hold or reboot since the last power-on was
+	// taken up while the server was on (seed 002, pendingRebootSince). Pending says
+	// that it is later than LastPoweredOn.
 	PendingRebootSince time.Time   `json:"pendingRebootSince,omitzero"`
+	Pending            bool        `json:"pending,omitempty"`
 	Unexpected         *Unexpected `json:"unexpected,omitempty"`
 	Stop               *Stop       `json:"stop,omitempty"`
 	Attempt            *Attempt    `json:"attempt,omitempty"`
@@ -30,6 +36,13 @@ type Record struct {
 	Provisioned *protocol.Provisioned `json:"provisioned,omitempty"`
 	// Receipts are by hold id. A receipt leaves with its hold, or when revoked.
 	Receipts map[string]protocol.Receipt `json:"receipts,omitempty"`
+	// Manual are receipts on an operator's word, by hold id, where there is none from
+	// reads. They prove nothing.
+	Manual map[string]protocol.Receipt `json:"manual,omitempty"`
+	// Terms are of the holds that have a time to live.
+	Terms map[string]Term `json:"terms,omitempty"`
+	// Guard is nil where the BMC's restore policy is its own.
+	Guard *Guard `json:"guard,omitempty"`
 	// Violated says when a held server was last seen on, by hold id.
 	Violated map[string]time.Time `json:"violated,omitempty"`
 	Requests []RequestState       `json:"requests,omitempty"`
@@ -125,6 +138,13 @@ type RequestState struct {
 	Outcome    protocol.Outcome `json:"outcome"`
 	EndedAt    time.Time        `json:"endedAt,omitzero"`
 	Reason     string           `json:"reason,omitempty"`
+	// ClaimUID is the claim under which it was accepted, and with which it ends; empty
+	// without one.
+	ClaimUID string `json:"claimUID,omitempty"`
+	// Behind says that it waits for holds or firmware work; From is when it last
+	// ceased to, and requestLimit runs from there.
+	Behind bool      `json:"behind,omitempty"`
+	From   time.Time `json:"from,omitzero"`
 }
 
 // clone copies everything that a step may change.
@@ -150,6 +170,16 @@ func (r Record) clone() Record {
 	c.Used = maps.Clone(r.Used)
 	c.Receipts = maps.Clone(r.Receipts)
 	c.Violated = maps.Clone(r.Violated)
+	c.Manual = maps.Clone(r.Manual)
+	c.Terms = maps.Clone(r.Terms)
+	if r.Guard != nil {
+		v := *r.Guard
+		c.Guard = &v
+	}
+	if r.Booted != nil {
+		v := *r.Booted
+		c.Booted = &v
+	}
 	c.Requests = slices.Clone(r.Requests)
 	c.Conditions = slices.Clone(r.Conditions)
 	return c

@@ -37,6 +37,10 @@ func Renew(now time.Time, r Record) (Record, []protocol.Event) {
 			happened = append(happened, e)
 		}
 	}
+	c.Pending = false // a hold that lies marks it again
+	if g := c.Guard; g != nil && g.State == GuardSet {
+		g.State = GuardKnown // it may have been put back since
+	}
 	if a := c.Attempt; a.Open() && a.Network() {
 		a.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
 		if a.State == protocol.AttemptFetched {

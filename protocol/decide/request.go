@@ -52,6 +52,9 @@ const outcomeWaits protocol.Outcome = "waits"
 func (p *step) accept(r protocol.Request) (RequestState, bool) {
 	s := RequestState{Request: r, AcceptedAt: p.now}
 	in := p.snap.Intent
+	if in != nil {
+		s.ClaimUID = in.ClaimUID
+	}
 	pre := (r.Precondition.Power == "" || r.Precondition.Power == p.watch.Last.Power) &&
 		(r.Precondition.ClaimUID == "" || in != nil && r.Precondition.ClaimUID == in.ClaimUID)
 	a := p.rec.Attempt
@@ -64,12 +67,15 @@ func (p *step) accept(r protocol.Request) (RequestState, bool) {
 	default:
 		t = hourPassed
 	}
-	s.Outcome, s.Reason = acceptRule(p.snap.foreign(r.Incarnation), t, r.Action, pre, p.wanted(), network)
+	claim := claimWants(p.wanted())
+	if in != nil && in.Releasing {
+		claim = claimEnds
+	}
+	s.Outcome, s.Reason = acceptRule(p.snap.foreign(r.Incarnation), t, r.Action, pre, claim, network, r.AnyPhase)
 	switch s.Outcome {
 	case outcomeWaits:
 		return s, false
 	case protocol.OutcomePending:
-		p.rec.PendingRebootSince = p.now
 	default:
 		p.end(&s, s.Outcome, s.Reason)
 	}
@@ -84,25 +90,47 @@ func (p *step) wanted() protocol.Power {
 	return ""
 }
 
+// claimed is what a server's claim says to a one-shot.
+type claimed string
+
+const (
+	claimAbsent claimed = "none"
+	claimOn     claimed = "On"
+	claimOff    claimed = "Off"
+	claimEnds   claimed = "ends" // or the request was accepted under one that is gone
+)
+
+func claimWants(want protocol.Power) claimed {
+	switch want {
+	case protocol.WantOn:
+		return claimOn
+	case protocol.WantOff:
+		return claimOff
+	}
+	return claimAbsent
+}
+
 // acceptRule is the table of one-shots. The first row that fits decides.
 //
-//	given   | hub     | action    | pre | claim | boot    | outcome
-//	foreign | *       | *         | *   | *     | *       | unknown
-//	own     | unknown | *         | *   | *     | *       | waits
-//	own     | passed  | *         | *   | *     | *       | expired
-//	own     | ahead   | other     | *   | *     | *       | refused
-//	own     | ahead   | *         | no  | *     | *       | refused
-//	own     | ahead   | reboot    | yes | none  | *       | refused
-//	own     | ahead   | reboot    | yes | Off   | *       | refused
-//	own     | ahead   | reboot    | yes | On    | network | refused
-//	own     | ahead   | reboot    | yes | On    | other   | pending
-//	own     | ahead   | power-off | yes | On    | *       | refused
-//	own     | ahead   | power-off | yes | *     | *       | pending
+//	given   | hub     | action    | pre | claim | boot    | any | outcome
+//	foreign | *       | *         | *   | *     | *       | *   | unknown
+//	own     | unknown | *         | *   | *     | *       | *   | waits
+//	own     | passed  | *         | *   | *     | *       | *   | expired
+//	own     | ahead   | other     | *   | *     | *       | *   | refused
+//	own     | ahead   | *         | no  | *     | *       | *   | refused
+//	own     | ahead   | *         | yes | ends  | *       | *   | refused
+//	own     | ahead   | power-off | yes | On    | *       | *   | refused
+//	own     | ahead   | power-off | yes | *     | *       | *   | pending
+//	own     | ahead   | reboot    | yes | none  | *       | no  | refused
+//	own     | ahead   | reboot    | yes | On    | network | no  | refused
+//	own     | ahead   | reboot    | yes | *     | *       | *   | pending
 //
 // A request that was given to an earlier incarnation may have been done by it
 // (P9). Until the hub was heard, the agent's disk may be an old copy, and nobody
-// knows what time it is.
-func acceptRule(foreign bool, t hour, action protocol.RequestAction, pre bool, want protocol.Power, network bool) (protocol.Outcome, string) {
+// knows what time it is. any is anyPhase: it lets a reboot stop a server without a
+// claim, and end a first boot. Holds and firmware work are no reason to refuse: the
+// request waits behind them.
+func acceptRule(foreign bool, t hour, action protocol.RequestAction, pre bool, claim claimed, network, anyPhase bool) (protocol.Outcome, string) {
 	reboot, off := action == protocol.RequestReboot, action == protocol.RequestPowerOff
 	switch {
 	case foreign:
@@ -115,25 +143,25 @@ func acceptRule(foreign bool, t hour, action protocol.RequestAction, pre bool, w
 		return protocol.OutcomeRefused, "unknown action"
 	case !pre:
 		return protocol.OutcomeRefused, "its precondition does not hold"
-	case off && want == protocol.WantOn:
+	case claim == claimEnds:
+		return protocol.OutcomeRefused, endsWithClaim
+	case off && claim == claimOn:
 		return protocol.OutcomeRefused, wantsOn
 	case off:
 		return protocol.OutcomePending, ""
-	case want == "":
-		return protocol.OutcomeRefused, "the server has no claim, so nothing says what it boots"
-	case want == protocol.WantOff:
-		return protocol.OutcomeRefused, "its claim wants the server Off"
-	case network:
-		return protocol.OutcomeRefused, "a first boot is under way"
-	default:
-		return protocol.OutcomePending, ""
+	case claim == claimAbsent && !anyPhase:
+		return protocol.OutcomeRefused, "the server has no claim, so nothing says what it boots; anyPhase stops it all the same"
+	case claim == claimOn && network && !anyPhase:
+		return protocol.OutcomeRefused, "a first boot is under way; anyPhase ends it"
 	}
+	return protocol.OutcomePending, ""
 }
 
 const (
 	notBegun       = "its notAfter passed before it was begun"
 	givenToEarlier = "was given to an earlier disk of this agent"
 	wantsOn        = "its claim wants the server On: change the claim's power"
+	endsWithClaim  = "the claim ends"
 )
 
 // asked says what pending requests still ask of the server's power, and how: a
@@ -154,61 +182,4 @@ func (p *step) asked() (a asked, mode protocol.StopMode) {
 		}
 	}
 	return a, mode
-}
-
-// follow moves accepted requests along by what was read.
-func (p *step) follow() {
-	o := p.watch.Last
-	for i := range p.rec.Requests {
-		s := &p.rec.Requests[i]
-		if s.Outcome != protocol.OutcomePending {
-			continue
-		}
-		if s.StoppedAt.IsZero() && o.Power == protocol.PowerOff && o.StartedAt.After(s.AcceptedAt) && !p.awaitQuiet() {
-			s.StoppedAt, s.Epoch = o.ReadAt, p.rec.Epoch
-			p.dirty = true
-		}
-		off := s.Action == protocol.RequestPowerOff
-		switch {
-		case s.StoppedAt.IsZero() && !p.watch.Stopping && p.passed(s.NotAfter) && o.Power != "":
-			p.late(s)
-		case off && !s.StoppedAt.IsZero():
-			p.end(s, protocol.OutcomeDone, "")
-		case off && p.wanted() == protocol.WantOn && len(p.snap.Holds) == 0:
-			p.end(s, protocol.OutcomeRefused, wantsOn) // since it was accepted
-		case !s.StoppedAt.IsZero() && o.Power == protocol.PowerOn && p.rec.Epoch > s.Epoch:
-			if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOn {
-				// Not by our On, so nobody knows what it boots; an operator resumes it.
-				p.end(s, protocol.OutcomeUnknown, "something else powered the server on")
-				break
-			}
-			p.end(s, protocol.OutcomeDone, "")
-		case p.now.Sub(s.AcceptedAt) > requestLimit && len(p.snap.Holds) == 0:
-			p.end(s, protocol.OutcomeUnknown, "it did not end within "+requestLimit.String())
-		}
-	}
-}
-
-// passed says whether the hub's clock is known to be there.
-func (p *step) passed(t time.Time) bool {
-	hub := p.snap.HubTime
-	return !hub.IsZero() && !hub.Before(t)
-}
-
-// late ends a request that was accepted in time and for which this run of the agent
-// has sent nothing: the agent was away, or something stood before it. A stop of an
-// earlier run may have been sent or not; it is not sent hours later.
-func (p *step) late(s *RequestState) {
-	if p.rec.Stop == nil {
-		p.end(s, protocol.OutcomeExpired, notBegun)
-		return
-	}
-	p.end(s, protocol.OutcomeUnknown, "the agent was away while the server was stopped")
-	p.endStop()
-}
-
-func (p *step) end(s *RequestState, outcome protocol.Outcome, reason string) {
-	e := s.end(p.now, outcome, reason)
-	p.dirty = true
-	p.happened(e.Code, "%s", e.Message)
 }

@@ -82,27 +82,33 @@ func (p *step) reset(o protocol.Observation, last protocol.Observation, epoch ui
 		p.rec.LastReset = is
 		p.dirty = true
 	}
-	ordered := p.rec.Ordered
-	ours := p.rec.Attempt.Open() || p.rec.Stop != nil || !ordered.IsZero() && o.StartedAt.Sub(ordered) < resetQuiet
+	ordered, a := p.rec.Ordered, p.rec.Attempt
+	ours := a.Open() || p.rec.Stop != nil || !ordered.IsZero() && o.StartedAt.Sub(ordered) < resetQuiet
 	if !resetRule(movedOf(was, is), p.rec.Epoch != epoch || p.rec.Power != power, ours) {
 		return
 	}
-	p.rec.Epoch++
-	p.rec.LastPoweredOn = p.now
-	if !last.StartedAt.IsZero() {
-		p.rec.LastPoweredOn = last.StartedAt
+	p.watch.OffSince, p.watch.Proofs = time.Time{}, nil
+	if len(p.rec.Receipts) == 0 {
+		switch {
+		case p.work:
+			return // it resets servers
+		case a != nil && !a.OnPending.IsZero(): // our On, whose effect nobody saw
+			p.rec.Epoch++
+			p.poweredOn(a.OnSent, Booted{ClaimUID: a.ClaimUID, Digest: a.Digest})
+			a.OnPending = time.Time{}
+			return
+		}
 	}
+	p.rec.Epoch++
+	since := p.now
+	if !last.StartedAt.IsZero() {
+		since = last.StartedAt
+	}
+	p.poweredOn(since, bootedFor(p.snap.Intent))
 	p.rec.Unexpected = &Unexpected{At: p.now, To: o.Power}
 	p.dirty = true
 	p.happened(protocol.EventUnexpected, "the server was reset without an order; it is %s", o.Power)
 	for _, h := range p.snap.Holds {
 		p.violated(h, "the server was on since the last read")
 	}
-	p.watch.OffSince, p.watch.Proofs = time.Time{}, nil
-}
-
-// ordered notes that a reset is about to be sent.
-func (p *step) ordered() {
-	p.rec.Ordered = p.now
-	p.dirty = true
 }

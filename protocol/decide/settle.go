@@ -28,7 +28,7 @@ func (p *step) settle() {
 }
 
 func (p *step) derive() {
-	s := p.snap
+	s := &p.snap
 	if !s.Synced {
 		p.raise(protocol.CondNotSynced, "")
 	}
@@ -36,15 +36,14 @@ func (p *step) derive() {
 		p.raise(protocol.CondServerMissing, "")
 	}
 	if len(s.Holds) > 0 {
-		var keys []string
 		for _, h := range s.Holds {
-			keys = append(keys, h.Key)
 			if h.Missing {
 				p.raise(protocol.CondHoldMissing, "hold %s", h.ID)
 			}
 		}
-		p.raise(protocol.CondHeld, "by %s", strings.Join(keys, ", "))
+		p.raise(protocol.CondHeld, "by %s", p.keys())
 	}
+	p.deriveGuard()
 	if len(p.rec.Violated) > 0 {
 		p.raise(protocol.CondHoldViolated, "")
 	}

@@ -30,6 +30,13 @@ type Snapshot struct {
 	Echo *protocol.Provisioned
 	// Artefacts says whether everything that the boot needs is local and verified.
 	Artefacts Artefacts
+	// Firmware is work that was marked as not to be interrupted, also where the newest
+	// document leaves the server out.
+	Firmware *protocol.FirmwareWork
+	// CanGuard says whether the driver offers a power restore policy at all.
+	CanGuard bool
+	// Uptime is how long the agent has run, by a clock that nobody sets.
+	Uptime time.Duration
 	// BMCError is set where the BMC cannot even be asked (no credentials).
 	BMCError *protocol.ConditionState
 
@@ -101,6 +108,13 @@ type Watch struct {
 	LastReset time.Time
 	// Busy says that the last read failed because the BMC asked for a pause.
 	Busy bool
+	// SilentSince is the first of the present run of reads that got no answer.
+	SilentSince time.Time
+	// Waiting says that the last step waited for firmware work.
+	Waiting bool
+	// Counted is the Uptime up to which the times to live were counted, by hold id.
+	Counted map[string]time.Duration
+	Guard   GuardWatch
 }
 
 // Proof is an unbroken run of reads of exactly Off that were begun after a
@@ -125,6 +139,8 @@ type Result struct {
 	Stored, Read protocol.Override
 	Outcome      protocol.BootOutcome
 	Where, Text  string
+	// Policy is what ActReadPolicy read; empty is one that is not known.
+	Policy protocol.RestorePolicy
 }
 
 // Event is a piece of evidence about one server.
@@ -148,7 +164,8 @@ type Plan struct {
 	Fetch bool
 	// Expire are the holds that end now because their time to live is over; they end
 	// in the same transaction that writes Record.
-	Expire []protocol.Release
+	Expire   []protocol.Release
+	Measured Measured
 	// Happened are events for the hub, in order.
 	Happened []protocol.Event
 	// RecheckAt is when to read the BMC and decide again, at the latest.
@@ -166,11 +183,25 @@ const (
 	ActOn       ActionKind = "on"
 	ActGraceful ActionKind = "graceful-shutdown"
 	ActForceOff ActionKind = "force-off"
+	// What a server does when mains power returns: read, set while held, and put back.
+	ActReadPolicy ActionKind = "read-restore-policy"
+	ActGuard      ActionKind = "guard"
+	ActUnguard    ActionKind = "unguard"
 )
+
+// Measured is what a plan adds to the agent's metrics.
+type Measured struct {
+	Fenced      []time.Duration // from Enforced to the receipt, for each new one
+	Violations  int
+	Escalations int // soft stops that became hard
+}
 
 // Action is the one action of a plan.
 type Action struct {
 	Kind     ActionKind
 	Attempt  string
 	Override protocol.Override
+	Policy   protocol.RestorePolicy
+	// Within bounds the call, where a read must not wait for it; 0 does not.
+	Within time.Duration
 }

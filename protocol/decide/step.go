@@ -17,6 +17,8 @@ type step struct {
 	plan  Plan
 	dirty bool
 	conds []protocol.ConditionState
+	work  bool      // firmware work is marked now
+	trig  triggered // see triggerRule
 }
 
 // Step decides what to do with one server now. It is a pure function: the same
@@ -28,6 +30,7 @@ func Step(now time.Time, s Snapshot) Plan {
 	p.plan.Action.Kind = ActNone
 	p.rec.Server = s.Server
 
+	p.work = Working(s.Firmware, s.HubTime, now)
 	p.steady()
 	p.forgetHolds()
 	if s.Result != nil {
@@ -41,8 +44,10 @@ func Step(now time.Time, s Snapshot) Plan {
 		p.evidence(e)
 	}
 	if !s.Passive {
+		p.terms()
 		p.requests()
 		p.follow()
+		p.trigger()
 		p.pursue()
 		p.settle()
 		p.pace()
@@ -76,8 +81,10 @@ func (p *step) steady() {
 	}
 	for i := range p.rec.Requests {
 		back(&p.rec.Requests[i].AcceptedAt)
+		back(&p.rec.Requests[i].From)
 	}
 	back(&p.rec.Ordered)
+	back(&p.rec.PendingRebootSince)
 }
 
 // pace leaves a BMC alone for as long as it asked, or as it is not asked anyway: until
@@ -95,6 +102,7 @@ func (p *step) result(r Result) {
 	if r.Code == "" {
 		p.forgive(r.Action)
 	}
+	p.answered(r)
 	switch r.Action {
 	case ActArm, ActDisarm:
 		p.armResult(r)
@@ -102,6 +110,8 @@ func (p *step) result(r Result) {
 		p.onResult(r)
 	case ActGraceful, ActForceOff:
 		p.stopResult(r)
+	case ActReadPolicy, ActGuard, ActUnguard:
+		p.guardResult(r)
 	case ActNone:
 	}
 }
@@ -115,18 +125,23 @@ func (p *step) pursue() {
 		releasing, want = in.Releasing, in.Power
 	}
 	asked, askedMode := p.asked()
-	held := len(p.snap.Holds) > 0
-	g := goal(p.snap.Synced, held, releasing, asked, want)
+	held := holdingOf(p.snap.Holds)
+	g := goal(p.snap.Synced, held, p.work, releasing, asked, want)
 	if p.watch.Last.Power == "" {
 		p.recheck(0)
 		return
 	}
-	if p.snap.HubTime.IsZero() && g == GoalStop && goal(p.snap.Synced, held, releasing, askedNothing, want) != GoalStop {
+	if p.snap.HubTime.IsZero() && g == GoalStop && goal(p.snap.Synced, held, p.work, releasing, askedNothing, want) != GoalStop {
 		// On a disk that was rolled back it would be the same one-shot again. Neither
 		// is the server brought back to run: the stop may be under way.
 		p.raise(protocol.CondAwaitingHub, "%s", asked)
 		return
 	}
+	if g == GoalWait {
+		p.wait(releasing)
+		return
+	}
+	p.resume()
 	if g != GoalRun && p.rec.Attempt.Open() {
 		p.abandon(p.why(g, releasing, asked))
 	}
@@ -139,6 +154,7 @@ func (p *step) pursue() {
 		mode, timeout := p.holdMode()
 		p.stop(mode, timeout)
 		p.fence()
+		p.confirm()
 	case GoalStop:
 		mode := protocol.StopSoft
 		if asked != askedNothing {
@@ -152,6 +168,10 @@ func (p *step) pursue() {
 		p.run()
 	case GoalLeave:
 		p.endStop()
+		if p.snap.Synced {
+			p.withdraw()
+		}
+	case GoalWait:
 	}
 	if g != GoalRun && p.plan.Action.Kind == ActNone {
 		p.disarm()
@@ -159,6 +179,7 @@ func (p *step) pursue() {
 	if p.plan.Action.Kind == ActNone {
 		p.lasting()
 	}
+	p.guard()
 }
 
 func (p *step) why(g Goal, releasing bool, a asked) string {
@@ -186,7 +207,7 @@ func (p *step) holdMode() (protocol.StopMode, time.Duration) {
 			mode = protocol.StopHard
 		}
 		t := h.SoftTimeout
-		if t == 0 {
+		if t <= 0 {
 			t = p.snap.Settings.SoftTimeout
 		}
 		if timeout == 0 || t < timeout {
@@ -213,6 +234,11 @@ func (p *step) happened(code protocol.EventCode, format string, args ...any) {
 	p.plan.Happened = append(p.plan.Happened, protocol.Event{
 		At: p.now, Server: p.snap.Server, Code: code, Message: fmt.Sprintf(format, args...),
 	})
+}
+
+// had says whether a condition was so before the step.
+func (p *step) had(code protocol.ConditionCode) bool {
+	return slices.ContainsFunc(p.rec.Conditions, func(c protocol.ConditionState) bool { return c.Code == code })
 }
 
 func (p *step) raise(code protocol.ConditionCode, format string, args ...any) {

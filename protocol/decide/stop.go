@@ -96,9 +96,6 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	}
 	if p.rec.Stop == nil {
 		p.rec.Stop = &Stop{Mode: mode, Since: p.now}
-		if p.rec.Power == protocol.PowerOn {
-			p.rec.PendingRebootSince = p.now
-		}
 		p.dirty = true
 		p.happened(protocol.EventStopping, "%s", mode)
 	}
@@ -116,12 +113,15 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	switch act {
 	case ActGraceful:
 		st.Graceful = p.now
-		p.ordered()
+		p.ordered(act, "%s", p.keys())
 	case ActForceOff:
+		if !st.Graceful.IsZero() && st.Forced.IsZero() {
+			p.plan.Measured.Escalations++
+		}
 		st.Forced = p.now
 		st.ForceCount++
-		p.ordered()
-	case ActNone, ActArm, ActDisarm, ActOn:
+		p.ordered(act, "%s", p.keys())
+	case ActNone, ActArm, ActDisarm, ActOn, ActReadPolicy, ActGuard, ActUnguard:
 	}
 	p.act(Action{Kind: act})
 	p.watch.Stopping = true

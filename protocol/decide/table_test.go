@@ -110,15 +110,20 @@ var yesno = []string{"yes", "no"}
 
 func none([]string) []string { return nil }
 
+// power reads the word of a claim's power.
+func power(word string) protocol.Power {
+	if word == "none" {
+		return ""
+	}
+	return protocol.Power(word)
+}
+
 func TestGoalTable(t *testing.T) {
-	readTable(t, "goal.go", "goal").check(t, [][]string{yesno, yesno, yesno, words(askedNothing, askedReboot, askedOff), {"On", "Off", "none"}}, 1, none,
-		func(in []string) []string {
-			want := protocol.Power(in[4])
-			if want == "none" {
-				want = ""
-			}
-			return words(goal(in[0] == "yes", in[1] == "yes", in[2] == "yes", asked(in[3]), want))
-		})
+	readTable(t, "goal.go", "goal").check(t, [][]string{
+		yesno, words(holdsNone, holdsPlain, holdsForced), yesno, yesno, words(askedNothing, askedReboot, askedOff), {"On", "Off", "none"},
+	}, 1, none, func(in []string) []string {
+		return words(goal(in[0] == "yes", holding(in[1]), in[2] == "yes", in[3] == "yes", asked(in[4]), power(in[5])))
+	})
 }
 
 func TestStopTable(t *testing.T) {
@@ -159,22 +164,6 @@ func TestPhaseTable(t *testing.T) {
 		[][]string{words(claimNone, claimBound, claimReleasing), yesno, yesno}, 1, none,
 		func(in []string) []string {
 			return words(phaseRule(claimState(in[0]), in[1] == "yes", in[2] == "yes"))
-		})
-}
-
-func TestAcceptTable(t *testing.T) {
-	readTable(t, "request.go", "acceptRule").check(t,
-		[][]string{{"own", "foreign"}, words(hourUnknown, hourAhead, hourPassed), words(protocol.RequestReboot, protocol.RequestPowerOff, "other"), yesno, {"none", "On", "Off"}, {"network", "other"}}, 1, none,
-		func(in []string) []string {
-			want := protocol.Power(in[4])
-			if want == "none" {
-				want = ""
-			}
-			o, reason := acceptRule(in[0] == "foreign", hour(in[1]), protocol.RequestAction(in[2]), in[3] == "yes", want, in[5] == "network")
-			if (o == protocol.OutcomePending || o == outcomeWaits) != (reason == "") {
-				t.Errorf("%v: an end has a reason, and nothing else has: %q", in, reason)
-			}
-			return words(o)
 		})
 }
 

@@ -16,7 +16,7 @@ func given() Snapshot {
 	w.claim(3)
 	return Snapshot{
 		Server: "server-1", Synced: true, Intent: w.intent, Grant: w.grant, Settings: w.settings(),
-		HubTime: at(0), Incarnation: "disk-1", Artefacts: Artefacts{Local: true}, Record: Record{Server: "server-1"}, NewID: "id", NewToken: "token",
+		HubTime: at(0), Incarnation: "disk-1", Artefacts: Artefacts{Local: true}, CanGuard: true, Record: Record{Server: "server-1"}, NewID: "id", NewToken: "token",
 	}
 }
 
@@ -43,6 +43,10 @@ type play struct {
 	// bmc is the override that the BMC holds; keeps is a BMC that keeps it On.
 	bmc   protocol.Override
 	keeps bool
+	// policy is what the BMC does when mains power returns; the play answers what is
+	// asked and written of it. rude is what it answers instead.
+	policy protocol.RestorePolicy
+	rude   protocol.Code
 }
 
 func story(t *testing.T, change func(*Snapshot)) *play {
@@ -51,7 +55,7 @@ func story(t *testing.T, change func(*Snapshot)) *play {
 	if change != nil {
 		change(&s)
 	}
-	return &play{t: t, s: s}
+	return &play{t: t, s: s, policy: protocol.RestoreAlwaysOn}
 }
 
 // read steps with a read begun after d, and the given result of the last action.
@@ -62,10 +66,43 @@ func (y *play) read(p protocol.PowerState, d time.Duration, r *Result) Plan {
 		y.bmc = protocol.Override{} // firmware took it
 	}
 	y.s.Observation.Override = y.bmc
+	y.step(d)
+	happened := y.p.Happened
+	for n := 0; y.guards(d); n++ {
+		if n > 2 {
+			y.t.Fatal("the restore policy is written again and again")
+		}
+		happened = append(happened, y.p.Happened...)
+	}
+	y.p.Happened = happened
+	return y.p
+}
+
+func (y *play) step(d time.Duration) {
+	y.s.Uptime = d - worldBefore
 	y.p = Step(at(d), y.s)
 	y.s.Record, y.s.Watch = y.p.Record, y.p.Watch
 	y.s.Observation, y.s.Result, y.s.Events = nil, nil, nil
-	return y.p
+}
+
+// worldBefore is before any story begins: its agent started then.
+const worldBefore = -24 * time.Hour
+
+// guards answers what the plan wants of the restore policy, and steps again.
+func (y *play) guards(d time.Duration) bool {
+	k := y.p.Action.Kind
+	switch k {
+	case ActReadPolicy, ActGuard, ActUnguard:
+	default:
+		return false
+	}
+	r := Result{Action: k, At: at(d), Policy: y.policy, Code: y.rude}
+	if k != ActReadPolicy && y.rude == "" {
+		y.policy = y.p.Action.Policy
+	}
+	y.s.Result = &r
+	y.step(d)
+	return true
 }
 
 // restart is a crash of the agent: what was not on disk is gone.
@@ -83,6 +120,18 @@ func (y *play) receipt(id string, want bool) {
 	if _, got := y.p.Record.Receipts[id]; got != want {
 		y.t.Fatalf("receipt of %s: %t, want %t", id, got, want)
 	}
+}
+
+func (y *play) ended(id string, outcome protocol.Outcome, reason string) {
+	y.t.Helper()
+	for _, r := range y.p.Record.Requests {
+		if r.ID == id && (r.Outcome != outcome || r.Reason != reason) {
+			y.t.Fatalf("request %s: %s, %q; want %s, %q", id, r.Outcome, r.Reason, outcome, reason)
+		} else if r.ID == id {
+			return
+		}
+	}
+	y.t.Fatalf("no request %s in %+v", id, y.p.Record.Requests)
 }
 
 func (y *play) happened(code protocol.EventCode) {

@@ -27,6 +27,7 @@ type witness struct {
 	// blind is a power cycle between two reads: no BMC read shows it, and nothing
 	// can be concluded (P5).
 	unseenOff, blind bool
+	renewed          bool
 	outside          bool // somebody has changed the server's power
 	provisions       int
 	receipts         int
@@ -82,8 +83,12 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 			x.t.Fatalf("P5: what nobody did: %s", e.Message)
 		}
 	}
+	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { // they end with the record
+		return slices.ContainsFunc(p.Expire, func(e protocol.Release) bool { return e.HoldID == h.ID })
+	})
 	x.action(now, s, p)
 	x.fence(s, p)
+	x.words(s, p)
 	x.ends(s, p)
 	return p
 }
@@ -95,7 +100,12 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 	if k := p.Record.Identity; k != nil && k.Other != nil && (p.Action.Kind == ActArm || p.Action.Kind == ActOn) {
 		x.t.Fatalf("%s of another board that nobody accepted: %+v", p.Action.Kind, k)
 	}
+	if p.Action.Kind != ActNone && Working(s.Firmware, s.HubTime, now) && holdingOf(s.Holds) != holdsForced {
+		x.t.Fatalf("%s during firmware work", p.Action.Kind)
+	}
 	switch p.Action.Kind {
+	case ActReadPolicy, ActGuard, ActUnguard:
+		x.guard(s, p)
 	case ActArm:
 		switch {
 		case len(s.Holds) > 0:
@@ -136,6 +146,60 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 	}
 	if len(s.Holds) > 0 && a.Open() && p.Watch.Last.Power != "" && !s.Passive {
 		x.t.Fatal("P2: an attempt stays open under a hold")
+	}
+}
+
+// guard checks that a policy is changed by nobody but holds, and after what was there
+// is on disk.
+func (x *witness) guard(s Snapshot, p Plan) {
+	g, k := p.Record.Guard, p.Action.Kind
+	switch {
+	case (k == ActUnguard) == (len(s.Holds) > 0):
+		x.t.Fatalf("%s with %d holds", k, len(s.Holds))
+	case k == ActReadPolicy && g != nil, k != ActReadPolicy && (g == nil || g.Before == "" || g.State == GuardSet):
+		x.t.Fatalf("%s with %+v", k, g)
+	case k != ActUnguard && p.Watch.Last.Power != protocol.PowerOff:
+		x.t.Fatal("a guard was sent while the server had to be stopped")
+	}
+}
+
+// policy is checked when it reaches the BMC.
+func (x *witness) policy(a Action) {
+	g := x.world.record().Guard
+	if a.Kind != ActReadPolicy && (g == nil || g.Before != x.world.m.own || g.State == GuardSet) {
+		x.t.Fatalf("%s to %s with %+v on disk; people had set %s", a.Kind, a.Policy, g, x.world.m.own)
+	}
+}
+
+// words checks that an operator's word is taken for what it is.
+func (x *witness) words(s Snapshot, p Plan) {
+	o := s.Observation
+	for _, h := range s.Holds {
+		_, manual := p.Record.Manual[h.ID]
+		_, proved := p.Record.Receipts[h.ID]
+		state, _ := HoldStands(h, p.Record, p.Watch, s.Firmware, s.Settings.SettleWindow)
+		switch _, had := s.Record.Manual[h.ID]; {
+		case manual && proved:
+			x.t.Fatal("a proof and an operator's word for the same hold")
+		case manual && (h.ConfirmedDown == nil || p.Record.Manual[h.ID].Manual == nil || p.Record.Manual[h.ID].Reads != 0):
+			x.t.Fatalf("nobody's word: %+v", p.Record.Manual[h.ID])
+		case manual && !had && p.Watch.Last.Power != protocol.PowerUnreachable:
+			x.t.Fatalf("a word was taken while the BMC showed %s", p.Watch.Last.Power)
+		case manual && o != nil && (o.Power == protocol.PowerOn || o.Power == protocol.PowerPoweringOn):
+			x.t.Fatal("an operator's word stands against a read")
+		case state == protocol.StateFenced && !proved, state == protocol.StateConfirmed && !manual:
+			x.t.Fatalf("%s: manual %t, proved %t", state, manual, proved)
+		case state == protocol.StateFenced && p.Watch.Last.Power != protocol.PowerOff:
+			x.t.Fatalf("%s while %s", state, p.Watch.Last.Power)
+		}
+	}
+	for id, r := range p.Record.Receipts {
+		if r.Manual != nil || r.Reads < minReads {
+			x.t.Fatalf("P3: receipt %s of %+v", id, r)
+		}
+		if r.RestorePolicy != "" && !x.renewed && x.world.m.policy != protocol.RestoreAlwaysOff {
+			x.t.Fatalf("receipt %s vouches for %s, the BMC has %s", id, r.RestorePolicy, x.world.m.policy)
+		}
 	}
 }
 

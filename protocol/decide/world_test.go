@@ -29,6 +29,9 @@ type world struct {
 	requests []protocol.Request
 	local    bool
 	claims   int
+	firmware *protocol.FirmwareWork
+	started  time.Duration            // when this run of the agent began
+	enforced map[string]time.Duration // when each hold was, in true time
 	// heard is whether the hub was since the agent started; incarnation is the disk's.
 	heard       bool
 	incarnation string
@@ -50,7 +53,7 @@ type world struct {
 var worldStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
 func newWorld(t *rapid.T) *world {
-	w := &world{t: t, m: newMachine(), local: true, heard: true, incarnation: "disk-0"}
+	w := &world{t: t, m: newMachine(), enforced: map[string]time.Duration{}, local: true, heard: true, incarnation: "disk-0"}
 	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, ended: map[string]protocol.Outcome{}}
 	w.m.netboot, w.m.fetched, w.m.installed, w.m.consumed = w.netboot, w.fetchedFile, w.report, w.w.consumed
 	w.save(Record{Server: "server-1"})
@@ -147,7 +150,7 @@ func (w *world) crash() bool {
 func (w *world) restart() {
 	w.save(Recover(w.record()))
 	w.watch, w.events, w.read = Watch{}, nil, nil
-	w.heard = w.ids%3 != 0
+	w.heard, w.started = w.ids%3 != 0, w.now
 	w.w.restarted()
 	switch {
 	case w.m.loading && w.ids%2 == 0:
@@ -174,7 +177,7 @@ func (w *world) call(do func()) {
 func (w *world) turn() {
 	var result *Result
 	for n := 0; ; n++ {
-		if n > 6 {
+		if n > 9 {
 			w.t.Fatalf("%d actions without a pause, the last %+v", n, result)
 		}
 		o := protocol.Observation{Server: "server-1", Source: protocol.SourcePoll, StartedAt: w.clock()}
@@ -211,6 +214,7 @@ func (w *world) snapshot() Snapshot {
 	s := Snapshot{
 		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests),
 		Settings: w.settings(), Artefacts: Artefacts{Local: w.local}, Record: w.record(), Watch: w.watch,
+		Firmware: w.firmware, CanGuard: true, Uptime: w.now - w.started,
 		Incarnation: w.incarnation, NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids),
 	}
 	if w.heard {
@@ -231,6 +235,9 @@ func (w *world) step(fill func(*Snapshot)) Plan {
 	if plan.Persist {
 		w.save(plan.Record)
 	}
+	for _, e := range plan.Expire {
+		w.expire(e)
+	}
 	w.watch, w.events = plan.Watch, nil
 	if !s.Passive {
 		w.conds = plan.Record.Conditions
@@ -241,16 +248,23 @@ func (w *world) step(fill func(*Snapshot)) Plan {
 func (w *world) act(a Action) Result {
 	r := Result{Action: a.Kind, Attempt: a.Attempt}
 	w.call(func() {
+		var hub time.Time
+		if w.heard {
+			hub = w.hubTime()
+		}
+		if !Permits(a.Kind, w.holds, Working(w.firmware, hub, w.clock())) {
+			r.Code = protocol.CodeConflict // as the shell does
+			return
+		}
 		switch a.Kind {
+		case ActReadPolicy, ActGuard, ActUnguard:
+			w.w.policy(a)
+			r.Policy, r.Code = w.m.setPolicy(a.Policy)
 		case ActArm, ActDisarm:
 			w.w.setBoot(a)
 			r.Stored, r.Outcome, r.Code = w.m.setBoot(a.Override)
 			r.Read, r.Busy = r.Stored, r.Outcome == protocol.BootRefusedByState
 		case ActOn:
-			if len(w.holds) > 0 {
-				r.Code = protocol.CodeConflict // as the shell does
-				return
-			}
 			w.w.on()
 			r.Code, r.Busy = w.m.reset(a.Kind)
 		default:
@@ -259,6 +273,16 @@ func (w *world) act(a Action) Result {
 	})
 	r.At = w.clock()
 	return r
+}
+
+// expire ends a hold whose time to live is over.
+func (w *world) expire(e protocol.Release) {
+	i := slices.IndexFunc(w.holds, func(h Hold) bool { return h.ID == e.HoldID })
+	h := w.holds[i]
+	if lay := w.now - w.enforced[h.ID]; lay < h.TTL || h.OnExpiry != protocol.ExpiryRelease || h.TTL <= 0 {
+		w.t.Fatalf("P1: hold %+v ended after %v", h, lay)
+	}
+	w.release(i)
 }
 
 // fold puts evidence on disk before it is answered.

@@ -1,0 +1,104 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Working says whether firmware work is marked now: by the hub's time, or by the
+// agent's clock while the hub has not been heard.
+func Working(f *protocol.FirmwareWork, hub, now time.Time) bool {
+	if hub.IsZero() {
+		hub = now
+	}
+	return f != nil && hub.Before(f.NotAfter)
+}
+
+// holding is how holds lie on a server.
+type holding string
+
+const (
+	holdsNone   holding = "no"
+	holdsPlain  holding = "yes"
+	holdsForced holding = "forced" // at least one stops also during firmware work
+)
+
+func holdingOf(holds []Hold) holding {
+	switch {
+	case slices.ContainsFunc(holds, func(h Hold) bool { return h.ForceDuringFirmware }):
+		return holdsForced
+	case len(holds) > 0:
+		return holdsPlain
+	}
+	return holdsNone
+}
+
+// Permits says whether an action that was decided may still be sent, by what lies on
+// the server at the moment of sending.
+func Permits(k ActionKind, holds []Hold, work bool) bool { return permit(k, holdingOf(holds), work) }
+
+// permit is the last check before something is sent. The first row that fits
+// decides.
+//
+//	action            | held   | work | answer
+//	on                | forced | *    | no
+//	on                | yes    | *    | no
+//	on                | no     | yes  | no
+//	on                | no     | no   | yes
+//	*                 | forced | *    | yes
+//	*                 | *      | yes  | no
+//	*                 | *      | no   | yes
+func permit(k ActionKind, held holding, work bool) bool {
+	if k == ActOn {
+		return held == holdsNone && !work
+	}
+	return held == holdsForced || !work
+}
+
+// workText says who works on the firmware, and until when at most.
+func (p *step) workText() string {
+	f := p.snap.Firmware
+	return fmt.Sprintf("firmware: %s, by %s, until %s at most", f.Reason, f.By, f.NotAfter.UTC().Format(time.RFC3339))
+}
+
+// wait lets firmware work end: nothing is sent. What is read counts as always.
+func (p *step) wait(releasing bool) {
+	p.watch.Waiting = true
+	p.forgive(ActGraceful, ActForceOff, ActOn)
+	if a := p.rec.Attempt; a.Open() {
+		if len(p.snap.Holds) > 0 || p.halts(a) {
+			p.abandon("firmware work is under way")
+		} else {
+			p.advance() // it sends nothing more
+		}
+	}
+	if len(p.snap.Holds) > 0 {
+		p.fence()
+		p.confirm()
+	}
+	if releasing {
+		p.released()
+	}
+	if !slices.ContainsFunc(p.snap.Holds, func(h Hold) bool { return p.receipt(h) != proofReads }) {
+		return
+	}
+	if !p.had(protocol.CondHoldBlocked) {
+		p.happened(protocol.EventHoldBlocked, "%s", p.workText())
+	}
+	p.raise(protocol.CondHoldBlocked, "%s", p.workText())
+}
+
+// resume lets a stop that waited begin anew: a soft one has all its time.
+func (p *step) resume() {
+	if !p.watch.Waiting {
+		return
+	}
+	p.watch.Waiting = false
+	if st := p.rec.Stop; st != nil {
+		st.Since, st.Graceful, st.Forced = p.now, time.Time{}, time.Time{}
+		p.dirty = true
+	}
+}

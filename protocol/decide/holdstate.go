@@ -1,0 +1,108 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// halting is how far the stop of a held server has come.
+type halting string
+
+const (
+	haltingNone   halting = "none"
+	haltingSoft   halting = "soft"
+	haltingForced halting = "forced"
+)
+
+// HoldStands is where a held server stands by the record and the reads of a plan,
+// for people, and why it is not further.
+func HoldStands(h Hold, r Record, w Watch, f *protocol.FirmwareWork, settle time.Duration) (protocol.HoldState, string) {
+	p := step{now: w.Last.ReadAt, rec: r, watch: w}
+	p.snap.Settings.SettleWindow = settle
+	s, have, halts := p.sight(), p.receipt(h), haltingNone
+	at, violated := r.Violated[h.ID]
+	if st := r.Stop; st != nil {
+		if halts = haltingSoft; !st.Forced.IsZero() {
+			halts = haltingForced
+		}
+	}
+	state := standRule(s, have, violated, halts)
+	var why string
+	switch state {
+	case protocol.StateConfirmed:
+		if c := r.Manual[h.ID].Manual; c != nil {
+			why = fmt.Sprintf("on the word of %s: %s", c.By, c.Reason)
+		}
+		return state, why
+	case protocol.StateUnreachable:
+		why = w.Last.Error
+	case protocol.StateViolated:
+		why = "it ran under the hold at " + at.UTC().Format(time.RFC3339)
+	case protocol.StateEnforced, protocol.StateStopping, protocol.StateForcing:
+		for _, k := range []ActionKind{ActGraceful, ActForceOff} {
+			if refused, ok := w.Refused[k]; ok {
+				why = fmt.Sprintf("%s: %s", k, refused.Message)
+			}
+		}
+	case protocol.StateFenced, protocol.StateAccepted, protocol.StateReleasing:
+		return state, ""
+	}
+	switch {
+	case w.Waiting && f != nil:
+		p.snap.Firmware = f
+		return state, p.workText()
+	case h.ConfirmedDown != nil && s != sightSilent && s != sightUnread && have == proofNone:
+		return state, "confirmed down by " + h.ConfirmedDown.By + ", which counts only while the BMC does not answer"
+	}
+	return state, why
+}
+
+// standRule is the table of states. The first row that fits decides.
+//
+//	sight   | have   | violated | stop   | state
+//	unread  | manual | *        | *      | Confirmed
+//	unread  | *      | yes      | *      | Violated
+//	unread  | *      | no       | *      | Enforced
+//	silent  | manual | *        | *      | Confirmed
+//	silent  | *      | *        | *      | Unreachable
+//	unknown | manual | *        | *      | Confirmed
+//	unknown | *      | *        | *      | Unreachable
+//	off     | proof  | *        | *      | Fenced
+//	runs    | proof  | *        | *      | Violated
+//	runs    | manual | *        | *      | Violated
+//	*       | *      | yes      | *      | Violated
+//	off     | manual | no       | *      | Confirmed
+//	*       | *      | no       | forced | Forcing
+//	*       | *      | no       | *      | Stopping
+//
+// Fenced needs both a proof and a last read of Off: a proof whose server cannot be
+// read any more is still valid, and is in the report, but nobody is told that all is
+// well. A server that reads Off without a proof is still being stopped.
+func standRule(s sight, have proof, violated bool, halts halting) protocol.HoldState {
+	switch s {
+	case sightUnread, sightSilent, sightUnknown:
+		switch {
+		case have == proofWord:
+			return protocol.StateConfirmed
+		case s != sightUnread:
+			return protocol.StateUnreachable
+		case violated:
+			return protocol.StateViolated
+		}
+		return protocol.StateEnforced
+	case sightOff, sightRuns:
+	}
+	switch {
+	case s == sightOff && have == proofReads:
+		return protocol.StateFenced
+	case s == sightRuns && have != proofNone, violated:
+		return protocol.StateViolated
+	case have == proofWord:
+		return protocol.StateConfirmed
+	case halts == haltingForced:
+		return protocol.StateForcing
+	}
+	return protocol.StateStopping
+}
