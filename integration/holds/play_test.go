@@ -17,9 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func play(t *testing.T, r row) (problems []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t, r)
-		defer s.stop()
-		problems = s.play()
+		problems = newSite(t, r).play()
 	})
 	return problems
 }

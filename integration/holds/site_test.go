@@ -94,6 +94,7 @@ func newSite(t *testing.T, r row) *site {
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
 		s.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
+	t.Cleanup(s.stop)
 	s.stockImage()
 	s.startBMC()
 	s.startHub()
@@ -114,12 +115,18 @@ func newSite(t *testing.T, r row) *site {
 
 // stop ends everything, so that the bubble can end.
 func (s *site) stop() {
-	s.agent.stop()
-	s.hub.cancel()
-	s.hub.wg.Wait()
-	s.net.leave("hub")
-	if err := s.bmc.Close(); err != nil {
-		s.t.Error(err)
+	if s.agent != nil {
+		s.agent.stop()
+	}
+	if s.hub != nil {
+		s.hub.cancel()
+		s.hub.wg.Wait()
+		s.net.leave("hub")
+	}
+	if s.bmc != nil {
+		if err := s.bmc.Close(); err != nil {
+			s.t.Error(err)
+		}
 	}
 	if err := s.blobs.Close(); err != nil {
 		s.t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -181,12 +182,7 @@ func (s section) complete(rows []row) error {
 	var wrong []error
 	seen := map[string]int{}
 	for _, r := range rows {
-		// Further rows of a number have a letter after it.
-		seen[strings.TrimRight(r.ID, "bcdef")]++
-		if id := r.ID; id != strings.TrimRight(id, "bcdef") {
-			seen[strings.TrimRight(id, "bcdef")]--
-			seen[id]++
-		}
+		seen[r.ID]++
 	}
 	for i := 1; i <= s.last; i++ {
 		id := fmt.Sprintf("%s%d", s.prefix, i)
@@ -195,8 +191,12 @@ func (s section) complete(rows []row) error {
 		}
 		delete(seen, id)
 	}
-	for id := range seen {
-		wrong = append(wrong, fmt.Errorf("%s: %q is not in the list", s.file, id))
+	for id, n := range seen {
+		// Further rows of a number have a letter after it.
+		first := strings.TrimRight(id, "bcdef")
+		if number, err := strconv.Atoi(strings.TrimPrefix(first, s.prefix)); err != nil || number > s.last || number < 1 || first == id || n != 1 {
+			wrong = append(wrong, fmt.Errorf("%s: %q is not in the list, or there %d times", s.file, id, n))
+		}
 	}
 	return errors.Join(wrong...)
 }
