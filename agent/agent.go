@@ -37,6 +37,7 @@ type Agent struct {
 	session  session
 	hubClock hubClock
 	greeter  *greeter
+	started  time.Time
 	began    uint64 // number of the last event when this run began
 
 	local   *local.API
@@ -65,7 +66,7 @@ func New(cfg Config) (*Agent, error) {
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
 		index: newIndex(), servers: map[string]*server{}, troubles: troubles{}, greeter: newGreeter(cfg.Clock),
 	}
-	a.hubClock.clock = cfg.Clock
+	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
 	a.denied, a.streams, a.asks, a.surveys = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce)
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
@@ -126,6 +127,9 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	}
 	for _, in := range o.Intents {
 		a.wake(in.Server)
+	}
+	for _, h := range o.Holds { // also of servers that no document has named yet
+		a.wake(h.Server)
 	}
 	ready()
 	err = group.Wait()

@@ -19,6 +19,9 @@ type metrics struct {
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
 	verified, waiting       *prometheus.Desc
+	oldest, unread          *prometheus.Desc
+	fenced                  prometheus.Histogram
+	violations, escalations prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
@@ -29,10 +32,13 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		report: a.report, agent: a,
 		info:  desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
 		phase: desc("servers", "Servers by power state.", "power"),
-		held:  desc("holds", "Holds by word.", "word"),
+		held:  desc("holds", "Holds by state.", "state"),
 		cond:  desc("conditions", "Conditions that are so, by code.", "code"),
 		age:   desc("observation_timestamp_seconds", "When each server was last read.", "server"),
 		epoch: desc("power_ons", "Power-ons of each server since it is known.", "server"),
+
+		oldest: desc("oldest_hold_age_seconds", "How long the oldest hold lies, by mode; 0 without one.", "mode"),
+		unread: desc("oldest_observation_age_seconds", "How long ago the server was last read whose last read is the oldest."),
 
 		verified:      desc("hub_verified", "1 while the hub's word is fresh."),
 		streams:       desc("bmc_streams", "BMCs whose event stream is read, or opened again soon."),
@@ -67,13 +73,14 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		m.asks.WithLabelValues(string(r))
 	}
 	m.webhooks = newWebhooks()
-	reg.MustRegister(m, m.dropped, m.hellos, m.syncs, m.refused, m.bmcEvents, m.asks, m.webhooks)
+	m.newHolds()
+	reg.MustRegister(m, m.fenced, m.violations, m.escalations, m.dropped, m.hellos, m.syncs, m.refused, m.bmcEvents, m.asks, m.webhooks)
 	return m
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.verified, m.waiting, m.streams, m.subscriptions} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.verified, m.waiting, m.streams, m.subscriptions} {
 		ch <- d
 	}
 }
@@ -84,7 +91,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	power, words, codes := map[protocol.PowerState]int{}, map[protocol.HoldWord]int{}, map[protocol.ConditionCode]int{}
+	power, codes := map[protocol.PowerState]int{}, map[protocol.ConditionCode]int{}
 	verified := 0.0
 	if fresh, _ := m.agent.hubClock.fresh(); fresh {
 		verified = 1
@@ -112,9 +119,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 			gauge(m.age, float64(s.Observation.ReadAt.UnixMilli())/1000, s.Server)
 		}
 		gauge(m.epoch, float64(s.PowerEpoch), s.Server)
-		for _, h := range s.Holds {
-			words[h.Word]++
-		}
 		for _, c := range s.Conditions {
 			codes[c.Code]++
 		}
@@ -122,9 +126,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	for _, p := range protocol.PowerStates() {
 		gauge(m.phase, float64(power[p]), string(p))
 	}
-	for _, w := range []protocol.HoldWord{protocol.HoldEnforced, protocol.HoldFenced} {
-		gauge(m.held, float64(words[w]), string(w))
-	}
+	m.collectHolds(servers, gauge)
 	for _, c := range protocol.Conditions() {
 		gauge(m.cond, float64(codes[c.Code]), string(c.Code))
 	}

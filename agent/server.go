@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rackboot/agent/store"
-	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
@@ -96,10 +95,7 @@ func (s *server) turn(ctx context.Context) time.Time {
 			return s.stuck(err)
 		}
 		if v.Intent == nil {
-			if err := s.tell(); err != nil {
-				return s.stuck(err)
-			}
-			return s.agent.cfg.Clock().Add(time.Hour) // a document will poke
+			return s.unnamed(v)
 		}
 		r := s.bmc.observe(ctx, s, v.Intent.ServerIntent)
 		if ctx.Err() != nil {
@@ -120,6 +116,25 @@ func (s *server) turn(ctx context.Context) time.Time {
 	}
 }
 
+// unnamed is a server that no document has named: nothing can be read, and a document
+// will poke. The times of its holds run all the same.
+func (s *server) unnamed(v store.View) time.Time {
+	if len(v.Holds) == 0 {
+		if err := s.tell(); err != nil {
+			return s.stuck(err)
+		}
+		return s.agent.cfg.Clock().Add(time.Hour)
+	}
+	if _, err := s.step(func(*decide.Snapshot) {}); err != nil {
+		return s.stuck(err)
+	}
+	return s.agent.cfg.Clock().Add(unnamedEvery)
+}
+
+// unnamedEvery is how often the holds of a server are looked at that has no BMC yet.
+const unnamedEvery = 15 * time.Second
+
+// stuck reports that nothing can be recorded, and returns when to try again.
 func (s *server) stuck(err error) time.Time {
 	s.agent.report.raise(protocol.CondStoreFailing, err.Error())
 	s.log.Error("cannot record; nothing is done", "err", err)
@@ -141,11 +156,18 @@ func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	if err != nil {
 		return plan, err
 	}
+	if len(plan.Expire) > 0 {
+		if err := s.agent.reindex(); err != nil { // until then nothing is served to it
+			s.log.Error("cannot read the index anew", "err", err)
+		}
+		s.poke()
+	}
 	if plan.Persist || len(plan.Happened) > 0 {
 		s.agent.report.clear(protocol.CondStoreFailing) // it was written
 	}
 	s.events, s.board = s.events[:0:0], nil
 	s.watch = plan.Watch
+	s.agent.met.measure(plan.Measured)
 	s.agent.index.follow(s.name, plan.Record.Attempt)
 	if plan.Fetch {
 		s.agent.fetch.want(after.Intent.Boot.Image)
@@ -187,38 +209,4 @@ func (s *server) fold(e decide.Event) error {
 	_, err := s.step(func(snap *decide.Snapshot) { snap.Passive = true })
 	s.poke()
 	return err
-}
-
-// act does the plan's one action. It is sent at most once; the next read of the
-// BMC tells what came of it.
-func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
-	r := decide.Result{Action: p.Action.Kind, Attempt: p.Action.Attempt}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	s.agent.cfg.Crash.At("agent.act." + string(p.Action.Kind))
-	var err error
-	switch p.Action.Kind {
-	case decide.ActArm, decide.ActDisarm:
-		var boot bmc.BootResult
-		boot, err = s.bmc.driver.SetBoot(ctx, p.Action.Override)
-		r.Stored, r.Read, r.Outcome, r.Where, r.Text = boot.Stored, boot.Read, boot.Outcome, boot.Where, boot.Text
-	case decide.ActOn:
-		// A hold that was enforced since the decision stops the power-on here.
-		held, herr := s.agent.store.Held(s.name)
-		if held || herr != nil {
-			err = protocol.Errorf(protocol.CodeConflict, "power on", "held")
-			break
-		}
-		err = s.bmc.driver.Reset(ctx, bmc.ResetOn)
-	case decide.ActGraceful:
-		err = s.bmc.driver.Reset(ctx, bmc.ResetGracefulShutdown)
-	case decide.ActForceOff:
-		err = s.bmc.driver.Reset(ctx, bmc.ResetForceOff)
-	case decide.ActNone:
-	}
-	s.agent.cfg.Crash.At("agent.acted." + string(p.Action.Kind))
-	r.At = s.agent.cfg.Clock()
-	outcome(&r, err)
-	s.log.Info("acted", "action", p.Action.Kind, "outcome", r.Outcome, "err", err)
-	return r
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/agent/store"
+	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/wire"
@@ -15,7 +16,11 @@ import (
 func (s *server) snapshot(v store.View) decide.Snapshot {
 	snap := decide.Snapshot{
 		Server: s.name, Synced: v.Synced, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
-		HubTime: s.agent.hubTime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(),
+		HubTime: s.agent.hubTime(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(),
+	}
+	_, snap.CanGuard = s.bmc.driver.(bmc.RestorePolicer)
+	if v.Intent != nil {
+		snap.Firmware = v.Intent.Firmware
 	}
 	if v.Intent == nil || v.Intent.Missing {
 		return snap
@@ -82,9 +87,10 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 	rec := p.Record
 	r := protocol.ServerReport{
 		Server: s.name, Identity: rec.Identity.Digest(), Observation: p.Watch.Last, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
-		StoppedSince: when(p.Watch.OffSince), LastPoweredOn: when(rec.LastPoweredOn), PendingRebootSince: when(rec.PendingRebootSince),
+		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
 	}
 	if v.Intent != nil && !v.Intent.Missing {
+		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
 		r.ClaimUID = v.Intent.ClaimUID
 		r.Released = v.Intent.Releasing && rec.Released == v.Intent.ClaimUID
 		if b := v.Intent.Boot; b != nil {
@@ -100,20 +106,7 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File
 		}
 	}
-	for _, h := range v.Holds {
-		hr := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt}
-		if h.Missing || h.Local {
-			hr.Hold = &h.ActiveHold
-		}
-		if rc, ok := rec.Receipts[h.ID]; ok {
-			rc.Agent = s.agent.cfg.Agent
-			hr.Word, hr.Receipt = protocol.HoldFenced, s.seal(wire.FactReceipt, rc)
-		}
-		r.Holds = append(r.Holds, hr)
-	}
-	for _, d := range v.Released {
-		r.Holds = append(r.Holds, protocol.HoldReport{ID: d.HoldID, Word: protocol.HoldReleased, Released: &d})
-	}
+	r.Holds = s.describeHolds(v, p)
 	for _, q := range rec.Requests {
 		r.Requests = append(r.Requests, protocol.RequestReport{ID: q.ID, Outcome: q.Outcome, At: q.EndedAt, Reason: q.Reason})
 	}
@@ -121,6 +114,39 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 		r.Provisioned = s.seal(wire.FactProvisioned, rec.Provisioned)
 	}
 	return r
+}
+
+// describeHolds is how far the holds have come that lie, and those that ended here.
+// Only a proof makes a word Fenced; an operator's word is a receipt without it.
+func (s *server) describeHolds(v store.View, p decide.Plan) (out []protocol.HoldReport) {
+	rec := p.Record
+	var work *protocol.FirmwareWork
+	if v.Intent != nil {
+		work = v.Intent.Firmware
+	}
+	for _, h := range v.Holds {
+		hr := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt, ExpiredAt: when(rec.Terms[h.ID].ExpiredAt)}
+		hr.State, hr.Reason = decide.HoldStands(h, rec, p.Watch, work, settings(v.Rack).SettleWindow)
+		if h.Missing || h.Local {
+			hr.Hold = &h.ActiveHold
+		}
+		rc, proved := rec.Receipts[h.ID]
+		manual := false
+		if proved {
+			hr.Word = protocol.HoldFenced
+		} else {
+			rc, manual = rec.Manual[h.ID]
+		}
+		if proved || manual {
+			rc.Agent = s.agent.cfg.Agent
+			hr.Receipt = s.seal(wire.FactReceipt, rc)
+		}
+		out = append(out, hr)
+	}
+	for _, d := range v.Released {
+		out = append(out, protocol.HoldReport{ID: d.HoldID, Word: protocol.HoldReleased, Released: &d})
+	}
+	return out
 }
 
 // seal signs a fact. The same fact gives the same bytes, so it need not be kept.

@@ -31,6 +31,9 @@ type MediaDriver interface {
 // RestorePolicer changes what a server does when mains power returns. To
 // restore, set what SetRestorePolicy returned.
 type RestorePolicer interface {
+	// RestorePolicy reads the policy; empty is one that no word of the standard
+	// says. It is unsupported where SetRestorePolicy is.
+	RestorePolicy(ctx context.Context) (protocol.RestorePolicy, error)
 	// SetRestorePolicy writes the policy, reads it back and returns the one before.
 	// It is unsupported where the policy is a BIOS setting, which needs a reset.
 	SetRestorePolicy(ctx context.Context, want protocol.RestorePolicy) (before protocol.RestorePolicy, err error)

@@ -87,6 +87,9 @@ func TestRestorePolicy(t *testing.T) {
 	if err != nil || inv.Restore.Policy == "" || !inv.Restore.Writable {
 		t.Fatalf("%+v, %v", inv.Restore, err)
 	}
+	if read, err := d.RestorePolicy(deadline(t)); err != nil || read != inv.Restore.Policy {
+		t.Fatalf("read %s, %v", read, err)
+	}
 	before, err := d.SetRestorePolicy(deadline(t), protocol.RestoreAlwaysOff)
 	if err != nil || before != inv.Restore.Policy {
 		t.Fatalf("before %s, %v", before, err)
@@ -98,6 +101,8 @@ func TestRestorePolicy(t *testing.T) {
 	wantCode(t, err, protocol.CodeInvalid)
 	r = preset(t, "SupermicroRestore")
 	_, err = r.driver.(bmc.RestorePolicer).SetRestorePolicy(deadline(t), protocol.RestoreAlwaysOff)
+	wantCode(t, err, protocol.CodeUnsupported)
+	_, err = r.driver.(bmc.RestorePolicer).RestorePolicy(deadline(t))
 	wantCode(t, err, protocol.CodeUnsupported)
 	want := protocol.Restore{Where: "RestoreonACPowerLoss_0035", Value: "Last State", Policy: protocol.RestoreLastState}
 	if inv, err = r.driver.(bmc.Inventorier).Inventory(deadline(t)); err != nil || inv.Restore != want {

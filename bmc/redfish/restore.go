@@ -45,6 +45,15 @@ func policyOf(word string) protocol.RestorePolicy {
 	return ""
 }
 
+// RestorePolicy reads what SetRestorePolicy would replace.
+func (d *driver) RestorePolicy(ctx context.Context) (protocol.RestorePolicy, error) {
+	_, o, err := d.restoreAt(d.call(ctx, opRestore))
+	if err != nil {
+		return "", err
+	}
+	return policyOf(o.text(keyRestore)), nil
+}
+
 // SetRestorePolicy writes PowerRestorePolicy at the system, or at its settings
 // where only those show it.
 func (d *driver) SetRestorePolicy(ctx context.Context, want protocol.RestorePolicy) (protocol.RestorePolicy, error) {

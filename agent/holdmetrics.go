@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+func (m *metrics) newHolds() {
+	m.fenced = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "rackboot_agent_fence_latency_seconds", Help: "From Enforced to the receipt of each hold that was proved.",
+		Buckets: []float64{1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 600, 1800},
+	})
+	m.violations = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_agent_hold_violations_total", Help: "Holds under which a server was seen to run, or to have run.",
+	})
+	m.escalations = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_agent_soft_escalations_total", Help: "Soft stops that came to a ForceOff.",
+	})
+}
+
+// measure takes over what a plan that is on disk has measured.
+func (m *metrics) measure(d decide.Measured) {
+	for _, latency := range d.Fenced {
+		m.fenced.Observe(latency.Seconds())
+	}
+	m.violations.Add(float64(d.Violations))
+	m.escalations.Add(float64(d.Escalations))
+}
+
+// reportedStates are the states of holds that an agent reports.
+func reportedStates() []protocol.HoldState {
+	return []protocol.HoldState{
+		protocol.StateEnforced, protocol.StateStopping, protocol.StateForcing, protocol.StateFenced,
+		protocol.StateConfirmed, protocol.StateViolated, protocol.StateUnreachable,
+	}
+}
+
+// collectHolds are the gauges of holds and of how old the reads are.
+func (m *metrics) collectHolds(servers []protocol.ServerReport, gauge func(d *prometheus.Desc, v float64, labels ...string)) {
+	now := m.agent.cfg.Clock()
+	age := func(t time.Time) float64 { return max(0, now.Sub(t).Seconds()) }
+	states, unread := map[protocol.HoldState]int{}, 0.0
+	for _, s := range servers {
+		if at := s.Observation.ReadAt; !at.IsZero() {
+			unread = max(unread, age(at))
+		}
+		for _, h := range s.Holds {
+			states[h.State]++
+		}
+	}
+	for _, s := range reportedStates() {
+		gauge(m.held, float64(states[s]), string(s))
+	}
+	gauge(m.unread, unread)
+	oldest := map[protocol.StopMode]float64{}
+	if o, err := m.agent.store.Overview(); err == nil {
+		for _, h := range o.Holds {
+			mode := protocol.StopSoft // so is one whose mode cannot be read
+			if h.Mode == protocol.StopHard {
+				mode = h.Mode
+			}
+			oldest[mode] = max(oldest[mode], age(h.EnforcedAt))
+		}
+	}
+	for _, mode := range []protocol.StopMode{protocol.StopSoft, protocol.StopHard} {
+		gauge(m.oldest, oldest[mode], string(mode))
+	}
+}
