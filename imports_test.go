@@ -45,6 +45,7 @@ func layers() []layer {
 		{"netboot", []string{"protocol"}, "what the boot servers need from the agent"},
 		{"netboot/dhcp", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/httpboot", []string{"protocol", "netboot"}, "a server of one protocol"},
+		{"netboot/tftp", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/image", []string{"protocol", "netboot"}, "works offline: the hub and rackctl use it too"},
 		{"netboot/firmware", []string{"protocol"}, "a simulated client shares nothing with the servers but the codec"},
 

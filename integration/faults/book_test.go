@@ -37,14 +37,17 @@ type tally struct {
 	enforced, gone   int // holds at agents
 	cycles, netboots int
 	disks            int // incarnations that ended
+	receipts         int
+	violated         int // holds under which a server was seen to run
 }
 
 func (t *tally) add(o tally) {
 	t.enforced, t.gone, t.cycles, t.netboots, t.disks = t.enforced+o.enforced, t.gone+o.gone, t.cycles+o.cycles, t.netboots+o.netboots, t.disks+o.disks
+	t.receipts, t.violated = t.receipts+o.receipts, t.violated+o.violated
 }
 
 func (t tally) lacks() bool {
-	return t.enforced == 0 || t.gone == 0 || t.cycles == 0 || t.netboots == 0 || t.disks == 0
+	return t.enforced == 0 || t.gone == 0 || t.cycles == 0 || t.netboots == 0 || t.disks == 0 || t.receipts == 0 || t.violated == 0
 }
 
 // asked is an accepted request.
@@ -53,6 +56,9 @@ type asked struct {
 	cycles  map[int]bool     // power cycles that were made for it, by the machine's count
 	outcome protocol.Outcome // that the present hub says
 	lost    bool             // the hub that accepted it was rolled back to before
+	// disturbed says that the server went off or on by itself, or its BMC lied: a stop
+	// may have to be made twice.
+	disturbed bool
 }
 
 // look is an agent's disk as it was at the step before.
@@ -166,8 +172,45 @@ func (b *book) cycle(q decide.RequestState, o order) {
 		b.seen.cycles++
 	}
 	a.cycles[o.episode] = true
-	if len(a.cycles) > 1 {
+	if len(a.cycles) > 1 && !a.disturbed {
 		b.broken("request %s cycled %s %d times", q.ID, o.server, len(a.cycles))
+	}
+}
+
+// disturbed says that something happens to a server that nobody ordered.
+func (b *book) disturbed(server string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range b.requests {
+		if a.Server == server && !ended(a.outcome) {
+			a.disturbed = true
+		}
+	}
+}
+
+// checkReceipts: while a receipt was made, the server did not run (P3).
+func (b *book) checkReceipts(a *agent, was, now found) {
+	for server, rec := range now.records {
+		for id := range rec.Violated {
+			if _, old := was.records[server].Violated[id]; !old {
+				b.seen.violated++
+			}
+		}
+		for id, r := range rec.Receipts {
+			if _, old := was.records[server].Receipts[id]; old {
+				continue
+			}
+			b.seen.receipts++
+			h, held := now.holds[id]
+			switch {
+			case !held:
+				b.broken("%s has a receipt of %s for hold %s, which it does not enforce", a.name, server, id)
+			case r.ConfirmedAt.Before(h.EnforcedAt) || r.Reads < 2 || r.ConfirmedAt.Sub(r.StoppedSince) < r.Settle:
+				b.broken("the receipt of %s for hold %s proves nothing: %+v", server, id, r)
+			case b.site.machines[server].ran(r.StoppedSince, r.ConfirmedAt):
+				b.broken("%s ran while the receipt for hold %s was made: %+v", server, id, r)
+			}
+		}
 	}
 }
 
@@ -198,6 +241,7 @@ func (b *book) checkAgent(a *agent) {
 			b.seen.enforced++
 		}
 	}
+	b.checkReceipts(a, was.found, now.found)
 	for doc, head := range was.heads {
 		if head.Newer(now.heads[doc]) {
 			b.broken("%s of %s went back from %v to %v", doc, a.name, head, now.heads[doc])

@@ -30,10 +30,21 @@ type machine struct {
 	ons      int         // times it came on
 	netboots map[string]int
 	claim    string // the claim for which the present On was sent
+
+	lastRan bool // when mains was cut
+
+	dark   bool                   // without mains, and so is its BMC
+	policy protocol.RestorePolicy // when mains returns
+	shown  protocol.PowerState    // what its BMC shows instead of the truth; empty is none
+	drops  int                    // orders that it accepts and forgets
+	runs   []span
 }
 
+// span is a time in which a machine ran; a zero end is that it still does.
+type span struct{ from, to time.Time }
+
 func newMachine(name string, b *book, power protocol.PowerState) *machine {
-	return &machine{name: name, book: b, power: power, netboots: map[string]int{}}
+	return &machine{name: name, book: b, power: power, netboots: map[string]int{}, policy: protocol.RestoreAlwaysOn}
 }
 
 func (m *machine) state() protocol.PowerState {
@@ -61,6 +72,10 @@ func (m *machine) later(d time.Duration, change func()) {
 func (m *machine) reset(r bmc.ResetType) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.drops > 0 {
+		m.drops--
+		return nil
+	}
 	switch {
 	case r == bmc.ResetOn && m.power == protocol.PowerOff:
 		m.later(onLatency, m.on)
@@ -77,16 +92,79 @@ func (m *machine) reset(r bmc.ResetType) error {
 func (m *machine) button() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.power == protocol.PowerOff {
+	switch {
+	case m.dark:
+	case m.power == protocol.PowerOff:
 		m.on()
-	} else {
+	default:
 		m.later(0, m.off)
 	}
 }
 
-func (m *machine) off() { m.power = protocol.PowerOff }
+// mains is cut, or returns.
+func (m *machine) mains(there bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dark != there {
+		return
+	}
+	m.dark = !there
+	ran := m.power != protocol.PowerOff
+	switch {
+	case !there:
+		m.round++ // nothing that was planned comes
+		m.lastRan = ran
+		m.off()
+	case m.policy == protocol.RestoreAlwaysOn, m.policy == protocol.RestoreLastState && m.lastRan:
+		m.later(onLatency, m.on)
+	}
+}
+
+// show has the BMC show something else than what is so, or no more.
+func (m *machine) show(power protocol.PowerState) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shown = power
+}
+
+// forget has the BMC accept the next order and do nothing.
+func (m *machine) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drops++
+}
+
+// mend ends everything that is odd about the hardware.
+func (m *machine) mend() {
+	m.mains(true)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shown, m.drops = "", 0
+}
+
+func (m *machine) off() {
+	if n := len(m.runs); m.power != protocol.PowerOff && n > 0 {
+		m.runs[n-1].to = time.Now()
+	}
+	m.power = protocol.PowerOff
+}
+
+// ran says whether the machine ran at any moment of a time.
+func (m *machine) ran(from, to time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.runs {
+		if !r.from.After(to) && (r.to.IsZero() || r.to.After(from)) {
+			return true
+		}
+	}
+	return false
+}
 
 func (m *machine) on() {
+	if m.power == protocol.PowerOff {
+		m.runs = append(m.runs, span{from: time.Now()})
+	}
 	m.power = protocol.PowerOn
 	m.ons++
 	m.later(post, func() {
@@ -112,6 +190,28 @@ func (d *driver) gone() error {
 	return nil
 }
 
+// unheard says why an order does not arrive.
+func (d *driver) unheard() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dark {
+		return protocol.Errorf(protocol.CodeTimeout, "bmc", "no mains")
+	}
+	return d.gone()
+}
+
+// SetRestorePolicy implements bmc.RestorePolicer.
+func (d *driver) SetRestorePolicy(_ context.Context, want protocol.RestorePolicy) (protocol.RestorePolicy, error) {
+	if err := d.unheard(); err != nil {
+		return "", err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before := d.policy
+	d.policy = want
+	return before, nil
+}
+
 // Observe implements bmc.Driver.
 func (d *driver) Observe(context.Context) (protocol.Observation, error) {
 	if err := d.gone(); err != nil {
@@ -119,7 +219,15 @@ func (d *driver) Observe(context.Context) (protocol.Observation, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return protocol.Observation{Source: protocol.SourcePoll, Power: d.power, Override: d.override}, nil
+	power := d.power
+	switch {
+	case d.dark:
+		err := protocol.Errorf(protocol.CodeTimeout, "bmc", "no mains")
+		return protocol.Observation{Power: protocol.PowerUnreachable, Code: protocol.CodeTimeout, Error: err.Error()}, err
+	case d.shown != "":
+		power = d.shown
+	}
+	return protocol.Observation{Source: protocol.SourcePoll, Power: power, Override: d.override}, nil
 }
 
 // Capabilities implements bmc.Driver.
@@ -129,7 +237,7 @@ func (*driver) Capabilities(context.Context) (bmc.Capabilities, error) {
 
 // SetBoot implements bmc.Driver.
 func (d *driver) SetBoot(_ context.Context, want protocol.Override) (bmc.BootResult, error) {
-	if err := d.gone(); err != nil {
+	if err := d.unheard(); err != nil {
 		return bmc.BootResult{}, err
 	}
 	d.mu.Lock()
@@ -140,7 +248,7 @@ func (d *driver) SetBoot(_ context.Context, want protocol.Override) (bmc.BootRes
 
 // Reset implements bmc.Driver. The book is told before anything happens.
 func (d *driver) Reset(_ context.Context, r bmc.ResetType) error {
-	if err := d.gone(); err != nil {
+	if err := d.unheard(); err != nil {
 		return err
 	}
 	d.mu.Lock()

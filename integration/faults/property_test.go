@@ -88,7 +88,10 @@ func TestRandomInterleavings(t *testing.T) {
 
 func world(t *testing.T, seed uint64, done *atomic.Int64) tally {
 	w := &wild{site: newSite(t, seed, 1, newBag)}
-	defer func() { w.stop(w.more...) }()
+	defer func() {
+		w.mend()
+		w.stop(w.more...)
+	}()
 	w.calm(2 * time.Minute)
 	for range stepsPerWorld {
 		w.step()
@@ -100,6 +103,7 @@ func world(t *testing.T, seed uint64, done *atomic.Int64) tally {
 			return w.book.seen
 		}
 	}
+	w.mend()
 	w.settleHubs()
 	w.settle()
 	return w.book.seen
@@ -111,7 +115,8 @@ type wild struct {
 	more   []*hub // second hubs, dead or alive
 	hubs   *storetest.Memory
 	disks  *statetest.Memory
-	behind bool // the hub's store is an old copy, and nobody has raised the epoch
+	timers []*time.Timer // of the hardware
+	behind bool          // the hub's store is an old copy, and nobody has raised the epoch
 }
 
 func (w *wild) bag() *bag { return w.net.(*bag) }
@@ -127,8 +132,10 @@ func (w *wild) step() {
 		w.time()
 	case n < 920:
 		w.connections()
-	case n < 960:
+	case n < 950:
 		w.processes()
+	case n < 965:
+		w.hardware()
 	default:
 		w.disk()
 	}

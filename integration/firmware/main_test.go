@@ -44,7 +44,7 @@ func need(t *testing.T) {
 	if os.Geteuid() != 0 {
 		missing("root", "network namespaces need root")
 	}
-	for _, tool := range []string{"qemu-system-x86_64", "objcopy", "mkfs.vfat", "sfdisk", "mcopy", "ip", "nft", "tcpdump"} {
+	for _, tool := range []string{"qemu-system-x86_64", "objcopy", "mkfs.vfat", "sfdisk", "mcopy", "ip", "nft", "tcpdump", "atftp", "tftp"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			missing("qemu", tool+" is not installed")
 		}

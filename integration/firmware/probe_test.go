@@ -22,10 +22,13 @@ const (
 
 // child is what a copy of the test program does inside a namespace.
 func child(name string) error {
-	if name != childProbe {
-		return fmt.Errorf("no child %q", name)
+	switch name {
+	case childProbe:
+		return probe()
+	case childTFTP:
+		return serveTFTP()
 	}
-	return probe()
+	return fmt.Errorf("no child %q", name)
 }
 
 // probe asks for a network boot as the firmware of a server does, and ends well if

@@ -1,0 +1,89 @@
+package tftp
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// What can become of a request that was let in, beside the outcomes: the label
+// `result` of rackboot_tftp_requests_total. Such a request is counted as serve too.
+const (
+	requestNotFound = "not_found" // ERROR 1: there is no such file for this client
+	requestFailed   = "failed"    // ERROR 0: it could not be opened
+	requestMemory   = "memory"    // silence: no room for its blocks
+)
+
+type metrics struct {
+	requests    *prometheus.CounterVec
+	transfers   *prometheus.CounterVec
+	bytes       prometheus.Counter
+	seconds     prometheus.Histogram
+	retransmits prometheus.Counter
+	sendErrors  prometheus.Counter
+	inFlight    prometheus.GaugeFunc
+	buffered    prometheus.GaugeFunc
+}
+
+func newMetrics(segment string, b *book) *metrics {
+	constant := prometheus.Labels{"segment": segment}
+	return &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_tftp_requests_total", ConstLabels: constant,
+			Help: "Packets to the TFTP port, by what became of them; those served may be not_found, failed or memory besides.",
+		}, []string{"result"}),
+		transfers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_tftp_transfers_total", ConstLabels: constant,
+			Help: "TFTP transfers that ended, by result; probed is a client that asked for the size only.",
+		}, []string{"result"}),
+		bytes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rackboot_tftp_sent_bytes_total", ConstLabels: constant,
+			Help: "Bytes of files that were sent over TFTP, repeated blocks included.",
+		}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "rackboot_tftp_transfer_seconds", ConstLabels: constant,
+			Help:    "Time from a TFTP request to the acknowledgement of the last block.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 4, 11), // 1 ms to 17 minutes
+		}),
+		retransmits: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rackboot_tftp_retransmits_total", ConstLabels: constant,
+			Help: "TFTP blocks that were sent again.",
+		}),
+		sendErrors: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rackboot_tftp_send_errors_total", ConstLabels: constant,
+			Help: "TFTP packets that the host could not send.",
+		}),
+		inFlight: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "rackboot_tftp_in_flight_transfers", ConstLabels: constant,
+			Help: "TFTP transfers that run.",
+		}, func() float64 { n, _ := b.inFlight(); return float64(n) }),
+		buffered: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "rackboot_tftp_buffered_bytes", ConstLabels: constant,
+			Help: "Memory that holds blocks of TFTP transfers.",
+		}, func() float64 { _, n := b.inFlight(); return float64(n) }),
+	}
+}
+
+func (m *metrics) all() []prometheus.Collector {
+	return []prometheus.Collector{m.requests, m.transfers, m.bytes, m.seconds, m.retransmits, m.sendErrors, m.inFlight, m.buffered}
+}
+
+func (m *metrics) register(r prometheus.Registerer) error {
+	if r == nil {
+		return nil
+	}
+	for i, c := range m.all() {
+		if err := r.Register(c); err != nil {
+			for _, done := range m.all()[:i] {
+				r.Unregister(done)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *metrics) unregister(r prometheus.Registerer) {
+	if r == nil {
+		return
+	}
+	for _, c := range m.all() {
+		r.Unregister(c)
+	}
+}
