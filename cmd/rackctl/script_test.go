@@ -91,6 +91,7 @@ func TestScripts(t *testing.T) {
 				config:                                  fmt.Sprintf("current: test\ncontexts:\n- name: test\n  url: %s\n  ca: %s\n  token: %s\n", hub.URL, ca, apitest.Token),
 				filepath.Join(env.WorkDir, "ca.pem"):    string(hub.CA),
 				filepath.Join(env.WorkDir, "token"):     apitest.Token + "\n",
+				filepath.Join(env.WorkDir, "ha.token"):  apitest.ClientToken + "\n",
 				filepath.Join(env.WorkDir, "site.yaml"): site,
 			} {
 				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

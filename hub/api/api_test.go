@@ -278,8 +278,9 @@ func TestHoldsAndReboots(t *testing.T) {
 	if err != nil || again.Metadata.Name != hold.Metadata.Name {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	_, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{})
-	wantCode(t, err, protocol.CodeConflict) // held
+	if r, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{}); err != nil || r.Report.Outcome != protocol.OutcomePending {
+		t.Errorf("a request waits behind a hold: %+v, %v", r, err)
+	}
 	released, err := c.ReleaseHold(ctx, hold.Metadata.Name, protoapi.ReleaseRequest{})
 	if err != nil || released.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", released, err)

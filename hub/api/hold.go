@@ -30,8 +30,8 @@ func (a *API) registerHolds() {
 
 	op = a.operation(http.MethodPost, protoapi.PathKind(protocol.KindHold)+"/{id}/release", "release",
 		"Release a hold; idempotent. Without a body by its owner", reflect.TypeFor[protoapi.ReleaseRequest]())
-	op.RequestBody.Required = false
 	register(a, op, a.release)
+	op.RequestBody.Required = false // huma takes every raw body for required
 
 	op = a.operation(http.MethodPost, protoapi.PathKind(protocol.KindHold)+"/{id}/confirm-down", "confirmDown",
 		"Say that a held server is down whose BMC does not answer; idempotent", reflect.TypeFor[protoapi.ConfirmRequest]())

@@ -28,9 +28,9 @@ func newMetrics(c *Control) *metrics {
 	}
 	m := &metrics{
 		control: c, holdMetrics: newHoldMetrics(),
-		agents:  desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
-		open:    desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
-		fenced:  desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
+		agents: desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
+		open:   desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
+		fenced: desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_messages_refused_total", Help: "Messages of agents that were not heeded, by reason.",
 		}, []string{"reason"}),

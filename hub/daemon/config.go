@@ -26,6 +26,8 @@ type Config struct {
 	// Metrics is the address of the metrics page; empty is none.
 	Metrics string `yaml:"metrics"`
 	Images  Images `yaml:"images"`
+	// Clients may use the API besides the admin.
+	Clients []Client `yaml:"clients"`
 }
 
 // Images says how the hub reaches registries.
@@ -63,6 +65,9 @@ func (c *Config) check() error {
 		return fmt.Errorf("api: %q is not host:port", c.API)
 	}
 	if err := c.checkLink(); err != nil {
+		return err
+	}
+	if err := c.checkClients(); err != nil {
 		return err
 	}
 	if len(c.Names) == 0 {

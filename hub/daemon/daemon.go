@@ -43,6 +43,10 @@ type Options struct {
 // Run serves until ctx ends.
 func Run(ctx context.Context, c Config, o Options) error {
 	log, reg := o.Logger, o.Registry
+	clients, err := c.readClients()
+	if err != nil {
+		return err
+	}
 	if reg == nil {
 		reg = prometheus.NewRegistry()
 	}
@@ -59,11 +63,11 @@ func Run(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	defer b.Close()
-	st, err := openStore(ctx, b, log)
+	st, err := openStore(ctx, b, log, o.Crash)
 	if err != nil {
 		return err
 	}
-	h := &hub{keys: keys, broker: b, store: st, log: log, reg: reg, options: o}
+	h := &hub{keys: keys, broker: b, store: st, clients: clients, log: log, reg: reg, options: o}
 	if err := h.connect(ctx, c); err != nil {
 		return err
 	}
@@ -73,7 +77,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 // newID makes ids that sort by time, in lower case so that they are names.
 func newID() string { return strings.ToLower(ulid.MustNew(ulid.Now(), rand.Reader).String()) }
 
-func openStore(ctx context.Context, b *broker.Broker, log *slog.Logger) (*store.Store, error) {
+func openStore(ctx context.Context, b *broker.Broker, log *slog.Logger, crash state.Crasher) (*store.Store, error) {
 	conn, err := b.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func openStore(ctx context.Context, b *broker.Broker, log *slog.Logger) (*store.
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, store.Config{KV: kv, Log: facts, Clock: time.Now, NewID: newID, Logger: log})
+	return store.Open(ctx, store.Config{KV: kv, Log: facts, Clock: time.Now, NewID: newID, Logger: log, Crash: crash})
 }
 
 // hub is a hub being put together.
@@ -96,6 +100,7 @@ type hub struct {
 	store   *store.Store
 	control *control.Control
 	link    *link.Link
+	clients []api.Client
 	log     *slog.Logger
 	reg     metrics.Registry
 	options Options
@@ -135,7 +140,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 
 func (h *hub) serve(ctx context.Context, c Config) error {
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Token: h.keys.AdminToken(), Clock: time.Now, NewID: newID, Registerer: h.reg,
+		Store: h.store, Fleet: h.control, Token: h.keys.AdminToken(), Clients: h.clients, Clock: time.Now, NewID: newID, Registerer: h.reg,
 		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.control.Writable,
 	})
 	if err != nil {

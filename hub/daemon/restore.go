@@ -24,7 +24,7 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 		return 0, err
 	}
 	defer b.Close()
-	st, err := openStore(ctx, b, log)
+	st, err := openStore(ctx, b, log, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -104,9 +104,7 @@ func (s *site) claim(server string) {
 	}
 	name := "c-" + server
 	if h.store.ClaimOf(server) != nil {
-		_, err := h.store.Delete(s.ctx, protocol.KindClaim, name)
-		s.answered("unclaim", err)
-		s.note("unclaim %s", server)
+		s.unclaim(name, server)
 		return
 	}
 	if _, err := store.Get[*protocol.Claim](h.store, name); err == nil {
@@ -115,6 +113,33 @@ func (s *site) claim(server string) {
 	_, err := h.store.Apply(s.ctx, []protocol.Object{storetest.Claim(name, server)}, store.ApplyOptions{By: "somebody"})
 	s.answered("claim", err)
 	s.note("claim %s", server)
+}
+
+// unclaim deletes a claim. Under holds that is refused, unless they are released with
+// it.
+func (s *site) unclaim(name, server string) {
+	h := s.hub
+	var with store.HoldRelease
+	held := h.store.HoldsOn(server)
+	if len(held) > 0 {
+		_, err := h.store.DeleteClaim(s.ctx, name, with)
+		if c := h.store.ClaimOf(server); c != nil && c.Metadata.DeletedAt == nil && h.alive() && protocol.CodeOf(err) != protocol.CodeConflict {
+			s.t.Errorf("unclaim under %d holds: %v", len(held), err)
+		}
+		if s.chance(0.5) {
+			return
+		}
+		with = store.HoldRelease{By: "somebody", Reason: "the claim goes", BreakGlass: true}
+		s.book.mu.Lock()
+		for _, hold := range held {
+			delete(s.book.holds, hold.Metadata.Name)
+			s.book.released[hold.Metadata.Name] = max(s.book.released[hold.Metadata.Name], h.epoch())
+		}
+		s.book.mu.Unlock()
+	}
+	_, err := h.store.DeleteClaim(s.ctx, name, with)
+	s.answered("unclaim", err)
+	s.note("unclaim %s, with %d holds", server, len(held))
 }
 
 // answered fails on an error that a living hub must not give.

@@ -15,8 +15,12 @@ import (
 func (a *app) deleteCmd() *cobra.Command {
 	var wait bool
 	var timeout time.Duration
+	var releaseHolds string
 	cmd := &cobra.Command{
 		Use: "delete KIND NAME", Short: "Delete a resource; a claim goes when its server was proved off", Args: cobra.RangeArgs(1, 2),
+		Long: "Delete a resource; a claim goes when its server was proved off.\n\n" +
+			"A claim whose server is held is not deleted: let the holds' owners release them, or release\n" +
+			"them all with --release-holds, which takes the right to break glass where others own them.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, name, err := oneTarget(args)
 			if err != nil {
@@ -26,7 +30,17 @@ func (a *app) deleteCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			obj, err := c.Delete(cmd.Context(), kind, name)
+			var obj protocol.Object
+			switch release := cmd.Flags().Changed("release-holds"); {
+			case !release:
+				obj, err = c.Delete(cmd.Context(), kind, name)
+			case kind != protocol.KindClaim:
+				return protocol.Errorf(protocol.CodeInvalid, "", "--release-holds is for claims")
+			case strings.TrimSpace(releaseHolds) == "":
+				return protocol.Errorf(protocol.CodeInvalid, "", "--release-holds takes the reason")
+			default:
+				obj, err = c.DeleteClaim(cmd.Context(), name, releaseHolds)
+			}
 			if err != nil {
 				return err
 			}
@@ -44,6 +58,7 @@ func (a *app) deleteCmd() *cobra.Command {
 			return a.print.text(obj, []string{full}, fmt.Sprintf("%s %s", full, word))
 		},
 	}
+	cmd.Flags().StringVar(&releaseHolds, "release-holds", "", "why all holds on the claim's server are released with it")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is gone")
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Minute, "how long to wait")
 	return cmd

@@ -58,6 +58,13 @@ func facts(v view, obj protocol.Object) []fact {
 	if b, ok := obj.(*protocol.BMC); ok {
 		out = append(out, bmcFacts(b)...)
 	}
+	if h, ok := obj.(*protocol.Hold); ok {
+		out = append(out, holdFacts(h)...)
+	}
+	if s, ok := obj.(*protocol.Server); ok && s.Status.Firmware != nil {
+		w := s.Status.Firmware
+		out = append(out, fact{"Firmware work", fmt.Sprintf("%s, by %s since %s, until %s", w.Reason, w.By, stamp(&w.Since), stamp(&w.NotAfter))})
+	}
 	if s, ok := obj.(*protocol.Server); ok && s.Status.Report != nil {
 		r := s.Status.Report
 		out = append(out, fact{"Identity", r.Identity}, fact{"Accepted identity", s.Status.AcceptedIdentity}, fact{"Power epoch", fmt.Sprint(r.PowerEpoch)}, fact{"Last powered on", stamp(r.LastPoweredOn)},
@@ -67,7 +74,11 @@ func facts(v view, obj protocol.Object) []fact {
 				fact{"Attempt reason", t.Reason}, fact{"Boot URI", t.URI})
 		}
 		for _, h := range r.Holds {
-			out = append(out, fact{"Hold " + h.ID, string(h.Word)})
+			state := string(h.State)
+			if state == "" {
+				state = string(h.Word)
+			}
+			out = append(out, fact{"Hold " + h.ID, state})
 		}
 	}
 	// One line per name: a column and a fact may say the same.
@@ -77,6 +88,18 @@ func facts(v view, obj protocol.Object) []fact {
 		seen[f.name] = true
 		return twice
 	})
+}
+
+func holdFacts(h *protocol.Hold) []fact {
+	st := h.Status
+	out := []fact{{"Rack", st.Rack}, {"Soft timeout", h.Spec.SoftTimeout.String()}, {"Force during firmware", fmt.Sprint(h.Spec.ForceDuringFirmware)}, {"Expired", stamp(st.ExpiredAt)}}
+	if d := st.ConfirmedDown; d != nil {
+		out = append(out, fact{"Confirmed down", fmt.Sprintf("by %s at %s: %s", d.By, stamp(&d.At), d.Reason)})
+	}
+	if st.ReleasedAt != nil {
+		out = append(out, fact{"Released", fmt.Sprintf("by %s at %s", st.ReleasedBy, stamp(st.ReleasedAt))}, fact{"Release reason", st.ReleaseReason})
+	}
+	return out
 }
 
 func conditionText(all []protocol.ConditionState, now time.Time) string {

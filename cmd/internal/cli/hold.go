@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,14 +12,19 @@ import (
 
 func (a *app) holdCmd() *cobra.Command {
 	var req api.HoldRequest
-	var mode, until string
-	var soft, timeout time.Duration
+	var mode, until, expiry, fromAnnotation string
+	var soft, ttl, timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "hold SERVER --key KEY", Short: "Stop a server and keep it off until the hold is released", Args: cobra.ExactArgs(1),
 		Long: "Stop a server and keep it off until the hold is released.\n\n" +
 			"The same hold again, with the same key, is the same hold. --wait enforced waits until\n" +
-			"the rack's agent has it on disk; --wait fenced until the server was proved off.",
-		Example: "  rackctl hold n1 --key node/7 --reason 'etcd member removed' --wait fenced",
+			"the rack's agent has it on disk; --wait fenced until the server was proved off.\n" +
+			"rackctl fence does that with a hard hold, and exit codes that tell what is known.\n\n" +
+			"--from-annotation takes what metal3 has on a BareMetalHost: with a key it is a hold,\n" +
+			"without one a reboot.",
+		Example: "  rackctl hold n1 --key node/7 --reason 'etcd member removed' --wait fenced\n" +
+			"  rackctl hold n1 --key test --ttl 2h --on-expiry release\n" +
+			"  rackctl hold n1 --from-annotation 'reboot.metal3.io/node-7={\"mode\":\"hard\"}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until != "" && until != "enforced" && until != "fenced" {
 				return protocol.Errorf(protocol.CodeInvalid, "", "--wait %q is not one of enforced, fenced", until)
@@ -30,8 +33,20 @@ func (a *app) holdCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			req.Mode, req.SoftTimeout = protocol.StopMode(mode), protocol.Duration(soft)
-			hold, err := c.CreateHold(cmd.Context(), args[0], req)
+			var hold *protocol.Hold
+			if cmd.Flags().Changed(flagAnnotation) {
+				if err := alone(cmd, "key", "mode", "reason", "ref", "soft-timeout", "ttl", "on-expiry", "force-during-firmware"); err != nil {
+					return err
+				}
+				var request *api.RequestStatus
+				if hold, request, err = annotate(cmd, c, args[0], fromAnnotation); err == nil && request != nil {
+					return a.showRequest(*request)
+				}
+			} else {
+				req.Mode, req.SoftTimeout = protocol.StopMode(mode), protocol.Duration(soft)
+				req.TTL, req.OnExpiry = protocol.Duration(ttl), protocol.OnExpiry(expiry)
+				hold, err = c.CreateHold(cmd.Context(), args[0], req)
+			}
 			if err != nil {
 				return err
 			}
@@ -48,6 +63,10 @@ func (a *app) holdCmd() *cobra.Command {
 	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, for people")
 	cmd.Flags().StringVar(&req.Ref, "ref", "", "what it belongs to, kept as it is")
 	cmd.Flags().DurationVar(&soft, "soft-timeout", 0, "how long a soft stop may take (default: the rack's)")
+	cmd.Flags().DurationVar(&ttl, "ttl", 0, "how long it lies, from when it is enforced (default: until it is released)")
+	cmd.Flags().StringVar(&expiry, "on-expiry", "", "when that is over: keep (and say so) or release (default keep)")
+	cmd.Flags().BoolVar(&req.ForceDuringFirmware, "force-during-firmware", false, "stop it also while its firmware is changed, which can break it")
+	cmd.Flags().StringVar(&fromAnnotation, flagAnnotation, "", "NAME or NAME=VALUE of a reboot annotation of metal3, in place of the flags above")
 	cmd.Flags().StringVar(&until, "wait", "", "enforced or fenced")
 	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Minute, "how long to wait")
 	return cmd
@@ -57,6 +76,22 @@ func (a *app) showHold(h *protocol.Hold) error {
 	v := objectsView(protocol.KindHold, []protocol.Object{h}, time.Now())
 	v.single = true
 	return a.print.show(v)
+}
+
+// stateOf is where a hold stands; hubs of version 1 say only a word.
+func stateOf(h *protocol.Hold) string {
+	if h.Status.State == "" {
+		return string(h.Status.Word)
+	}
+	return string(h.Status.State)
+}
+
+// stateText is that with the reason why it is not further.
+func stateText(h *protocol.Hold) string {
+	if h.Status.Message == "" {
+		return stateOf(h)
+	}
+	return stateOf(h) + " (" + h.Status.Message + ")"
 }
 
 func (a *app) waitHold(ctx context.Context, c *api.Client, id, until string, timeout time.Duration) (*protocol.Hold, error) {
@@ -72,59 +107,9 @@ func (a *app) waitHold(ctx context.Context, c *api.Client, id, until string, tim
 			return "", false, protocol.Errorf(protocol.CodeConflict, "wait", "hold %s was released by %q", id, h.Status.ReleasedBy).
 				WithHint("place it again if it is still needed")
 		}
-		return string(word), word == protocol.HoldFenced || (until == "enforced" && word == protocol.HoldEnforced), nil
+		// A proof is relied on while its agent speaks; hubs of version 1 know no states.
+		fenced := word == protocol.HoldFenced && (h.Status.State == protocol.StateFenced || h.Status.State == "")
+		return stateText(h), fenced || until == "enforced" && (word == protocol.HoldEnforced || word == protocol.HoldFenced), nil
 	})
 	return last, err
-}
-
-func (a *app) releaseCmd() *cobra.Command {
-	var server, key string
-	cmd := &cobra.Command{
-		Use: "release HOLD-ID | --server SERVER --key KEY", Short: "Release a hold", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if (len(args) == 1) == (server != "" || key != "") || (server == "") != (key == "") {
-				return protocol.Errorf(protocol.CodeInvalid, "", "give either a hold's id, or --server and --key")
-			}
-			c, _, err := a.client()
-			if err != nil {
-				return err
-			}
-			var id string
-			if len(args) == 1 {
-				id = args[0]
-			} else if id, err = findHold(cmd.Context(), c, server, key); err != nil {
-				return err
-			}
-			hold, err := c.ReleaseHold(cmd.Context(), id, api.ReleaseRequest{})
-			if err != nil {
-				return err
-			}
-			return a.print.text(hold, []string{"hold/" + id}, fmt.Sprintf("hold/%s on server %s released", id, hold.Spec.Server))
-		},
-	}
-	cmd.Flags().StringVar(&server, "server", "", "the server that is held")
-	cmd.Flags().StringVar(&key, "key", "", "the hold's key")
-	return cmd
-}
-
-func findHold(ctx context.Context, c *api.Client, server, key string) (string, error) {
-	all, err := api.GetAll[*protocol.Hold](ctx, c)
-	if err != nil {
-		return "", err
-	}
-	var ids []string
-	for _, h := range all {
-		if h.Spec.Server == server && h.Spec.Key == key && h.Status.ReleasedAt == nil {
-			ids = append(ids, h.Metadata.Name)
-		}
-	}
-	switch len(ids) {
-	case 0:
-		return "", protocol.Errorf(protocol.CodeNotFound, "release", "server %q has no hold with key %q", server, key).
-			WithHint("rackctl get holds lists them")
-	case 1:
-		return ids[0], nil
-	}
-	return "", protocol.Errorf(protocol.CodeConflict, "release", "several callers hold server %q with key %q: %s", server, key, strings.Join(ids, ", ")).
-		WithHint("release one by its id")
 }

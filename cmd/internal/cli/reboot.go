@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,9 +22,9 @@ func (a *app) powerOffCmd() *cobra.Command {
 
 // requestCmd asks for one one-shot.
 func (a *app) requestCmd(name string, action protocol.RequestAction, short string) *cobra.Command {
-	var mode string
+	var mode, ref, fromAnnotation string
 	var within, timeout time.Duration
-	var wait bool
+	var wait, anyPhase bool
 	cmd := &cobra.Command{
 		Use: name + " SERVER", Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,12 +32,17 @@ func (a *app) requestCmd(name string, action protocol.RequestAction, short strin
 			if err != nil {
 				return err
 			}
-			req := api.RebootRequest{Action: action, Mode: protocol.StopMode(mode)}
+			req := api.RebootRequest{Action: action, Mode: protocol.StopMode(mode), AnyPhase: anyPhase, Ref: ref}
 			if within != 0 {
 				at := time.Now().Add(within)
 				req.NotAfter = &at
 			}
-			r, err := c.Reboot(cmd.Context(), args[0], req)
+			var r api.RequestStatus
+			if cmd.Flags().Changed(flagAnnotation) {
+				r, err = a.rebootAnnotation(cmd, c, args[0], fromAnnotation)
+			} else {
+				r, err = c.Reboot(cmd.Context(), args[0], req)
+			}
 			if err != nil {
 				return err
 			}
@@ -44,20 +51,49 @@ func (a *app) requestCmd(name string, action protocol.RequestAction, short strin
 					return err
 				}
 			}
-			return a.print.show(view{
-				columns: columns("REQUEST SERVER ACTION MODE OUTCOME NOT-AFTER REASON", "BY", "RACK"), single: true,
-				items: []item{{value: r, name: "request/" + r.ID, cells: []string{
-					r.ID, r.Server, string(r.Action), string(r.Mode),
-					string(r.Report.Outcome), stamp(&r.NotAfter), r.Report.Reason, r.By, r.Rack,
-				}}},
-			})
+			return a.showRequest(r)
 		},
 	}
 	cmd.Flags().StringVar(&mode, "mode", "soft", "soft: ask the system to stop first; hard: power off at once")
 	cmd.Flags().DurationVar(&within, "within", 0, "give up if it was not begun by then (default 10m)")
+	cmd.Flags().BoolVar(&anyPhase, "any-phase", false, "also without a claim (it stays off then), and during a first boot, which it ends")
+	cmd.Flags().StringVar(&ref, "ref", "", "what it belongs to, kept as it is; the same again is the same request until that has ended")
+	if action == protocol.RequestReboot {
+		cmd.Flags().StringVar(&fromAnnotation, flagAnnotation, "", "NAME or NAME=VALUE of metal3's reboot annotation, in place of the flags above")
+	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is done")
 	cmd.Flags().DurationVar(&timeout, "timeout", 15*time.Minute, "how long to wait")
 	return cmd
+}
+
+// rebootAnnotation asks for a reboot by metal3's annotation. The form with a key keeps
+// the server off, which nobody who says reboot expects.
+func (a *app) rebootAnnotation(cmd *cobra.Command, c *api.Client, server, text string) (r api.RequestStatus, err error) {
+	if err := alone(cmd, "mode", "within", "any-phase", "ref"); err != nil {
+		return r, err
+	}
+	if name := annotation(text).Annotation; strings.HasPrefix(name, protocol.AnnotationReboot+"/") {
+		return r, protocol.Errorf(protocol.CodeInvalid, "", "%s has a key: it holds the server off until it is released", name).
+			WithHint("rackctl hold %s --%s '%s'", server, flagAnnotation, text)
+	}
+	_, request, err := annotate(cmd, c, server, text)
+	if err != nil {
+		return r, err
+	}
+	if request == nil {
+		return r, protocol.Errorf(protocol.CodeInternal, "reboot", "the hub made no request of %s", text)
+	}
+	return *request, nil
+}
+
+func (a *app) showRequest(r api.RequestStatus) error {
+	return a.print.show(view{
+		columns: columns("REQUEST SERVER ACTION MODE OUTCOME NOT-AFTER REASON", "BY", "RACK", "ANY-PHASE", "REF"), single: true,
+		items: []item{{value: r, name: "request/" + r.ID, cells: []string{
+			r.ID, r.Server, string(r.Action), string(r.Mode),
+			string(r.Report.Outcome), stamp(&r.NotAfter), r.Report.Reason, r.By, r.Rack, strconv.FormatBool(r.AnyPhase), r.Ref,
+		}}},
+	})
 }
 
 func (a *app) waitRequest(ctx context.Context, c *api.Client, id string, timeout time.Duration) (r api.RequestStatus, err error) {

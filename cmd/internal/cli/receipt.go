@@ -29,20 +29,30 @@ func (a *app) receiptCmd() *cobra.Command {
 			}
 			r := hold.Status.Receipt
 			if r == nil {
-				return protocol.Errorf(protocol.CodeNotFound, "receipt", "hold %s is %s and has no receipt", args[0], dash(string(hold.Status.Word))).
+				return protocol.Errorf(protocol.CodeNotFound, "receipt", "hold %s is %s and has no receipt", args[0], dash(stateText(hold))).
 					WithHint("rackctl hold %s --key %s --wait fenced waits for one", hold.Spec.Server, hold.Spec.Key)
 			}
-			return a.print.show(view{
-				columns: columns("HOLD SERVER KEY STOPPED-SINCE CONFIRMED-AT READS SETTLE AGENT", "ENFORCED-AT", "POWER-EPOCH", "REF"),
-				single:  true,
-				items: []item{{
-					value: receiptValue{r, hold.Status.SignedReceipt}, name: "receipt/" + args[0],
-					cells: []string{
-						r.HoldID, r.Server, r.Key, stamp(&r.StoppedSince), stamp(&r.ConfirmedAt), strconv.Itoa(r.Reads),
-						r.Settle.String(), r.Agent, stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), r.Ref,
-					},
-				}},
-			})
+			return a.showReceipt(hold)
 		},
 	}
+}
+
+// showReceipt shows the receipt that a hold has.
+func (a *app) showReceipt(hold *protocol.Hold) error {
+	r, proof := hold.Status.Receipt, "reads"
+	if d := r.Manual; d != nil {
+		proof = "none: word of " + d.By
+		a.progress("this receipt is no proof: %s said at %s that the server is down: %s", d.By, dash(stamp(&d.At)), dash(d.Reason))
+	}
+	return a.print.show(view{
+		columns: columns("HOLD SERVER KEY PROOF STOPPED-SINCE CONFIRMED-AT READS SETTLE AGENT", "ENFORCED-AT", "POWER-EPOCH", "RESTORE-POLICY", "REF"),
+		single:  true,
+		items: []item{{
+			value: receiptValue{r, hold.Status.SignedReceipt}, name: "receipt/" + hold.Metadata.Name,
+			cells: []string{
+				r.HoldID, r.Server, r.Key, proof, stamp(&r.StoppedSince), stamp(&r.ConfirmedAt), strconv.Itoa(r.Reads),
+				r.Settle.String(), r.Agent, stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), string(r.RestorePolicy), r.Ref,
+			},
+		}},
+	})
 }

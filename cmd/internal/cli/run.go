@@ -32,7 +32,8 @@ type app struct {
 	print   printer
 }
 
-// Run runs rackctl and returns its exit code; see protocol.Code.ExitCode.
+// Run runs rackctl and returns its exit code; see protocol.Code.ExitCode, and
+// fenceCmd for those of fence.
 // Results go to Out, everything else to Err.
 func Run(ctx context.Context, cfg Config) int {
 	a := &app{cfg: cfg, print: printer{out: cfg.Out}}
@@ -46,12 +47,19 @@ func Run(ctx context.Context, cfg Config) int {
 		fmt.Fprintln(cfg.Err, list.Error())
 		err = protocol.Errorf(protocol.CodeInvalid, "", "nothing was changed: %s in the manifests", plural(len(list), "error"))
 	}
+	own, isOwn := errors.AsType[*unproved](err)
+	if isOwn {
+		err = own.error
+	}
 	if _, ok := errors.AsType[*protocol.Error](err); !ok { // of cobra: unknown command or flag, wrong arguments
 		err = protocol.Errorf(protocol.CodeInvalid, "", "%w", err).WithHint("rackctl --help lists the commands")
 	}
 	fmt.Fprintf(cfg.Err, "rackctl: %s\n", err)
 	if hint := protocol.HintOf(err); hint != "" {
 		fmt.Fprintf(cfg.Err, "hint: %s\n", hint)
+	}
+	if isOwn {
+		return own.exit
 	}
 	return protocol.CodeOf(err).ExitCode()
 }
@@ -82,7 +90,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.context, "context", "", "the hub to talk to (default: the one that context use chose)")
 	root.AddCommand(
 		a.applyCmd(), a.getCmd(), a.describeCmd(), a.deleteCmd(),
-		a.holdCmd(), a.releaseCmd(), a.receiptCmd(), a.rebootCmd(), a.powerOffCmd(), a.waitCmd(),
+		a.holdCmd(), a.fenceCmd(), a.releaseCmd(), a.confirmDownCmd(), a.receiptCmd(), a.rebootCmd(), a.powerOffCmd(), a.waitCmd(),
 		a.rackCmd(), a.bmcCmd(), a.serverCmd(), a.eventsCmd(), a.explainCmd(), a.wireCmd(), a.contextCmd(), a.versionCmd(),
 	)
 	return root

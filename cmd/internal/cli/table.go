@@ -38,7 +38,7 @@ func columnsOf(kind protocol.Kind) []column {
 	case protocol.KindClaim:
 		return columns("NAME PHASE SERVER POWER IMAGE CONDITIONS AGE", "FIRST-BOOT", "UID")
 	case protocol.KindHold:
-		return columns("ID WORD KEY OWNER MODE SERVER STOPPED-SINCE", "ENFORCED-AT", "REF", "REASON")
+		return columns("NAME SERVER KEY OWNER MODE STATE AGE REASON", "REF", "TTL", "ENFORCED", "STOPPED-SINCE", "MESSAGE")
 	case protocol.KindAgent:
 		return columns("NAME RACK TERM VERSION REPORT-AGE CONDITIONS", "INCARNATION")
 	case protocol.KindRack:
@@ -61,17 +61,7 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 	case *protocol.Claim:
 		return claimCells(o, now)
 	case *protocol.Hold:
-		since, enforced := "", ""
-		if r := o.Status.Receipt; r != nil {
-			since = stamp(&r.StoppedSince)
-		}
-		if o.Status.EnforcedAt != nil {
-			enforced = stamp(o.Status.EnforcedAt)
-		}
-		return []string{
-			name, string(o.Status.Word), o.Spec.Key, o.Spec.Owner, string(o.Spec.Mode), o.Spec.Server, since,
-			enforced, o.Spec.Ref, o.Spec.Reason,
-		}
+		return holdCells(o, now)
 	case *protocol.Agent:
 		return []string{
 			name, o.Spec.RackRef.Name, strconv.FormatUint(o.Spec.Term, 10), o.Status.Version,
@@ -108,6 +98,23 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 		}
 	}
 	return []string{name}
+}
+
+func holdCells(h *protocol.Hold, now time.Time) []string {
+	since, ttl := "", ""
+	if r := h.Status.Receipt; r != nil {
+		since = stamp(&r.StoppedSince)
+	}
+	if h.Spec.TTL != 0 {
+		ttl = h.Spec.TTL.String() + " " + string(h.Spec.OnExpiry)
+	}
+	if h.Status.ExpiredAt != nil {
+		ttl += ", expired"
+	}
+	return []string{
+		h.Metadata.Name, h.Spec.Server, h.Spec.Key, h.Spec.Owner, string(h.Spec.Mode), stateOf(h), age(h.Metadata.CreatedAt, now), h.Spec.Reason,
+		h.Spec.Ref, ttl, stamp(h.Status.EnforcedAt), since, h.Status.Message,
+	}
 }
 
 func serverCells(s *protocol.Server, now time.Time) []string {

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+func (a *app) serverFirmwareCmd() *cobra.Command {
+	var reason string
+	var length time.Duration
+	var done bool
+	cmd := &cobra.Command{
+		Use: "firmware SERVER --for DURATION --reason REASON | --done", Short: "Mark that a server's firmware is changed, or that this is over", Args: cobra.ExactArgs(1),
+		Long: "Mark that a server's firmware is changed, or that this is over. While the mark lies, holds and\n" +
+			"reboots do not stop the server, which could break it, and nothing powers it on; holds say\n" +
+			"HoldBlocked. A hold with --force-during-firmware stops it all the same. The mark ends by\n" +
+			"itself, after a day at most.",
+		Example: "  rackctl server firmware n1 --for 30m --reason 'BIOS 2.1'\n  rackctl server firmware n1 --done",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if done == (length != 0) || length < 0 {
+				return protocol.Errorf(protocol.CodeInvalid, "", "give either --for with how long it may take, or --done")
+			}
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			s, err := c.Firmware(cmd.Context(), args[0], api.FirmwareRequest{Reason: reason, For: protocol.Duration(length)})
+			if err != nil {
+				return err
+			}
+			if w := s.Status.Firmware; w != nil {
+				a.progress("server %s: firmware work until %s", args[0], stamp(&w.NotAfter))
+			} else {
+				a.progress("server %s: no firmware work", args[0])
+			}
+			v := objectsView(protocol.KindServer, []protocol.Object{s}, time.Now())
+			v.single = true
+			return a.print.show(v)
+		},
+	}
+	cmd.Flags().DurationVar(&length, "for", 0, "how long it takes at most, up to 24h")
+	cmd.Flags().StringVar(&reason, "reason", "", "what is done")
+	cmd.Flags().BoolVar(&done, "done", false, "it is over")
+	return cmd
+}
