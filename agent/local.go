@@ -137,10 +137,9 @@ func holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport) local.Hol
 		out.State, out.Message, out.ExpiredAt = r.Holds[i].State, r.Holds[i].Reason, r.Holds[i].ExpiredAt
 	}
 	if rc, ok := rec.Receipts[h.ID]; ok {
-		out.Receipt = &rc
-		if rc.Manual == nil {
-			out.Word = protocol.HoldFenced
-		}
+		out.Receipt, out.Word = &rc, protocol.HoldFenced
+	} else if rc, ok := rec.Manual[h.ID]; ok {
+		out.Receipt = &rc // an operator's word is no proof
 	}
 	return out
 }

@@ -41,12 +41,20 @@ func TestLoadConfig(t *testing.T) {
 	if c.Images.QuotaMiB != 20<<10 {
 		t.Errorf("quota %d", c.Images.QuotaMiB)
 	}
+	if l := c.LocalSocket(); l.Path != "/var/lib/rackboot-agent/agent.sock" || l.Group != "" {
+		t.Errorf("socket %+v", l)
+	}
+	c, err = LoadConfig(write(t, "agent.yaml", goodConfig+"socket: /run/rackboot/s\nsocketGroup: rackboot\n", 0o600))
+	if l := c.LocalSocket(); err != nil || l.Path != "/run/rackboot/s" || l.Group != "rackboot" {
+		t.Errorf("socket %+v, %v", l, err)
+	}
 	for _, row := range []struct{ name, text, want string }{
 		{"unknown field", goodConfig + "hub: here\n", "hub"},
 		{"wrong type", strings.Replace(goodConfig, "segments:", "images: 5\nsegments:", 1), "3"},
 		{"not YAML", "dataDir: [", "1"},
 		{"no folder", "credentialsDir: /x\n", "dataDir"},
 		{"negative quota", goodConfig + "images: {quotaMiB: -1}\n", "quotaMiB"},
+		{"a socket too long", goodConfig + "socket: /" + strings.Repeat("x", 107) + "\n", "socket: "},
 		{"no interface", strings.Replace(goodConfig, "    interface: eth1\n", "", 1), "segments[0].interface"},
 		{"no port", strings.Replace(goodConfig, "10.7.0.1:80", "10.7.0.1", 1), "segments[0].http"},
 		{"bad DHCP address", goodConfig + "    dhcp: eth1\n", "segments[0].dhcp"},

@@ -197,7 +197,7 @@ func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.H
 			return err
 		}
 		return s.append(t, protocol.Event{
-			At: now, Server: h.Server, Code: protocol.EventHoldConfirmed, Message: fmt.Sprintf("hold %s by %s: %s", id, by, reason),
+			At: now, Server: h.Server, Code: protocol.EventHoldConfirmed, Message: fmt.Sprintf("hold %s: %s says at the agent that the server is down: %s", id, by, reason),
 		})
 	})
 	if errors.Is(err, errNothing) {

@@ -222,3 +222,44 @@ func TestLocalSocketTaken(t *testing.T) {
 		_ = p.stop()
 	}
 }
+
+// TestLocalConfirm: the BMC of a held server is gone, and somebody at the agent says
+// that the server is down. The receipt says whose word it is and is no proof; when the
+// BMC answers Off, the proof takes its place.
+func TestLocalConfirm(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 1, bmcsim.Plain())
+	b.socket = socketPath(t)
+	c := local.NewClient(b.socket)
+	a, _ := b.start(nil)
+	b.send(a)
+	b.until("the first read", 0, read)
+	if err := b.servers[0].BMC.SetReach(bmcsim.ReachRefused); err != nil {
+		t.Fatal(err)
+	}
+	h, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{Key: "dead"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.until("the unreachable BMC", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerUnreachable })
+	if s, err := c.Server(t.Context(), b.servers[0].Name); err != nil || s.Explain.WaitsFor != local.WaitReach {
+		t.Errorf("%+v, %v", s.Explain, err)
+	}
+	if _, err := c.ConfirmDown(t.Context(), h.ID, api.ConfirmRequest{Reason: "both cables are out"}); err != nil {
+		t.Fatal(err)
+	}
+	receipt := func(ok func(local.Hold) bool) func() bool {
+		return func() bool {
+			all, err := c.Holds(t.Context())
+			return err == nil && len(all) == 1 && all[0].Receipt != nil && ok(all[0])
+		}
+	}
+	b.eventually("the receipt on a word", receipt(func(h local.Hold) bool {
+		m := h.Receipt.Manual
+		return m != nil && m.By == h.Owner && m.Reason == "both cables are out" && h.Receipt.Reads == 0 && h.Word == protocol.HoldEnforced
+	}))
+	if err := b.servers[0].BMC.SetReach(bmcsim.ReachOK); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the proof", receipt(func(h local.Hold) bool { return h.Word == protocol.HoldFenced && h.Receipt.Manual == nil }))
+}

@@ -3,7 +3,9 @@ package agent
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +74,7 @@ func (d *desk) explainCmd() *cobra.Command {
 func explainTable(w io.Writer, s local.Server, now time.Time) {
 	row(w, "Server:", s.Name)
 	row(w, "Phase:", string(s.Phase))
-	row(w, "Power:", fmt.Sprintf("%s, read %s ago", orUnread(s.Report.Observation.Power), orNever(age(s.Report.Observation.ReadAt, now))))
+	row(w, "Power:", power(s.Report.Observation, now))
 	if s.Missing {
 		row(w, "Missing:", "the hub's newest document leaves it out")
 	}
@@ -85,22 +87,25 @@ func explainTable(w io.Writer, s local.Server, now time.Time) {
 		row(w, "Boot:", fmt.Sprintf("%s, %s %s", attempt(a), a.Intended, a.Reason))
 	}
 	for _, h := range s.Holds {
-		row(w, "Hold:", fmt.Sprintf("%s, %s by %s, %s %s", h.ID, h.Key, h.Owner, stateOf(h), h.Message))
+		row(w, "Hold:", holdLine(h))
 	}
-	row(w, "Waits for:", s.Explain.Text)
+	row(w, "Next:", s.Explain.Text)
 	conditionLines(w, s.Explain.Conditions)
 }
 
-func orUnread(p protocol.PowerState) string {
-	if p == "" {
-		return "not read"
+// holdLine is a hold in words.
+func holdLine(h local.Hold) string {
+	if h.Released != nil {
+		return fmt.Sprintf("%s was released here by %s; the hub has not heard of it", h.ID, h.Released.By)
 	}
-	return string(p)
+	parts := []string{fmt.Sprintf("%s, key %s by %s: %s", h.ID, h.Key, h.Owner, stateOf(h)), h.Message, h.Reason}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
-func orNever(s string) string {
-	if s == "" {
-		return "never"
+// power is what was read, and when.
+func power(o protocol.Observation, now time.Time) string {
+	if o.ReadAt.IsZero() {
+		return "not read since the start"
 	}
-	return s
+	return fmt.Sprintf("%s, read %s ago", o.Power, age(o.ReadAt, now))
 }

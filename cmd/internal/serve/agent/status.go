@@ -67,9 +67,9 @@ func conditionLines(w io.Writer, all []local.Condition) {
 		}
 		row(w, string(c.Code)+":", title)
 		if len(c.ExplainedBy) > 0 {
-			row(w, "", fmt.Sprintf("explained by %v", c.ExplainedBy))
+			row(w, " ", fmt.Sprintf("explained by %v", c.ExplainedBy))
 			continue
 		}
-		row(w, "", c.Hint)
+		row(w, " ", c.Hint)
 	}
 }
