@@ -153,7 +153,9 @@ func (p *step) guardResult(r Result) {
 		if w.Kind != r.Action {
 			w = GuardWatch{Kind: r.Action}
 		}
-		w.Why = r.Message
+		if w.Why = r.Message; w.Why == "" {
+			w.Why = string(r.Code)
+		}
 		w.Next = p.now.Add(pauseOf(min(attemptBackoff<<min(w.Tries, 10), attemptMaxPause), r))
 		w.Tries++
 		p.watch.Guard = w

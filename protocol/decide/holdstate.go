@@ -53,7 +53,7 @@ func HoldStands(h Hold, r Record, w Watch, f *protocol.FirmwareWork, settle time
 	case w.Waiting && f != nil:
 		p.snap.Firmware = f
 		return state, p.workText()
-	case h.ConfirmedDown != nil && s != sightSilent && s != sightUnread && have == proofNone:
+	case h.ConfirmedDown != nil && have == proofNone && s != sightUnread && w.Last.Power != protocol.PowerUnreachable:
 		return state, "confirmed down by " + h.ConfirmedDown.By + ", which counts only while the BMC does not answer"
 	}
 	return state, why

@@ -232,7 +232,7 @@ func TestHoldVectors(t *testing.T) {
 				y.read(on, 3*sec, y.answered(""))
 				r := y.p.Record.Requests[0]
 				if !any {
-					y.ended("r", protocol.OutcomeRefused, "a first boot is under way; anyPhase ends it")
+					y.outcome("r", protocol.OutcomeRefused, "a first boot is under way; anyPhase ends it")
 					y.happened(protocol.EventRequestEnded)
 					continue
 				}

@@ -232,6 +232,7 @@ func (m *machine) reset(kind ActionKind) (code protocol.Code, busy bool) {
 	switch {
 	case off != (kind == ActOn), kind == ActOn && f.RefuseOn:
 		return protocol.CodeConflict, false
+	case kind == ActOn && m.onDue > 0: // it is being powered on
 	case kind == ActOn && !f.DropOn:
 		m.onDue = m.now + f.OnDelay + time.Millisecond
 	case kind == ActForceOff && !f.DropForce:

@@ -47,6 +47,7 @@ type play struct {
 	// asked and written of it. rude is what it answers instead.
 	policy protocol.RestorePolicy
 	rude   protocol.Code
+	ended  []protocol.Release // holds whose time was over
 }
 
 func story(t *testing.T, change func(*Snapshot)) *play {
@@ -82,6 +83,10 @@ func (y *play) step(d time.Duration) {
 	y.s.Uptime = d - worldBefore
 	y.p = Step(at(d), y.s)
 	y.s.Record, y.s.Watch = y.p.Record, y.p.Watch
+	for _, e := range y.p.Expire {
+		y.ended = append(y.ended, e)
+		y.s.Holds = slices.DeleteFunc(slices.Clone(y.s.Holds), func(h Hold) bool { return h.ID == e.HoldID })
+	}
 	y.s.Observation, y.s.Result, y.s.Events = nil, nil, nil
 }
 
@@ -122,7 +127,7 @@ func (y *play) receipt(id string, want bool) {
 	}
 }
 
-func (y *play) ended(id string, outcome protocol.Outcome, reason string) {
+func (y *play) outcome(id string, outcome protocol.Outcome, reason string) {
 	y.t.Helper()
 	for _, r := range y.p.Record.Requests {
 		if r.ID == id && (r.Outcome != outcome || r.Reason != reason) {

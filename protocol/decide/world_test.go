@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"rackboot/protocol"
 )
 
@@ -15,7 +13,7 @@ import (
 // in simulated time. It drives Step as the agent does and hands everything that
 // happens to a witness.
 type world struct {
-	t *rapid.T
+	t judge
 	m *machine
 	w *witness
 
@@ -43,6 +41,9 @@ type world struct {
 	conds  []protocol.ConditionState
 	lost   bool // the evidence of the fetch under way is lost
 
+	// then is done at the moment of that number: before and after each effect.
+	moments, at int
+	then        func()
 	// midCall is done during the next call to the BMC; crashIn counts the effects
 	// until the agent dies, 0 is never.
 	midCall func()
@@ -52,7 +53,13 @@ type world struct {
 
 var worldStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
-func newWorld(t *rapid.T) *world {
+// judge is a test, of rapid or of its own.
+type judge interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func newWorld(t judge) *world {
 	w := &world{t: t, m: newMachine(), enforced: map[string]time.Duration{}, local: true, heard: true, incarnation: "disk-0"}
 	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, ended: map[string]protocol.Outcome{}}
 	w.m.netboot, w.m.fetched, w.m.installed, w.m.consumed = w.netboot, w.fetchedFile, w.report, w.w.consumed
@@ -162,10 +169,22 @@ func (w *world) restart() {
 	w.poke()
 }
 
+// moment is one between two effects.
+func (w *world) moment() {
+	w.moments++
+	if f := w.then; f != nil && w.moments >= w.at {
+		w.then = nil
+		f()
+	}
+}
+
 // call is one exchange with the BMC.
 func (w *world) call(do func()) {
+	w.moment()
 	w.pass(50 * time.Millisecond)
+	w.moment()
 	do()
+	w.moment()
 	if f := w.midCall; f != nil {
 		w.midCall = nil
 		f()
@@ -193,6 +212,7 @@ func (w *world) turn() {
 		})
 		o.ReadAt = w.clock()
 		w.w.read(o)
+		w.moment()
 		plan := w.step(func(s *Snapshot) { s.Observation, s.Result = &o, result })
 		if w.crash() {
 			return

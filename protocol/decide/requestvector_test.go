@@ -1,0 +1,207 @@
+package decide
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// asks is a reboot that everybody may ask for.
+func asks(id string, any bool) protocol.Request {
+	return protocol.Request{ID: id, Action: protocol.RequestReboot, Mode: protocol.StopHard, AnyPhase: any, NotAfter: at(time.Minute)}
+}
+
+// comesUp answers an arm and an On, and reads On; at most 3 s after d.
+func (y *play) comesUp(d time.Duration) {
+	y.t.Helper()
+	y.want(ActArm)
+	y.read(protocol.PowerOff, d+sec, y.answered(""))
+	y.want(ActOn)
+	y.read(protocol.PowerOn, d+2*sec, y.answered(""))
+	y.want(ActNone)
+}
+
+// TestRequestVectors are the one-shots beside claims, phases and holds (seed 002, V11,
+// V22, V23).
+func TestRequestVectors(t *testing.T) {
+	const on, off, unreachable = protocol.PowerOn, protocol.PowerOff, protocol.PowerUnreachable
+	installed := func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }
+	for name, tell := range map[string]func(t *testing.T){
+		"V22 its claim wants it Off": func(t *testing.T) {
+			for _, p := range []protocol.PowerState{on, off} {
+				y := story(t, func(s *Snapshot) {
+					s.Intent.Power = protocol.WantOff
+					s.Requests = []protocol.Request{asks("r", false)}
+				})
+				y.read(p, 1*sec, nil)
+				if y.outcome("r", protocol.OutcomePending, ""); p == on {
+					y.want(ActForceOff) // the request's mode
+					y.read(off, 3*sec, y.answered(""))
+				}
+				y.read(off, 4*sec, nil)
+				y.outcome("r", protocol.OutcomeDone, "not restored: its claim wants it Off")
+				y.want(ActNone)
+			}
+		},
+		"no claim": func(t *testing.T) {
+			free := func(s *Snapshot) { s.Intent.Power, s.Intent.ClaimUID, s.Intent.Boot = "", "", nil }
+			y := story(t, func(s *Snapshot) { free(s); s.Requests = []protocol.Request{asks("r", false)} })
+			y.read(on, 1*sec, nil)
+			y.want(ActNone)
+			y.outcome("r", protocol.OutcomeRefused, "the server has no claim, so nothing says what it boots; anyPhase stops it all the same")
+			y = story(t, func(s *Snapshot) { free(s); s.Requests = []protocol.Request{asks("r", true)} })
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.read(off, 3*sec, y.answered(""))
+			y.outcome("r", protocol.OutcomeDone, "not restored: no claim says what it boots")
+			y.until(off, 5*sec, 60*sec)
+			y.want(ActNone)
+		},
+		"behind a hold, for longer than its time": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) {
+				installed(s)
+				s.Holds = held(protocol.StopSoft, "h")
+				s.Requests = []protocol.Request{asks("r", false)}
+			})
+			y.read(on, 1*sec, nil)
+			y.want(ActGraceful) // the hold's mode: it comes first
+			y.read(off, 5*sec, y.answered(""))
+			y.read(off, 10*sec, nil)
+			y.s.HubTime = at(3 * time.Hour)
+			y.read(off, 3*time.Hour, nil)
+			y.outcome("r", protocol.OutcomePending, "")
+			y.s.Holds = nil
+			y.read(off, 3*time.Hour+sec, nil)
+			y.comesUp(3*time.Hour + sec)
+			y.outcome("r", protocol.OutcomeDone, "")
+		},
+		"behind a hold that is violated": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) {
+				installed(s)
+				s.Holds = held(protocol.StopHard, "h")
+				s.Requests = []protocol.Request{asks("r", false)}
+			})
+			y.read(off, 1*sec, nil)
+			y.read(off, 6*sec, nil)
+			y.read(on, 9*sec, nil)
+			y.outcome("r", protocol.OutcomePending, "")
+			y.s.Holds = nil // before it is off again
+			y.read(on, 10*sec, y.answered(""))
+			y.outcome("r", protocol.OutcomePending, "")
+			y.read(off, 12*sec, nil)
+			y.comesUp(12 * sec)
+			y.outcome("r", protocol.OutcomeDone, "")
+		},
+		"behind a hold, and never begun in time": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) {
+				installed(s)
+				s.Holds = held(protocol.StopHard, "h")
+				s.Requests = []protocol.Request{asks("r", false)}
+			})
+			y.read(unreachable, 1*sec, nil)
+			y.s.HubTime = at(2 * time.Minute)
+			y.read(unreachable, 2*time.Minute, nil)
+			y.outcome("r", protocol.OutcomeExpired, notBegun)
+		},
+		"the limit runs anew after the hold": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) {
+				installed(s)
+				s.Holds = held(protocol.StopHard, "h")
+				s.Requests = []protocol.Request{asks("r", false)}
+			})
+			y.read(off, 1*sec, nil)
+			y.read(off, 6*sec, nil)
+			y.s.Holds, y.s.Intent.Boot = nil, nil // nothing can be booted
+			y.read(off, 2*time.Hour, nil)
+			y.read(off, 3*time.Hour, nil)
+			y.outcome("r", protocol.OutcomePending, "")
+			y.read(off, 3*time.Hour+sec, nil)
+			y.outcome("r", protocol.OutcomeUnknown, "it did not end within 1h0m0s")
+		},
+		"together before Off is read, and one after On was sent": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { installed(s); s.Requests = []protocol.Request{asks("r", false)} })
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.s.Requests = append(y.s.Requests, asks("q", false))
+			y.read(on, 2*sec, y.answered(""))
+			y.read(off, 3*sec, nil)
+			y.comesUp(3 * sec)
+			y.outcome("r", protocol.OutcomeDone, "")
+			y.outcome("q", protocol.OutcomeDone, "")
+			y.s.Requests = append(y.s.Requests, asks("p", false))
+			y.read(on, 8*sec, nil)
+			y.want(ActForceOff)
+			y.read(off, 10*sec, y.answered(""))
+			y.comesUp(10 * sec)
+			y.outcome("p", protocol.OutcomeDone, "")
+		},
+		"the claim ends": func(t *testing.T) {
+			for _, gone := range []bool{false, true} {
+				y := story(t, func(s *Snapshot) {
+					installed(s)
+					off := asks("o", false)
+					off.Action = protocol.RequestPowerOff
+					s.Intent.Power, s.Requests = protocol.WantOff, []protocol.Request{asks("r", false), off}
+				})
+				y.read(on, 1*sec, nil)
+				y.s.Intent.Releasing = true
+				if gone {
+					y.s.Intent.Releasing, y.s.Intent.ClaimUID, y.s.Intent.Power, y.s.Intent.Boot = false, "", "", nil
+				}
+				y.read(on, 2*sec, y.answered(""))
+				y.outcome("r", protocol.OutcomeRefused, "the claim ends")
+				y.outcome("o", protocol.OutcomeRefused, "the claim ends")
+				y.s.Requests = append(y.s.Requests, asks("late", true))
+				if !gone {
+					y.read(on, 3*sec, nil)
+					y.outcome("late", protocol.OutcomeRefused, "the claim ends")
+				}
+			}
+		},
+	} {
+		t.Run(name, tell)
+	}
+}
+
+// TestTimestamps: pendingRebootSince and lastPoweredOn are the agent's, and of the
+// present claim and image (seed 002).
+func TestTimestamps(t *testing.T) {
+	const on, off = protocol.PowerOn, protocol.PowerOff
+	y := story(t, func(s *Snapshot) {
+		s.Record.Provisioned = provisionedBy("claim-1")
+		s.Holds = held(protocol.StopHard, "h")
+	})
+	y.read(on, 1*sec, nil)
+	y.read(on, 2*sec, y.answered(""))
+	if r := y.p.Record; !r.Pending || !r.PendingRebootSince.Equal(at(1*sec)) {
+		t.Fatalf("pending %t since %v", r.Pending, r.PendingRebootSince)
+	}
+	y.s.Holds = nil // released before it was Off: what was asked is done
+	y.read(on, 13*sec, nil)
+	y.want(ActForceOff)
+	y.read(off, 15*sec, y.answered(""))
+	y.comesUp(15 * sec)
+	last := y.p.Record.PoweredOn(y.s.Intent)
+	if r := y.p.Record; r.Pending || !last.After(r.PendingRebootSince) {
+		t.Errorf("pending %t since %v, powered on at %v", r.Pending, r.PendingRebootSince, last)
+	}
+	in := *y.s.Intent
+	in.ClaimUID = "claim-2"
+	if p := y.p.Record.PoweredOn(&in); !p.IsZero() {
+		t.Errorf("for another claim: %v", p)
+	}
+	boot := *y.s.Intent.Boot
+	boot.Image.Digest = "sha256:other"
+	in = *y.s.Intent
+	in.Boot = &boot
+	if p := y.p.Record.PoweredOn(&in); !p.IsZero() {
+		t.Errorf("for another image: %v", p)
+	}
+	y.s.Requests = []protocol.Request{asks("r", false)}
+	y.s.Requests[0].NotAfter = at(time.Hour)
+	y.read(on, 30*sec, nil)
+	if r := y.p.Record; !r.Pending || !r.PendingRebootSince.Equal(at(30*sec)) {
+		t.Errorf("pending %t since %v", r.Pending, r.PendingRebootSince)
+	}
+}
