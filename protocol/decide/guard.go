@@ -43,9 +43,6 @@ const unguardTries = 4
 // receipt; else the guard waits for the receipt.
 const guardRoom = 500 * time.Millisecond
 
-// guardForget is no action: there is nothing to put back.
-const guardForget ActionKind = "forget"
-
 // guardRule is the table of guards. The first row that fits decides.
 //
 //	held | guard  | before | answer
@@ -56,20 +53,20 @@ const guardForget ActionKind = "forget"
 //	no   | *      | other  | unguard
 //	no   | *      | *      | forget
 //
-// before is other where it is known and not AlwaysOff. A guard that was refused is put
+// forget is no action: there is nothing to put back. before is other where it is known and not AlwaysOff. A guard that was refused is put
 // back too: a BMC may refuse a write and keep it.
-func guardRule(held bool, g Guarding, other bool) ActionKind {
+func guardRule(held bool, g Guarding, other bool) (k ActionKind, forget bool) {
 	switch {
 	case held && g == GuardNone:
-		return ActReadPolicy
+		return ActReadPolicy, false
 	case held && g == GuardKnown:
-		return ActGuard
+		return ActGuard, false
 	case held, g == GuardNone:
-		return ActNone
+		return ActNone, false
 	case other:
-		return ActUnguard
+		return ActUnguard, false
 	}
-	return guardForget
+	return ActNone, true
 }
 
 // guard sets the restore policy of a held server to AlwaysOff, and puts it back after
@@ -82,12 +79,12 @@ func (p *step) guard() {
 	if g != nil {
 		state = g.State
 	}
-	k := guardRule(held, state, g != nil && g.Before != "" && g.Before != protocol.RestoreAlwaysOff)
+	k, forget := guardRule(held, state, g != nil && g.Before != "" && g.Before != protocol.RestoreAlwaysOff)
 	switch {
-	case k == ActNone:
-		return
-	case k == guardForget:
+	case forget:
 		p.unguarded()
+		return
+	case k == ActNone:
 		return
 	case p.plan.Action.Kind != ActNone, p.snap.BMCError != nil, p.rec.Attempt.Open():
 		return
@@ -107,12 +104,11 @@ func (p *step) guard() {
 			return
 		}
 	}
-	switch k {
-	case ActGuard:
+	if k == ActGuard {
 		a.Policy = protocol.RestoreAlwaysOff
-	case ActUnguard:
-		a.Policy = g.Before
-		if state == GuardSet {
+	}
+	if k == ActUnguard {
+		if a.Policy = g.Before; state == GuardSet {
 			p.setGuard(Guard{Before: g.Before, State: GuardKnown})
 		}
 	}

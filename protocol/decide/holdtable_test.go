@@ -15,8 +15,11 @@ func yes(b bool) string {
 
 func TestAcceptTable(t *testing.T) {
 	readTable(t, "request.go", "acceptRule").check(t, [][]string{
-		{"own", "foreign"}, words(hourUnknown, hourAhead, hourPassed), words(protocol.RequestReboot, protocol.RequestPowerOff, "other"), yesno,
-		words(claimAbsent, claimOn, claimOff, claimEnds), {"network", "other"}, yesno,
+		{"own", "foreign"},
+		words(hourUnknown, hourAhead, hourPassed), words(protocol.RequestReboot, protocol.RequestPowerOff, "other"), yesno,
+		words(claimAbsent, claimOn, claimOff, claimEnds),
+		{"network", "other"},
+		yesno,
 	}, 1, none, func(in []string) []string {
 		o, reason := acceptRule(in[0] == "foreign", hour(in[1]), protocol.RequestAction(in[2]), in[3] == "yes", claimed(in[4]), in[5] == "network", in[6] == "yes")
 		if (o == protocol.OutcomePending || o == outcomeWaits) != (reason == "") {
@@ -89,6 +92,10 @@ func TestStandTable(t *testing.T) {
 func TestGuardTable(t *testing.T) {
 	readTable(t, "guard.go", "guardRule").check(t, [][]string{yesno, words(GuardNone, GuardKnown, GuardSet, GuardCannot), {"other", "same"}}, 1, none,
 		func(in []string) []string {
-			return words(guardRule(in[0] == "yes", Guarding(in[1]), in[2] == "other"))
+			k, forget := guardRule(in[0] == "yes", Guarding(in[1]), in[2] == "other")
+			if forget {
+				return []string{"forget"}
+			}
+			return words(k)
 		})
 }
