@@ -5,8 +5,8 @@
 //
 // A row is run in a synctest bubble of its own: the real hub (store, control and API),
 // the real agent over an in-memory store, the real Redfish driver over gofish and TLS,
-// and a simulated BMC with its server, joined by an in-memory network. The soft
-// timeout of 180 s and days of a forgotten hold cost nothing.
+// and a simulated BMC with its server, joined by an in-memory network. A soft timeout of
+// 180 s costs milliseconds.
 //
 //	go test ./integration/holds -run Vectors/V6
 //	RACKBOOT_TEST_LOG=1 go test ./integration/holds -run Vectors/B15 -v

@@ -125,7 +125,6 @@ type faultStep struct {
 	Path    string        `yaml:"path"`
 	Status  int           `yaml:"status"`
 	ID      string        `yaml:"id"`
-	Merge   string        `yaml:"merge"`
 	Delay   time.Duration `yaml:"delay"`
 	Perform bool          `yaml:"perform"`
 	Times   int           `yaml:"times"`
@@ -192,7 +191,7 @@ func (s *site) doBMC(st step) error {
 		if f.Path == "" {
 			f.Method, f.Path = http.MethodPost, "/Actions/ComputerSystem.Reset"
 		}
-		s.bmc.Inject(sim.Fault{Method: f.Method, Path: f.Path, Status: f.Status, MessageID: f.ID, Merge: f.Merge, Delay: f.Delay, Perform: f.Perform, Times: f.Times})
+		s.bmc.Inject(sim.Fault{Method: f.Method, Path: f.Path, Status: f.Status, MessageID: f.ID, Delay: f.Delay, Perform: f.Perform, Times: f.Times})
 	case st.Heal:
 		s.bmc.ClearFaults()
 	case st.Press == "button":
@@ -316,7 +315,7 @@ func (s *site) tamper(t tamperStep) {
 				d.Holds[i].Mode = t.Mode
 			}
 			if t.OnExpiry != "" {
-				d.Holds[i].TTL, d.Holds[i].OnExpiry = time.Hour, t.OnExpiry
+				d.Holds[i].TTL, d.Holds[i].OnExpiry = 5*time.Minute, t.OnExpiry
 			}
 		}
 		if t.Drop {

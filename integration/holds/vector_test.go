@@ -52,16 +52,12 @@ type bmcQuirks struct {
 	Preset          string         `yaml:"preset"`
 	IgnoreGraceful  *bool          `yaml:"ignoreGraceful"`
 	HangPoweringOff *bool          `yaml:"hangPoweringOff"`
-	OffAtOnce       *bool          `yaml:"offAtOnce"`
 	Silent          *bool          `yaml:"silent"` // sends no events
 	DropOns         *int           `yaml:"dropOns"`
 	RefuseOnFor     *time.Duration `yaml:"refuseOnFor"`
 	RefuseReset     *string        `yaml:"refuseReset"`
 	OnDelay         *time.Duration `yaml:"onDelay"`
-	OffDelay        *time.Duration `yaml:"offDelay"`
-	AlreadyStatus   *int           `yaml:"alreadyStatus"`
-	Shown           map[string]any `yaml:"shown"` // other words for power states
-	LastReset       *string        `yaml:"lastReset"`
+	Shown           map[string]any `yaml:"shown"`   // other words for power states
 	Restore         string         `yaml:"restore"` // policy when mains power returns
 	Reach           sim.Reach      `yaml:"reach"`
 }
@@ -89,15 +85,11 @@ func (q bmcQuirks) personality() (sim.Personality, error) {
 func (q bmcQuirks) change(p *sim.Personality) {
 	set(&p.IgnoreGraceful, q.IgnoreGraceful)
 	set(&p.HangPoweringOff, q.HangPoweringOff)
-	set(&p.Power.OffAtOnce, q.OffAtOnce)
 	set(&p.Event.Silent, q.Silent)
 	set(&p.DropOns, q.DropOns)
 	set(&p.RefuseOnFor, q.RefuseOnFor)
 	set(&p.Power.RefuseReset, q.RefuseReset)
 	set(&p.PowerOnDelay, q.OnDelay)
-	set(&p.PowerOffDelay, q.OffDelay)
-	set(&p.AlreadyStatus, q.AlreadyStatus)
-	set(&p.Report.LastReset, q.LastReset)
 	if q.Shown != nil {
 		p.Power.Shown = q.Shown
 	}
