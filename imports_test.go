@@ -21,7 +21,7 @@ func layers() []layer {
 	agent := []string{
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
-		"netboot", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover", "agent/local",
+		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover", "agent/local",
 	}
 	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
@@ -45,6 +45,7 @@ func layers() []layer {
 		{"netboot", []string{"protocol"}, "what the boot servers need from the agent"},
 		{"netboot/dhcp", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/httpboot", []string{"protocol", "netboot"}, "a server of one protocol"},
+		{"netboot/bootcert", []string{"protocol", "netboot"}, "works offline: the agent serves what rackctl makes"},
 		{"netboot/tftp", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/image", []string{"protocol", "netboot"}, "works offline: the hub and rackctl use it too"},
 		{"netboot/firmware", []string{"protocol"}, "a simulated client shares nothing with the servers but the codec"},
@@ -70,7 +71,7 @@ func layers() []layer {
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
 		{"cmd/internal/terminal", nil, "what every command may show"},
-		{"cmd/internal/cli", slices.Concat(offline, []string{"protocol/...", "cmd/internal/manifest", "cmd/internal/terminal", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, and bmc probe --direct reads a BMC where there is no hub"},
+		{"cmd/internal/cli", slices.Concat(offline, []string{"netboot/bootcert", "protocol/...", "cmd/internal/manifest", "cmd/internal/terminal", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, and bmc probe --direct reads a BMC where there is no hub"},
 		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
 		{"cmd/internal/serve/agent", []string{"protocol", "protocol/api", "cmd/internal/serve", "cmd/internal/terminal", "agent/daemon", "agent/local"}, "command line of one daemon, and of its socket"},
 		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
@@ -102,9 +103,10 @@ func testLayers() []layer {
 		{".", []string{"agent/daemon", "hub/daemon", "protocol"}, "the examples are read by the real loaders"},
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
-		{"agent/store", []string{"state/badger"}, "it is opened again, as after a restart"},
+		{"agent/store", []string{"state/badger", "state/statetest"}, "it is opened again, as after a restart; and properties in memory"},
 		{"agent/discover", []string{"bmc/sim", "netboot/dhcp"}, "simulated BMCs ask the real server for their leases"},
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
+		{"netboot/httpboot", []string{"netboot/bootcert"}, "handshakes with the certificates that are made for it"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},
 		{"cmd/internal/cli", []string{"hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},

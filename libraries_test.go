@@ -33,6 +33,8 @@ func libraries() []library {
 		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve/...", "cmd/internal/simulate"}, "command lines"},
 		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest", "integration/sim"}, "a reader for each file format"},
 		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/..."}, "metrics are made where they are counted"},
+		{"github.com/mdlayher/packet", []string{"netboot/dhcp"}, ""},
+		{"golang.org/x/net/bpf", []string{"netboot/dhcp"}, ""},
 		{"golang.org/x/sys", []string{"integration/installer", "integration/netns", "protocol/link"}, "an init, namespaces, and a TCP option"},
 		{"golang.org/x/sync", []string{"metrics", "agent/...", "hub/..."}, "groups of goroutines"},
 		{"golang.org/x/time", []string{"agent", "agent/discover", "hub/control"}, "limits of rates"},

@@ -60,15 +60,24 @@ type Evidence interface {
 // File is an open boot file. ServeContent semantics: seekable and complete.
 type File struct {
 	io.ReadSeekCloser
-	Size        int64
-	ContentType string // sent as it is, without parameters
+	Size int64
+	// ContentType is sent as it is, without parameters; that of the name's
+	// extension if empty.
+	ContentType string
 	ETag        string // quoted
 	ModTime     time.Time
+	// Token is the attempt's that a file of AddressFiles belongs to; it goes into
+	// the event that the file was fetched.
+	Token string
 }
 
-// Files opens what an attempt's token may fetch. It returns a not_found error
-// for an unknown token or name, and denied for a server that may not boot now.
+// Files opens what an attempt's token may fetch.
 type Files interface {
+	// Open opens a file of the attempt: the first one, or a sibling of it that a
+	// loader asks for next (grubx64.efi after shimx64.efi). The name is clean, as
+	// that of AddressFiles. It returns a not_found error for an unknown token or
+	// name, and denied for a server that may not boot now, both without reading a
+	// disk.
 	Open(token, name string) (*File, error)
 	// Report takes a report of the booted image ("installed", "booted"). It is
 	// durable when it returns.

@@ -3,6 +3,7 @@ package netboot
 import (
 	"net/netip"
 	"net/url"
+	"strings"
 
 	"rackboot/protocol"
 )
@@ -52,4 +53,11 @@ func BaseURL(seg protocol.SegmentIntent) (string, error) {
 // a booted image appends report/installed to.
 func BootURL(base, token, file string) string {
 	return base + (&url.URL{Path: PathPrefix + token + "/" + file}).EscapedPath()
+}
+
+// TFTPPath is the path of a file of an attempt for clients that load by TFTP: that
+// of its boot URL without the first slash, because some firmware asks for the name
+// as it is and some puts one before it.
+func TFTPPath(token, file string) string {
+	return strings.TrimPrefix(PathPrefix, "/") + token + "/" + file
 }

@@ -9,13 +9,18 @@ type ClientClass string
 const (
 	ClassHTTPClient ClientClass = "HTTPClient" // option 60 begins "HTTPClient": UEFI HTTP boot
 	ClassPXEClient  ClientClass = "PXEClient"  // option 60 begins "PXEClient" and not iPXE
-	ClassIPXE       ClientClass = "iPXE"       // option 77 or 175 says iPXE
+	ClassIPXE       ClientClass = "iPXE"       // option 77 or 175 says iPXE; FlexBoot and gPXE too
 	ClassNone       ClientClass = "none"       // no boot client: an operating system
+	// ClassGRUB, ClassUBoot and ClassRaspberryPi are loaders and firmware that take
+	// another answer than PXE firmware.
+	ClassGRUB        ClientClass = "GRUB"
+	ClassUBoot       ClientClass = "U-Boot"
+	ClassRaspberryPi ClientClass = "RaspberryPi"
 )
 
 // ClientClasses lists all client classes.
 func ClientClasses() []ClientClass {
-	return []ClientClass{ClassHTTPClient, ClassPXEClient, ClassIPXE, ClassNone}
+	return []ClientClass{ClassHTTPClient, ClassPXEClient, ClassIPXE, ClassNone, ClassGRUB, ClassUBoot, ClassRaspberryPi}
 }
 
 // BootClient is who asks, as seen on the wire.
@@ -32,6 +37,10 @@ type BootClient struct {
 	Archs []uint16 `json:"archs,omitempty"`
 	// Address is the address that the client holds or is being offered.
 	Address netip.Addr `json:"address"`
+	// Port is where a relay sees the client: the remote ID and circuit ID of option
+	// 82 (RFC 3046), joined by a slash where there are both. What is not printable
+	// ASCII is 0x and hexadecimal digits. Empty without a relay.
+	Port string `json:"port,omitempty"`
 }
 
 // AnswerAction is what to do with a boot client.

@@ -11,6 +11,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/state"
+	"rackboot/state/statetest"
 )
 
 // localWorld is a hub that hears of things late, loses documents and holds, and an
@@ -180,13 +181,9 @@ func (w *localWorld) check(t *rapid.T) {
 // leave out what they like, a hold lies from its enforcement to its release by id, and
 // never again (P1).
 func TestLocalHoldsAreKept(t *testing.T) {
-	_, db := opened(t, t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
-		if err := db.Update(func(x state.Txn) error { return deleteAll(x, "") }); err != nil {
-			t.Fatal(err)
-		}
 		w := &localWorld{
-			db: db, now: tombstoneStart, hub: map[string]protocol.ActiveHold{}, lies: map[string]protocol.ActiveHold{},
+			db: statetest.NewMemory(), now: tombstoneStart, hub: map[string]protocol.ActiveHold{}, lies: map[string]protocol.ActiveHold{},
 			ended: map[string]bool{}, here: map[string]bool{},
 		}
 		w.start(t)

@@ -134,16 +134,20 @@ func TestTombstonesAreBounded(t *testing.T) {
 	s.told(t, 1, 0, []protocol.ActiveHold{lying("z")})
 	s.endHere(t, "z")
 	err := s.db.Update(func(tx state.Txn) error {
-		for i := range maxUnnamed + 3 {
-			h := decide.Hold{ActiveHold: lying(fmt.Sprintf("u-%03d", i)), Local: true}
-			if err := put(tx, "hold/n1/"+h.ID, h); err != nil {
-				return err
-			}
-			if err := s.releaseHere(tx, tombstoneStart.Add(time.Duration(i)*time.Second), h, "ann", ""); err != nil {
+		dead := func(i int) protocol.Release {
+			return protocol.Release{HoldID: fmt.Sprintf("u-%03d", i), Server: "n1", At: tombstoneStart.Add(time.Duration(i) * time.Second)}
+		}
+		for i := range maxUnnamed + 2 {
+			if err := put(tx, tombstoneKey(dead(i).HoldID), tombstone{Release: dead(i)}); err != nil {
 				return err
 			}
 		}
-		return nil
+		last := dead(maxUnnamed + 2)
+		h := decide.Hold{ActiveHold: lying(last.HoldID), Local: true}
+		if err := put(tx, "hold/n1/"+h.ID, h); err != nil {
+			return err
+		}
+		return s.releaseHere(tx, last.At, h, "ann", "")
 	})
 	if err != nil {
 		t.Fatal(err)

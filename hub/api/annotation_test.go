@@ -23,8 +23,12 @@ func TestAnnotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range [][2]string{
-		{"reboot.metal3.io", `{"mode":"HARD"}`}, {"reboot.metal3.io/k", `{"mode":"hard","x":1}`}, {"reboot.metal3.io/k", "hard"},
-		{"reboot.metal3.io.foo", ""}, {"reboot.metal3.io/", ""}, {"", ""},
+		{"reboot.metal3.io", `{"mode":"HARD"}`},
+		{"reboot.metal3.io/k", `{"mode":"hard","x":1}`},
+		{"reboot.metal3.io/k", "hard"},
+		{"reboot.metal3.io.foo", ""},
+		{"reboot.metal3.io/", ""},
+		{"", ""},
 	} {
 		_, err := annotate(row[0], row[1])
 		wantCode(t, err, protocol.CodeInvalid)

@@ -35,6 +35,9 @@ func (c *Control) enforcedNow(id string) {
 	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[annotationAdopted] != "" {
 		return
 	}
+	if !c.mirror.firstTime(id) {
+		return // on another disk of the agent
+	}
 	c.metrics.enforced.Observe(c.cfg.Clock().Sub(*h.Metadata.CreatedAt).Seconds())
 }
 
@@ -104,6 +107,17 @@ func (m *mirror) lay(agent string, holds map[string]bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.laid[agent] = holds
+}
+
+// firstTime says whether a hold was not measured yet, and notes that it is.
+func (m *mirror) firstTime(hold string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.measured[hold] {
+		return false
+	}
+	m.measured[hold] = true
+	return true
 }
 
 // enforced says whether the acknowledged document of the agent names the hold.

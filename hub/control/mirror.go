@@ -18,6 +18,8 @@ type mirror struct {
 	known  map[string]bool            // digests of facts that are in the log
 	freed  map[string]string          // holds whose release was acknowledged in this run, and by whom
 	laid   map[string]map[string]bool // by agent: the holds of its acknowledged document
+	// measured are the stored holds whose way to the agent's disk was measured.
+	measured map[string]bool
 }
 
 // maxKnown bounds the facts whose filing is remembered.
@@ -30,7 +32,7 @@ type agentMirror struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}}
+	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
 }
 
 // accepts says whether a report is newer than what is there of its shard: by number
@@ -131,6 +133,7 @@ func (m *mirror) release(hold, agent string) {
 		clear(m.freed)
 	}
 	m.freed[hold] = agent
+	delete(m.measured, hold)
 }
 
 func (m *mirror) wasReleased(hold string) bool {

@@ -130,6 +130,13 @@ func TestHoldMetrics(t *testing.T) {
 	if s := got("hub_hold_enforced_seconds"); s[""] != 0.2 {
 		t.Errorf("%v", s)
 	}
+	m.incarnation, m.applied, m.digests = "another disk", map[string]protocol.Head{}, map[string]string{}
+	m.connects()
+	b.pass()
+	m.listens()
+	if s := got("hub_hold_enforced_seconds"); s[""] != 0.2 {
+		t.Errorf("on another disk it counts again, or the soft one took time: %v", s)
+	}
 	for id, by := range map[string]string{h.Metadata.Name: "o", soft: "admin"} {
 		if _, err := b.store.ReleaseHold(ctx(t), id, by, ""); err != nil {
 			t.Fatal(err)

@@ -13,14 +13,20 @@ func TestStandingTable(t *testing.T) {
 		saidNothing:  {nil},
 		saidReleased: {{Word: protocol.HoldReleased}, {State: protocol.StateFenced, Released: &protocol.Release{}}},
 		saidBetween: {
-			{State: protocol.StateStopping}, {State: protocol.StateForcing, Word: protocol.HoldEnforced},
-			{State: protocol.StateViolated}, {State: protocol.StateUnreachable, Word: protocol.HoldFenced},
+			{State: protocol.StateStopping},
+			{State: protocol.StateForcing, Word: protocol.HoldEnforced},
+			{State: protocol.StateViolated},
+			{State: protocol.StateUnreachable, Word: protocol.HoldFenced},
 		},
 		saidConfirmed: {{State: protocol.StateConfirmed, Word: protocol.HoldEnforced}},
 		saidFenced:    {{State: protocol.StateFenced, Word: protocol.HoldFenced}, {Word: protocol.HoldFenced}},
 		saidEnforced: {
-			{Word: protocol.HoldEnforced}, {State: protocol.StateEnforced}, {State: protocol.StateAccepted},
-			{State: "Molten", Word: protocol.HoldFenced}, {State: protocol.StateReleasing}, {},
+			{Word: protocol.HoldEnforced},
+			{State: protocol.StateEnforced},
+			{State: protocol.StateAccepted},
+			{State: "Molten", Word: protocol.HoldFenced},
+			{State: protocol.StateReleasing},
+			{},
 		},
 	}
 	word := map[bool]string{true: "yes", false: "no"}

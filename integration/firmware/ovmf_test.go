@@ -69,7 +69,7 @@ func TestOVMF(t *testing.T) {
 	// One boot from the network, and the one that was refused.
 	s.check(t, captureA, macA, macB, asked{boots: 2, other: 1, files: 1})
 	s.check(t, captureB, macB, macA, asked{boots: 1, other: 1, files: 1})
-	if n := s.metric(ctx, t, s.rackA, `rackboot_http_boot_requests_total{code="200",method="GET",segment="boot-a"}`); n != "1" {
+	if n := s.metric(ctx, t, s.rackA, `rackboot_http_boot_requests_total{code="200",method="GET",scheme="http",segment="boot-a"}`); n != "1" {
 		t.Errorf("the agent sent a boot file %s times", n)
 	}
 	s.checkApart(ctx, t, router)

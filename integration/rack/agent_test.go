@@ -152,7 +152,8 @@ func (c *calls) opener(open bmc.Opener) bmc.Opener {
 				bmc.Prober
 				bmc.EventSource
 				bmc.Subscriber
-			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.EventSource), d.(bmc.Subscriber)}, nil
+				bmc.RestorePolicer
+			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.EventSource), d.(bmc.Subscriber), d.(bmc.RestorePolicer)}, nil
 		}
 		return counted{d, c}, err
 	}

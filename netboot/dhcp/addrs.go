@@ -31,10 +31,16 @@ func nth(from netip.Addr, i uint32) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// usable says that the address may be given to a client: in the pool, in the
-// prefix, and neither its network or broadcast address nor one of ours.
+// usable says that the address may be given to any client: in the pool and
+// assignable.
 func usable(seg protocol.SegmentIntent, a netip.Addr) bool {
-	if !a.Is4() || a.Less(seg.PoolFrom) || seg.PoolTo.Less(a) || !seg.Prefix.Contains(a) || a == seg.Address {
+	return a.Is4() && !a.Less(seg.PoolFrom) && !seg.PoolTo.Less(a) && assignable(seg, a)
+}
+
+// assignable says that a client of the segment may have the address: in the prefix,
+// and neither its network or broadcast address nor one of ours.
+func assignable(seg protocol.SegmentIntent, a netip.Addr) bool {
+	if !a.Is4() || !seg.Prefix.Contains(a) || a == seg.Address {
 		return false
 	}
 	if seg.Prefix.Bits() < 31 { // RFC 3021: a /31 has neither

@@ -7,80 +7,104 @@ import (
 	"rackboot/protocol"
 )
 
-// bootData adds to an OFFER or ACK what the answer says, in the form that the
-// client's class understands. Where a boot cannot be served in the client's own
-// form, the client is refused in it: a plain lease would cost it 60 s.
-func bootData(p *dhcpv4.DHCPv4, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer) error {
-	if a.Action == protocol.AnswerLease {
-		reportURL(p, r, seg, a)
-		return nil
-	}
-	switch r.class {
-	case protocol.ClassHTTPClient:
-		token, file := netboot.RefusedToken, netboot.RefusedFile
-		if a.Action == protocol.AnswerBoot {
-			token, file = a.Token, a.File
-		}
-		return httpBoot(p, seg, token, file)
-	case protocol.ClassPXEClient:
-		localBoot(p, seg)
-	case protocol.ClassIPXE:
-		// A lease without boot data: iPXE returns to the firmware at once.
-	case protocol.ClassNone:
-		reportURL(p, r, seg, a)
-	}
-	return nil
-}
+// form is how a client is told what to boot, or that it may not.
+type form string
 
-// httpBoot is UEFI 2.5 section 24.7.3: option 60 marks the offer, option 67 is
-// the URI. `file` and siaddr are for loaders that read nothing else.
-func httpBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, token, file string) error {
-	base, err := netboot.BaseURL(seg)
-	if err != nil {
-		return err
-	}
-	url := netboot.BootURL(base, token, file)
-	p.Options[dhcpv4.OptionClassIdentifier.Code()] = []byte(prefixHTTPClient)
-	setBootfile(p, url)
-	p.ServerIPAddr = seg.Address.AsSlice()
-	if len(url) <= maxFile {
-		p.BootFileName = url
-	}
-	return nil
-}
-
-// setBootfile writes option 67 with a NUL: EDK2 overwrites the byte after the
-// value with one, and old ROMs read on to the next.
-func setBootfile(p *dhcpv4.DHCPv4, value string) {
-	p.Options[dhcpv4.OptionBootfileName.Code()] = append([]byte(value), 0)
-}
-
-// Tags of option 43 for PXE clients (PXE 2.1 table 2-1).
 const (
-	pxeDiscoveryControl = 6
-	pxeBootServers      = 8
-	pxeBootMenu         = 9
-	pxeMenuPrompt       = 10
-	pxeEnd              = 255
+	formPlain     form = "plain"     // nothing about booting but where to report
+	formURL       form = "url"       // UEFI HTTP boot: option 60 HTTPClient and a URL
+	formURLGone   form = "url-404"   // the same, and the URL answers 404
+	formPXE       form = "pxe"       // option 60 PXEClient, option 43 and a TFTP path
+	formPXELocal  form = "pxe-local" // a boot menu with "local disk" only
+	formIPXE      form = "ipxe"      // a URL, and nothing to wait for
+	formIPXEGone  form = "ipxe-gone" // no file, and nothing to wait for
+	formTFTP      form = "tftp"      // a TFTP path
+	formRaspberry form = "raspberry" // a TFTP server, marked as the Raspberry Pi wants it
+	formNothing   form = "nothing"   // no file: the client goes on by itself
 )
 
-// localBoot refuses a PXE client by a boot menu whose only item has type 0,
-// "boot from local disk", and whose prompt times out at once. EDK2 gives up with
-// PXE-E21 and tries the next boot option 3.6 s after its first DISCOVER; a lease
-// without boot data costs 60 s.
-func localBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent) {
-	ip := seg.Address.As4()
-	v := []byte{pxeDiscoveryControl, 1, 3} // neither broadcast nor multicast discovery
-	v = append(v, pxeMenuPrompt, 4, 0)     // timeout 0: take the first item
-	v = append(v, "PXE"...)
-	v = append(v, pxeBootServers, 7, 0, 0, 1)
-	v = append(v, ip[:]...)
-	v = append(v, pxeBootMenu, 8, 0, 0, 5)
-	v = append(v, "Local"...)
-	v = append(v, pxeEnd)
-	p.Options[dhcpv4.OptionVendorSpecificInformation.Code()] = v
-	p.Options[dhcpv4.OptionClassIdentifier.Code()] = []byte(prefixPXEClient)
-	p.ServerIPAddr = seg.Address.AsSlice()
+// formRule chooses the form. The first row that fits decides; url says that the
+// client loads from a URL.
+//
+//	action | class       | url | form
+//	lease  | *           | *   | plain
+//	boot   | none        | *   | plain
+//	boot   | iPXE        | *   | ipxe
+//	boot   | PXEClient   | *   | pxe
+//	boot   | RaspberryPi | *   | raspberry
+//	boot   | HTTPClient  | *   | url
+//	boot   | *           | yes | url
+//	boot   | *           | no  | tftp
+//	refuse | none        | *   | plain
+//	refuse | iPXE        | *   | ipxe-gone
+//	refuse | PXEClient   | *   | pxe-local
+//	refuse | HTTPClient  | *   | url-404
+//	refuse | RaspberryPi | *   | nothing
+//	refuse | *           | yes | url-404
+//	refuse | *           | no  | nothing
+//	*      | *           | *   | nothing
+//
+// A plain lease would cost a refused PXE or HTTP client 60 s. A Raspberry Pi goes on
+// to its next boot mode when no offer has the mark.
+func formRule(action protocol.AnswerAction, class protocol.ClientClass, url bool) form {
+	boot := action == protocol.AnswerBoot
+	switch {
+	case action == protocol.AnswerLease:
+		return formPlain
+	case !boot && action != protocol.AnswerRefuse:
+		return formNothing
+	}
+	choose := func(served, refused form) form {
+		if boot {
+			return served
+		}
+		return refused
+	}
+	switch class {
+	case protocol.ClassNone:
+		return formPlain
+	case protocol.ClassIPXE:
+		return choose(formIPXE, formIPXEGone)
+	case protocol.ClassPXEClient:
+		return choose(formPXE, formPXELocal)
+	case protocol.ClassHTTPClient:
+		return choose(formURL, formURLGone)
+	case protocol.ClassRaspberryPi:
+		return choose(formRaspberry, formNothing)
+	case protocol.ClassGRUB, protocol.ClassUBoot:
+	}
+	if url {
+		return choose(formURL, formURLGone)
+	}
+	return choose(formTFTP, formNothing)
+}
+
+// bootData adds to an OFFER or ACK what the answer says, in the form that the
+// client's class understands. An ACK has what its OFFER had: shim reads `file` and
+// siaddr from the ACK, UEFI HTTP boot the URL from the OFFER.
+func bootData(p *dhcpv4.DHCPv4, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer) error {
+	switch formRule(a.Action, r.class, r.takesURL()) {
+	case formPlain:
+		reportURL(p, r, seg, a)
+	case formURL:
+		return httpBoot(p, seg, a.Token, a.File)
+	case formURLGone:
+		return httpBoot(p, seg, netboot.RefusedToken, netboot.RefusedFile)
+	case formPXE:
+		return pxeBoot(p, seg, a)
+	case formPXELocal:
+		localBoot(p, seg)
+	case formIPXE:
+		return ipxeBoot(p, seg, a)
+	case formIPXEGone:
+		ipxeHurry(p)
+	case formTFTP:
+		return tftpBoot(p, seg, a)
+	case formRaspberry:
+		return piBoot(p, seg, a)
+	case formNothing:
+	}
+	return nil
 }
 
 // reportURL tells an installer in the booted image where to report: option 67,
@@ -93,4 +117,10 @@ func reportURL(p *dhcpv4.DHCPv4, r *request, seg protocol.SegmentIntent, a proto
 	if base, err := netboot.BaseURL(seg); err == nil {
 		setBootfile(p, netboot.BootURL(base, a.Token, ""))
 	}
+}
+
+// setBootfile writes option 67 with a NUL: EDK2 overwrites the byte after the
+// value with one, and old ROMs read on to the next.
+func setBootfile(p *dhcpv4.DHCPv4, value string) {
+	p.Options[dhcpv4.OptionBootfileName.Code()] = append([]byte(value), 0)
 }

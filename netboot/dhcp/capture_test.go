@@ -2,12 +2,14 @@ package dhcp
 
 import (
 	"encoding/binary"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
+	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
@@ -30,7 +32,7 @@ func TestCapturedFirmware(t *testing.T) {
 			w := newWorld(t, protocol.BootAnswer{Action: protocol.AnswerRefuse, Server: "s1"})
 			got := make(map[protocol.ClientClass]int)
 			var offered string
-			for _, raw := range requests(t, filepath.Join(dir, row.file)) {
+			for _, raw := range requests(t, filepath.Join(dir, row.file), portServer) {
 				p, err := dhcpv4.FromBytes(raw)
 				if err != nil {
 					t.Fatal(err)
@@ -54,20 +56,13 @@ func TestCapturedFirmware(t *testing.T) {
 				if reply.TransactionID != p.TransactionID || reply.Flags != p.Flags || to.String() != "255.255.255.255:68" {
 					t.Errorf("reply does not fit: %s to %s", reply, to)
 				}
-				switch class {
-				case protocol.ClassNone: // an address is all it asked for
-				case protocol.ClassHTTPClient:
-					if reply.BootFileNameOption() != "http://10.99.0.1:8080/b/refused/refused.efi" {
-						t.Errorf("boot file %q", reply.BootFileNameOption())
-					}
-				case protocol.ClassPXEClient:
-					if len(reply.Options.Get(dhcpv4.OptionVendorSpecificInformation)) != 29 {
-						t.Errorf("no menu in %s", reply.Summary())
-					}
-				case protocol.ClassIPXE:
-					if reply.BootFileNameOption() != "" || reply.BootFileName != "" {
-						t.Error("refused iPXE gets a boot file")
-					}
+				menu := len(reply.Options.Get(dhcpv4.OptionVendorSpecificInformation))
+				url := map[protocol.ClientClass]string{protocol.ClassHTTPClient: "http://10.99.0.1:8080/b/refused/refused.efi"}[class]
+				if reply.BootFileNameOption() != url || reply.BootFileName != url {
+					t.Errorf("%s is refused by the file %q", class, reply.BootFileNameOption())
+				}
+				if (menu == 29) != (class == protocol.ClassPXEClient) {
+					t.Errorf("%s is refused by a menu of %d bytes", class, menu)
 				}
 			}
 			for class, n := range row.want {
@@ -79,10 +74,75 @@ func TestCapturedFirmware(t *testing.T) {
 	}
 }
 
-// requests reads the payloads to UDP port 67 from a pcapng file of Ethernet
+// TestCapturedBoot serves what OVMF and iPXE sent, beside and instead of another
+// server's leases, and at port 4011, where OVMF asked when an offer of PXEClient came
+// without option 43.
+func TestCapturedBoot(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "shared", "netboot-captures")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("the firmware captures are not next to the repository")
+	}
+	for _, row := range []struct {
+		file string
+		port uint16
+		mode netboot.ServiceMode
+		want map[protocol.ClientClass]int // answers that boot, by class
+	}{
+		{"cap-plain.pcapng", portServer, netboot.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 3}},
+		{"cap-plain.pcapng", portServer, netboot.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 1, protocol.ClassIPXE: 2}},
+		{"cap-opt60with43.pcapng", portServer, netboot.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 2}},
+		{"cap-h404.pcapng", portServer, netboot.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassHTTPClient: 1}},
+		{"cap-opt60no43.pcapng", portBoot, netboot.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
+		{"cap-opt60no43.pcapng", portBoot, netboot.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
+	} {
+		t.Run(row.file+" "+string(row.mode), func(t *testing.T) {
+			w := newWorld(t, protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "s1", Token: "t", File: "f.efi"})
+			w.resolver.svc.Mode = row.mode
+			got := make(map[protocol.ClientClass]int)
+			offered := offered1
+			for _, raw := range requests(t, filepath.Join(dir, row.file), row.port) {
+				p, err := dhcpv4.FromBytes(raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.MessageType() == dhcpv4.MessageTypeRequest && row.port == portServer {
+					withIP(50, offered)(p)
+					withIP(54, ours)(p)
+				}
+				out := w.respond(t.Context(), p.ToBytes(), testPeer, row.port == portBoot)
+				if out.raw == nil {
+					continue
+				}
+				reply, err := dhcpv4.FromBytes(out.raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reply.MessageType() == dhcpv4.MessageTypeOffer {
+					offered = reply.YourIPAddr.String()
+				}
+				class := Classify(p)
+				want := map[bool]string{true: "http://10.99.0.1:8080/b/t/f.efi", false: "b/t/f.efi"}[class != protocol.ClassPXEClient]
+				if class == protocol.ClassNone {
+					want = ""
+				}
+				if reply.BootFileName != want || want != "" && reply.ServerIPAddr.String() != ours {
+					t.Errorf("%s gets %s", class, reply.Summary())
+				}
+				if want != "" {
+					got[class]++
+				}
+			}
+			if !maps.Equal(got, row.want) {
+				t.Errorf("served %v, want %v", got, row.want)
+			}
+		})
+	}
+}
+
+// requests reads the payloads to a UDP port from a pcapng file of Ethernet
 // frames: blocks of {type, length, body, length}; type 6 is an enhanced packet
 // whose body has the captured length at 12 and the frame at 20.
-func requests(t *testing.T, file string) [][]byte {
+func requests(t *testing.T, file string, port uint16) [][]byte {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -97,7 +157,7 @@ func requests(t *testing.T, file string) [][]byte {
 		if le.Uint32(data) == 6 {
 			frame := data[28 : 28+le.Uint32(data[20:])]
 			const headers = 14 + 20 + 8 // Ethernet, IPv4 without options, UDP
-			if len(frame) > headers && frame[12] == 8 && frame[13] == 0 && frame[23] == 17 && binary.BigEndian.Uint16(frame[36:]) == portServer {
+			if len(frame) > headers && frame[12] == 8 && frame[13] == 0 && frame[23] == 17 && binary.BigEndian.Uint16(frame[36:]) == port {
 				out = append(out, frame[headers:])
 			}
 		}

@@ -1,7 +1,17 @@
 // Package dhcp is the DHCPv4 server of one boot segment. It gives stable
-// addresses to the machines that its [netboot.Resolver] knows, a boot URL to UEFI
-// HTTP clients that may boot, and a quick refusal, in the client's own form, to
-// boot clients that may not. Machines that are not known get silence.
+// addresses to the machines that its [netboot.Resolver] knows, a file to boot clients
+// that may boot, and a quick refusal, each in the client's own form, to those that
+// may not. Machines that are not known get silence.
+//
+// # What the agent must provide
+//
+// A Resolver, a lease store and an evidence sink. A Resolver that is a
+// [netboot.Servicer] gives each segment its mode (full, reservations only, proxy,
+// none) and its reservations. The answer to a boot client has token and file; the
+// form is made here: a URL for UEFI HTTP boot and iPXE, a TFTP path
+// ([netboot.TFTPPath]) for PXE firmware, U-Boot, GRUB and Raspberry Pis, so that who
+// answers AnswerBoot for those must serve TFTP too. Which file fits a client is told
+// by [protocol.BootClient.Arch].
 //
 // # Roles
 //
@@ -14,6 +24,8 @@
 //
 // A client is its chaddr. Option 61 never splits a machine into several leases:
 // firmware sends none, iPXE sends the MAC and systemd a DUID, all from one port.
+// Reservations go by MAC address, else by UUID in both byte orders, else by the port
+// that a relay names in option 82; one from a client on the link is ignored.
 //
 // # Order of effects
 //
@@ -26,12 +38,26 @@
 //
 // UEFI HTTP boot takes address and URL from the OFFER and does not parse the ACK.
 // The resolver's answer is therefore kept per MAC, class and xid for
-// [freezeFor]; silence is not kept, because nothing was promised.
+// [freezeFor]; silence is not kept, because nothing was promised. Who is offered the
+// same boot in more than [loopOffers] exchanges is refused for a while: a loader that
+// loads itself never ends by itself.
+//
+// # Raw sockets
+//
+// With CAP_NET_RAW, clients that have no address yet and want no broadcast get a
+// frame, an address is probed by ARP before it is offered for the first time, and
+// other DHCP servers are looked for. Without it such replies are broadcast, nothing is
+// probed, and only those servers are known that clients are seen to choose. The
+// frames bypass the host's firewall.
 //
 // # Limits
 //
 // Packets wait in a queue of [queueLength] for one of [workerCount] workers; a
-// packet that finds the queue full is dropped and counted. Unicast to a client
-// that has no address yet is not possible through a UDP socket, so that such a
-// reply is broadcast.
+// packet that finds the queue full is dropped and counted. At most [probeSlots] of
+// them wait for probes. Clients that are no machines of ours but may have a lease hold
+// a part of the pool at most ([guestShare]); after a restart those of before do not
+// count until they renew. A reply that the client would misread is not sent: an option
+// of more than 255 bytes, which EDK2 reads in part only, or a message that is longer
+// than it takes. RENEWING and REBINDING differ in their destination only, and are
+// answered alike.
 package dhcp

@@ -73,6 +73,13 @@ type fixedResolver struct {
 	noSeg  bool
 	calls  int
 	panics bool
+	svc    netboot.Service
+}
+
+func (f *fixedResolver) Service(string) netboot.Service {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.svc
 }
 
 func (f *fixedResolver) Segment(string) (protocol.SegmentIntent, bool) {
@@ -108,6 +115,28 @@ func (m *memEvidence) Record(e netboot.Event) {
 	m.events = append(m.events, e)
 }
 
+// memNotices keeps what was told.
+type memNotices struct {
+	mu   sync.Mutex
+	list []netboot.Notice
+}
+
+func (m *memNotices) add(n netboot.Notice) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = append(m.list, n)
+}
+
+func (m *memNotices) kinds() []netboot.NoticeKind {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []netboot.NoticeKind
+	for _, n := range m.list {
+		out = append(out, n.Kind)
+	}
+	return out
+}
+
 func (m *memEvidence) all() []netboot.Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,6 +149,7 @@ type world struct {
 	resolver *fixedResolver
 	leases   *memLeases
 	evidence *memEvidence
+	notices  *memNotices
 	clock    time.Time
 }
 
@@ -147,17 +177,27 @@ func newWorld(tb testing.TB, answer protocol.BootAnswer) *world {
 		resolver: &fixedResolver{seg: testSegment(), answer: answer},
 		leases:   newMemLeases(),
 		evidence: &memEvidence{},
+		notices:  &memNotices{},
 		clock:    time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 	}
 	w.restart(tb)
 	return w
 }
 
+// handle answers a packet that came to port 67.
+func (w *world) handle(ctx context.Context, raw []byte, peer netip.AddrPort) ([]byte, netip.AddrPort) {
+	out := w.respond(ctx, raw, peer, false)
+	if out.mac != nil { // no raw socket here
+		out.to = everybody()
+	}
+	return out.raw, out.to
+}
+
 // restart makes a new server on the same lease store.
 func (w *world) restart(tb testing.TB) {
 	tb.Helper()
 	s, err := New(Config{
-		Segment: "rack1", Conn: deadConn{}, Resolver: w.resolver, Leases: w.leases, Evidence: w.evidence,
+		Segment: "rack1", Conn: deadConn{}, Resolver: w.resolver, Leases: w.leases, Evidence: w.evidence, Notify: w.notices.add,
 		Logger: slog.New(slog.DiscardHandler), Clock: func() time.Time { return w.clock },
 	})
 	if err != nil {
@@ -171,6 +211,9 @@ func lease1() protocol.BootAnswer {
 }
 
 const mac1, mac2 = "52:54:00:12:34:56", "52:54:00:12:34:57"
+
+// offered1 is what an empty pool offers mac1.
+const offered1 = "10.99.0.54"
 
 type opt = func(*dhcpv4.DHCPv4)
 
@@ -197,6 +240,10 @@ func withText(code byte, v string) opt { return with(code, []byte(v)...) }
 
 func withIP(code byte, ip string) opt {
 	return with(code, netip.MustParseAddr(ip).AsSlice()...)
+}
+
+func from(mac string) opt {
+	return func(p *dhcpv4.DHCPv4) { p.ClientHWAddr, _ = net.ParseMAC(mac) }
 }
 
 func ciaddr(ip string) opt { return func(p *dhcpv4.DHCPv4) { p.ClientIPAddr = net.ParseIP(ip).To4() } }

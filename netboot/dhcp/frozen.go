@@ -10,7 +10,10 @@ import (
 const (
 	// freezeFor outlives the 60 s of EDK2's four DISCOVER tries.
 	freezeFor = 2 * time.Minute
-	freezeMax = 4096 // entries; the oldest goes first
+	freezeMax = 4096 // entries of machines of ours; the oldest goes first
+	// freezeGuests is the same of clients that are none: they have room of their own,
+	// so that a flood of them cannot push out what a machine of ours was promised.
+	freezeGuests = 512
 )
 
 type freezeKey struct {
@@ -28,12 +31,13 @@ type freezeEntry struct {
 // so that the order of insertion is the order of expiry.
 type frozen struct {
 	mu      sync.Mutex
+	limit   int
 	entries map[freezeKey]freezeEntry
 	order   []freezeKey
 }
 
-func newFrozen() *frozen {
-	return &frozen{entries: make(map[freezeKey]freezeEntry)}
+func newFrozen(limit int) *frozen {
+	return &frozen{limit: limit, entries: make(map[freezeKey]freezeEntry)}
 }
 
 func (f *frozen) get(k freezeKey, now time.Time) (protocol.BootAnswer, bool) {
@@ -54,7 +58,7 @@ func (f *frozen) put(k freezeKey, a protocol.BootAnswer, now time.Time) protocol
 	if e, ok := f.entries[k]; ok && now.Before(e.until) {
 		return e.answer
 	}
-	for len(f.order) > 0 && (len(f.order) >= freezeMax || !now.Before(f.entries[f.order[0]].until)) {
+	for len(f.order) > 0 && (len(f.order) >= f.limit || !now.Before(f.entries[f.order[0]].until)) {
 		delete(f.entries, f.order[0])
 		f.order = f.order[1:]
 	}

@@ -34,6 +34,9 @@ func TestGoldenReplies(t *testing.T) {
 	silence := protocol.BootAnswer{Action: protocol.AnswerSilence}
 	bmc, both := withRole(protocol.SegmentBMC), withRole(protocol.SegmentBoth)
 	bmcs := client(dhcpv4.MessageTypeDiscover, macBMC, withText(60, pxe), with(97, uuid...), flagged)
+	renewed := func(opts ...opt) *dhcpv4.DHCPv4 {
+		return client(asking, mac1, append(opts, ciaddr("10.99.0.60"))...)
+	}
 	renewal := client(dhcpv4.MessageTypeRequest, macBMC, ciaddr("10.99.0.60"), withText(60, http))
 	for _, row := range []struct {
 		name   string
@@ -45,8 +48,17 @@ func TestGoldenReplies(t *testing.T) {
 		{"offer-http-boot", boot, discover(withText(60, http)), "255.255.255.255:68", testSegment()},
 		{"offer-http-refuse", refuse, discover(withText(60, http)), "255.255.255.255:68", testSegment()},
 		{"offer-pxe-refuse", refuse, discover(withText(60, pxe)), "255.255.255.255:68", testSegment()},
-		{"offer-pxe-boot-not-served", boot, discover(withText(60, pxe)), "255.255.255.255:68", testSegment()},
+		{"offer-pxe-boot", boot, discover(withText(60, pxe)), "255.255.255.255:68", testSegment()},
 		{"offer-ipxe-refuse", refuse, discover(withText(60, pxe), withText(77, "iPXE")), "255.255.255.255:68", testSegment()},
+		{"ack-pxe-boot", boot, renewed(withText(60, pxe)), "10.99.0.60:68", testSegment()},
+		{"offer-ipxe-boot", boot, discover(withText(60, pxe), withText(77, "iPXE")), "255.255.255.255:68", testSegment()},
+		{"offer-grub-boot", boot, discover(withText(77, "GRUB2")), "255.255.255.255:68", testSegment()},
+		{"offer-uboot-tftp", boot, discover(withText(60, "U-Boot.armv8"), with(93, 0, 22)), "255.255.255.255:68", testSegment()},
+		{"offer-uboot-http", boot, discover(withText(60, "U-Boot.armv8"), with(93, 0, 24)), "255.255.255.255:68", testSegment()},
+		{"offer-uboot-refuse", refuse, discover(withText(60, "U-Boot.armv8"), with(93, 0, 22)), "255.255.255.255:68", testSegment()},
+		{"offer-raspberry-boot", boot, discover(withText(60, "PXEClient:Arch:00041:UNDI:002001"), with(93, 0, 41)), "255.255.255.255:68", testSegment()},
+		{"offer-relay-server-id", boot, discover(withText(60, pxe), giaddr("10.99.0.3"), with(82, 11, 4, 10, 99, 0, 3, 1, 2, 'p', '7')), "10.99.0.3:67", testSegment()},
+		{"offer-subnet-selection", lease1(), discover(giaddr("10.1.0.3"), with(118, 10, 99, 0, 0)), "10.1.0.3:67", testSegment()},
 		{"offer-plain", lease1(), discover(with(61, 1, 2, 3)), "255.255.255.255:68", testSegment()},
 		{"offer-plain-report", report, discover(with(55, 1, 3, 67)), "255.255.255.255:68", testSegment()},
 		{"offer-plain-of-booting", boot, discover(with(55, 1, 3, 67)), "255.255.255.255:68", testSegment()},
@@ -55,7 +67,7 @@ func TestGoldenReplies(t *testing.T) {
 		{"offer-relay-port", lease1(), discover(giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7', 19, 0)), "10.99.0.3:4242", testSegment()},
 		{"offer-forged-82", lease1(), discover(with(82, 19, 0)), "255.255.255.255:68", testSegment()},
 		{"nak-wrong-network", lease1(), client(dhcpv4.MessageTypeRequest, mac1, withIP(50, "192.168.1.5"), with(61, 1, 2, 3)), "255.255.255.255:68", testSegment()},
-		{"nak-relayed", lease1(), client(dhcpv4.MessageTypeRequest, mac1, withIP(50, "192.168.1.5"), giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67", testSegment()},
+		{"nak-relayed", lease1(), client(asking, mac1, withIP(50, "192.168.1.5"), giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')), "10.99.0.3:67", testSegment()},
 		{"ack-inform", lease1(), client(dhcpv4.MessageTypeInform, mac1, ciaddr("10.99.0.20")), "10.99.0.20:68", testSegment()},
 		{"offer-bmc", silence, bmcs, "255.255.255.255:68", bmc},
 		{"ack-bmc", silence, renewal, "10.99.0.60:68", bmc},

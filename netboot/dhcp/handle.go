@@ -10,18 +10,20 @@ import (
 	"rackboot/protocol"
 )
 
-// handle answers one packet: the reply and where it goes, or nil for none.
-func (s *Server) handle(ctx context.Context, raw []byte, peer netip.AddrPort) ([]byte, netip.AddrPort) {
+// respond answers one packet; boot says that it came to the port of PXE boot
+// servers.
+func (s *Server) respond(ctx context.Context, raw []byte, peer netip.AddrPort, boot bool) reply {
 	r, err := parse(raw, peer)
 	if err != nil {
 		s.metrics.packets.WithLabelValues(typeUnknown, resultMalformed).Inc()
 		s.log.Debug("dhcp packet not understood", "peer", peer.String(), "err", err)
-		return nil, netip.AddrPort{}
+		return reply{}
 	}
-	reply, result := s.answer(ctx, r)
+	r.boot = boot
+	p, result := s.answer(ctx, r)
 	var out []byte
-	if reply != nil {
-		if out, err = encode(r, reply); err != nil {
+	if p != nil {
+		if out, err = encode(r, p); err != nil {
 			result = resultUnsendable
 			s.log.Error("dhcp reply not sent", "mac", r.mac, "err", err, "hint", protocol.HintOf(err))
 		}
@@ -29,9 +31,9 @@ func (s *Server) handle(ctx context.Context, raw []byte, peer netip.AddrPort) ([
 	s.metrics.packets.WithLabelValues(typeLabel(r.kind), result).Inc()
 	s.log.Debug("dhcp packet", "mac", r.mac, "type", typeLabel(r.kind), "class", r.class, "result", result)
 	if out == nil {
-		return nil, netip.AddrPort{}
+		return reply{}
 	}
-	return out, destination(r, reply.MessageType())
+	return route(r, p, out)
 }
 
 // answer finds the reply and the result for the metrics.
@@ -47,13 +49,27 @@ func (s *Server) answer(ctx context.Context, r *request) (*dhcpv4.DHCPv4, string
 	if r.otherSubnet(seg.Prefix) {
 		return nil, resultSubnet
 	}
+	svc := s.service()
+	switch svc.Mode {
+	case "", netboot.ServiceFull, netboot.ServiceReservations:
+	case netboot.ServiceProxy:
+		return s.proxy(r, seg)
+	case netboot.ServiceNone:
+		return nil, resultSilence
+	default:
+		s.log.Error("segment has a service mode that this agent does not know", "mode", svc.Mode)
+		return nil, resultSilence
+	}
+	if r.boot {
+		return s.bootServer(r, seg)
+	}
 	switch r.kind {
 	case dhcpv4.MessageTypeDiscover:
-		return s.discover(r, seg)
+		return s.discover(ctx, r, seg, svc)
 	case dhcpv4.MessageTypeRequest:
-		return s.request(ctx, r, seg)
+		return s.request(ctx, r, seg, svc)
 	case dhcpv4.MessageTypeDecline:
-		return nil, s.decline(ctx, r, seg)
+		return nil, s.decline(ctx, r, seg, svc)
 	case dhcpv4.MessageTypeRelease:
 		return nil, s.release(ctx, r, seg)
 	case dhcpv4.MessageTypeInform:
@@ -62,59 +78,68 @@ func (s *Server) answer(ctx context.Context, r *request) (*dhcpv4.DHCPv4, string
 	return nil, resultIgnored
 }
 
-// resolve asks who the client is, freezes the answer, and records that a boot
-// client was seen, whatever the answer.
-func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) protocol.BootAnswer {
+// service is the segment's now.
+func (s *Server) service() netboot.Service {
+	if sv, ok := s.cfg.Resolver.(netboot.Servicer); ok {
+		return sv.Service(s.cfg.Segment)
+	}
+	return netboot.Service{}
+}
+
+// resolve asks who the client is and freezes the answer.
+func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (protocol.BootAnswer, *protocol.BootClient) {
 	now := s.now()
 	client := r.client(s.cfg.Segment, addr)
 	if !byUUID {
 		client.UUID = ""
 	}
 	key := freezeKey{mac: r.mac, xid: r.xid(), class: r.class}
-	a, ok := s.frozen.get(key, now)
-	if !ok {
-		a = s.cfg.Resolver.Resolve(client)
-		switch a.Action {
-		case protocol.AnswerLease, protocol.AnswerBoot, protocol.AnswerRefuse:
-			a = s.frozen.put(key, a, now)
-		case protocol.AnswerSilence:
-		default:
-			s.log.Error("resolver gave no answer", "mac", r.mac, "action", a.Action)
-			a.Action = protocol.AnswerSilence
-		}
+	if a, ok := s.frozen.get(key, now); ok {
+		return a, &client
 	}
-	s.seen(r, client)
-	return a
+	if a, ok := s.promised.get(key, now); ok {
+		return a, &client
+	}
+	a := s.cfg.Resolver.Resolve(client)
+	keep := s.frozen
+	if a.Server == "" {
+		keep = s.promised
+	}
+	switch a.Action {
+	case protocol.AnswerBoot:
+		a = keep.put(key, s.unloop(r, a), now)
+	case protocol.AnswerLease, protocol.AnswerRefuse:
+		a = keep.put(key, a, now)
+	case protocol.AnswerSilence:
+	default:
+		s.log.Error("resolver gave no answer", "mac", r.mac, "action", a.Action)
+		a.Action = protocol.AnswerSilence
+	}
+	return a, &client
 }
 
-// seen records a boot client.
-func (s *Server) seen(r *request, client protocol.BootClient) {
-	if r.kind == dhcpv4.MessageTypeDiscover || r.kind == dhcpv4.MessageTypeRequest {
-		s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: client, Remote: r.peer.Addr(), At: s.now()})
+// seen records a boot client with the address that it holds or is offered.
+func (s *Server) seen(r *request, who *protocol.BootClient, addr netip.Addr) {
+	if who == nil || r.kind != dhcpv4.MessageTypeDiscover && r.kind != dhcpv4.MessageTypeRequest {
+		return
+	}
+	who.Address = addr
+	s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: *who, Remote: r.peer.Addr(), At: s.now()})
+}
+
+// notice tells the caller what somebody should know.
+func (s *Server) notice(n netboot.Notice) {
+	if s.cfg.Notify != nil {
+		n.Segment, n.At = s.cfg.Segment, s.now()
+		s.cfg.Notify(n)
 	}
 }
 
-// discover is RFC 2131 section 4.3.1. A repeated DISCOVER gets the same address
-// and, in the same exchange, the same boot data.
-func (s *Server) discover(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, string) {
-	addr, fresh, ok := s.pool.offer(seg, r.mac, s.now())
-	a := s.decide(r, seg, addr)
-	if a.Action == protocol.AnswerSilence {
-		if fresh {
-			s.pool.withdraw(r.mac)
-		}
-		return nil, resultSilence
-	}
-	if !ok {
-		s.log.Warn("dhcp pool exhausted", "mac", r.mac, "server", a.Server, "from", seg.PoolFrom.String(), "to", seg.PoolTo.String())
-		return nil, resultExhausted
-	}
-	p := newReply(r, seg, dhcpv4.MessageTypeOffer)
-	network(p, seg, isBMCs(seg, a))
-	lease(p, addr, leaseTime(seg))
+// made is the last step of a reply: what the answer says about booting.
+func (s *Server) made(p *dhcpv4.DHCPv4, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer, result string) (*dhcpv4.DHCPv4, string) {
 	if err := bootData(p, r, seg, a); err != nil {
 		s.log.Error("dhcp boot data not made", "mac", r.mac, "server", a.Server, "err", err, "hint", protocol.HintOf(err))
 		return nil, resultUnsendable
 	}
-	return p, resultOffer
+	return p, result
 }

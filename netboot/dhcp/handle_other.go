@@ -10,17 +10,27 @@ import (
 )
 
 // decline is RFC 2131 section 4.3.3: the client found the address in use. It is
-// not offered for declineHold, also after a restart.
-func (s *Server) decline(ctx context.Context, r *request, seg protocol.SegmentIntent) string {
-	if r.server != seg.Address {
+// not offered for declineHold, also after a restart. A reserved address stays its
+// machine's: one DECLINE, forged or not, must not keep a machine from its address,
+// and the next DISCOVER, ten seconds later (RFC 2131 section 3.1 step 5), gets it
+// again.
+func (s *Server) decline(ctx context.Context, r *request, seg protocol.SegmentIntent, svc netboot.Service) string {
+	if r.server != r.serverID(seg.Address) {
 		return resultElsewhere
 	}
-	until, ok := s.pool.decline(r.mac, r.asked, s.now())
+	_, reserved := svc.Reservations.At(r.asked)
+	until, ok := s.pool.decline(r.mac, r.asked, reserved, s.now())
 	if !ok {
 		return resultUnknown
 	}
-	s.log.Warn("address declined", "mac", r.mac, "address", r.asked.String(), "until", until)
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: r.asked, MAC: r.mac, Expires: until, Declined: true}
+	if reserved {
+		s.log.Warn("reserved address declined", "mac", r.mac, "address", r.asked.String())
+		s.notice(netboot.Notice{Kind: netboot.NoticeDeclined, Address: r.asked, MAC: r.mac})
+		s.forget(ctx, l)
+		return resultDone
+	}
+	s.log.Warn("address declined", "mac", r.mac, "address", r.asked.String(), "until", until)
 	if err := s.put(ctx, l); err != nil {
 		s.log.Error("lease not stored", "mac", r.mac, "address", r.asked.String(), "err", err)
 		return resultStoreError
@@ -30,7 +40,7 @@ func (s *Server) decline(ctx context.Context, r *request, seg protocol.SegmentIn
 
 // release is RFC 2131 section 4.3.4. The binding is remembered for the MAC.
 func (s *Server) release(ctx context.Context, r *request, seg protocol.SegmentIntent) string {
-	if r.server.IsValid() && r.server != seg.Address {
+	if r.server.IsValid() && r.server != r.serverID(seg.Address) {
 		return resultElsewhere
 	}
 	now := s.now()
@@ -49,19 +59,18 @@ func (s *Server) release(ctx context.Context, r *request, seg protocol.SegmentIn
 // inform is RFC 2131 section 4.3.5: parameters for an address that the client has
 // from elsewhere, so that there is neither yiaddr nor a lease time.
 func (s *Server) inform(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, string) {
-	a := s.decide(r, seg, r.ciaddr)
+	a, _ := s.decide(r, seg, r.ciaddr)
 	if a.Action == protocol.AnswerSilence {
 		return nil, resultSilence
 	}
 	if !r.ciaddr.IsValid() {
 		return nil, resultIgnored
 	}
+	if r.strange(seg.Prefix) {
+		return nil, resultSubnet
+	}
 	p := newReply(r, seg, dhcpv4.MessageTypeAck)
 	p.ClientIPAddr = r.ClientIPAddr
 	network(p, seg, isBMCs(seg, a))
-	if err := bootData(p, r, seg, a); err != nil {
-		s.log.Error("dhcp boot data not made", "mac", r.mac, "server", a.Server, "err", err, "hint", protocol.HintOf(err))
-		return nil, resultUnsendable
-	}
-	return p, resultAck
+	return s.made(p, r, seg, a, resultAck)
 }

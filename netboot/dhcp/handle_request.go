@@ -10,132 +10,90 @@ import (
 	"rackboot/protocol"
 )
 
-// request answers a DHCPREQUEST by the state of the client, which RFC 2131
-// section 4.3.2 tells from the fields:
-//
-//	SELECTING    option 54 and 50, ciaddr 0
-//	INIT-REBOOT  option 50, ciaddr 0, no option 54
-//	RENEWING     ciaddr, neither option; unicast
-//	REBINDING    ciaddr, neither option; broadcast
-func (s *Server) request(ctx context.Context, r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, string) {
-	want := r.asked
-	if !want.IsValid() {
-		want = r.ciaddr
-	}
+// request answers a DHCPREQUEST by requestRule.
+func (s *Server) request(ctx context.Context, r *request, seg protocol.SegmentIntent, svc netboot.Service) (*dhcpv4.DHCPv4, string) {
+	st, want, ok := stateOf(r)
 	held := s.pool.address(r.mac, s.now())
 	if !held.IsValid() {
 		held = want
 	}
-	a := s.decide(r, seg, held)
+	a, who := s.decide(r, seg, held)
+	s.seen(r, who, held)
 	switch {
-	case r.server.IsValid() && r.server != seg.Address:
+	case r.server.IsValid() && r.server != r.serverID(seg.Address):
+		s.foreign(r.server, foundRequest)
 		s.pool.withdraw(r.mac)
 		return nil, resultElsewhere
 	case a.Action == protocol.AnswerSilence:
 		return nil, resultSilence
-	case !want.IsValid():
+	case !ok:
 		return nil, resultIgnored
-	case r.server.IsValid():
-		return s.selecting(ctx, r, seg, a, want)
-	case r.asked.IsValid() && !r.ciaddr.IsValid():
-		return s.initReboot(ctx, r, seg, a)
-	case r.ciaddr.IsValid():
-		return s.renewing(ctx, r, seg, a)
 	}
-	return nil, resultIgnored
-}
-
-// selecting: the client took our offer. If the agent was restarted since, the
-// offer is forgotten, and the address is granted if it is still free.
-func (s *Server) selecting(ctx context.Context, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer, want netip.Addr) (*dhcpv4.DHCPv4, string) {
-	if !usable(seg, want) {
-		return nak(r, seg, "address is not in the pool"), resultNak
-	}
-	switch s.pool.look(r.mac, want, s.now()) {
-	case holdOther:
-		return nak(r, seg, "another address was offered"), resultNak
-	case holdForeign:
-		return nak(r, seg, "address is in use"), resultNak
-	case holdSame, holdNothing:
-	}
-	return s.grant(ctx, r, seg, a, want)
-}
-
-// initReboot: the client remembers an address. One that we know nothing of may
-// have been granted before our leases were lost; it gets silence, and a NAK only
-// if the address cannot be its own.
-func (s *Server) initReboot(ctx context.Context, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer) (*dhcpv4.DHCPv4, string) {
-	if !seg.Prefix.Contains(r.asked) {
-		return nak(r, seg, "address is not on this network"), resultNak
-	}
-	switch s.pool.look(r.mac, r.asked, s.now()) {
-	case holdSame:
-		if usable(seg, r.asked) {
-			return s.grant(ctx, r, seg, a, r.asked)
-		}
-		return nak(r, seg, "address is no longer in the pool"), resultNak
-	case holdOther:
-		return nak(r, seg, "another address is leased"), resultNak
-	case holdForeign:
-		return nak(r, seg, "address is in use"), resultNak
-	case holdNothing:
+	now := s.now()
+	sc := newScope(r, seg, svc, a)
+	pl, hold := s.locate(r, sc, want, now), s.pool.look(sc, r.mac, want, now)
+	switch requestRule(st, pl, hold, svc.Authoritative) {
+	case outcomeGrant:
+		return s.grant(ctx, r, sc, a, want)
+	case outcomeRecover:
+		return s.recover(ctx, r, sc, a, want)
+	case outcomeNak:
+		return nak(r, seg, why(pl, hold)), resultNak
+	case outcomeSilence:
 	}
 	return nil, resultUnknown
 }
 
-// renewing is RENEWING and REBINDING. A running system keeps its address where
-// that is possible at all: a lease that was lost is granted anew if the address
-// is in the pool and free, because the client uses it now.
-func (s *Server) renewing(ctx context.Context, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer) (*dhcpv4.DHCPv4, string) {
-	if !seg.Prefix.Contains(r.ciaddr) {
-		return nak(r, seg, "address is not on this network"), resultNak
+// recover grants an address of ours that we know nothing of, if a probe finds that
+// nobody but the client uses it. Where no probe is possible there is silence: the
+// client starts anew by itself (RFC 2131 section 4.3.2).
+func (s *Server) recover(ctx context.Context, r *request, sc scope, a protocol.BootAnswer, want netip.Addr) (*dhcpv4.DHCPv4, string) {
+	if want == sc.mine {
+		return s.grant(ctx, r, sc, a, want)
 	}
-	switch s.pool.look(r.mac, r.ciaddr, s.now()) {
-	case holdOther:
-		return nak(r, seg, "another address is leased"), resultNak
-	case holdForeign:
-		return nak(r, seg, "address is in use"), resultNak
-	case holdSame, holdNothing:
-	}
-	if !usable(seg, r.ciaddr) {
+	if r.giaddr.IsValid() {
 		return nil, resultUnknown
 	}
-	return s.grant(ctx, r, seg, a, r.ciaddr)
+	switch s.probe(ctx, r, want) {
+	case probeFree:
+		return s.grant(ctx, r, sc, a, want)
+	case probeUsed:
+		return nak(r, sc.seg, why(placeHere, holdForeign)), resultNak
+	case probeSkipped:
+	}
+	return nil, resultUnknown
 }
 
 // grant writes the lease and only then makes the ACK (RFC 2131 section 3.1 step
 // 4). Without the write there is no ACK: the client asks again.
-func (s *Server) grant(ctx context.Context, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer, addr netip.Addr) (*dhcpv4.DHCPv4, string) {
+func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.BootAnswer, addr netip.Addr) (*dhcpv4.DHCPv4, string) {
 	now := s.now()
-	old, ok := s.pool.claim(r.mac, addr, now)
+	old, ok := s.pool.claim(sc, r.mac, addr, now)
 	if !ok {
-		return nak(r, seg, "address is in use"), resultNak
+		return nak(r, sc.seg, why(placeHere, holdForeign)), resultNak
 	}
-	d := leaseTime(seg)
+	d := sc.leaseTime()
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: addr, MAC: r.mac, Server: a.Server, Expires: now.Add(d)}
 	if err := s.put(ctx, l); err != nil {
 		s.pool.withdraw(r.mac)
 		s.log.Error("lease not stored", "mac", r.mac, "address", addr.String(), "err", err)
 		return nil, resultStoreError
 	}
-	s.pool.commit(l)
+	s.pool.commit(l, sc.guest)
 	if s.cfg.Granted != nil {
 		s.cfg.Granted(l)
 	}
 	if old.IsValid() {
 		s.forget(ctx, netboot.Lease{Segment: s.cfg.Segment, Address: old, MAC: r.mac})
+		s.pool.left(old)
 	}
-	p := newReply(r, seg, dhcpv4.MessageTypeAck)
+	p := newReply(r, sc.seg, dhcpv4.MessageTypeAck)
 	if r.ciaddr.IsValid() {
 		p.ClientIPAddr = r.ClientIPAddr
 	}
-	network(p, seg, isBMCs(seg, a))
+	network(p, sc.seg, isBMCs(sc.seg, a))
 	lease(p, addr, d)
-	if err := bootData(p, r, seg, a); err != nil {
-		s.log.Error("dhcp boot data not made", "mac", r.mac, "server", a.Server, "err", err, "hint", protocol.HintOf(err))
-		return nil, resultUnsendable
-	}
-	return p, resultAck
+	return s.made(p, r, sc.seg, a, resultAck)
 }
 
 // put writes a lease. The write outlives the server's stop, so that what is on

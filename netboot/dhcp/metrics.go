@@ -18,6 +18,9 @@ const (
 	resultSilence    = "silence"      // not a machine of ours
 	resultElsewhere  = "elsewhere"    // the client chose another server
 	resultExhausted  = "exhausted"    // no address left in the pool
+	resultGuests     = "guest_limit"  // machines that are not ours hold their share of the pool
+	resultUnreserved = "unreserved"   // a machine of ours without a reservation, where one is needed
+	resultConflict   = "conflict"     // each address that was tried is used by a stranger
 	resultUnknown    = "unknown"      // a lease that we know nothing of
 	resultStoreError = "store_error"  // the lease is not on disk, so it was not granted
 	resultUnsendable = "unsendable"   // the reply would be misread or does not fit
@@ -48,11 +51,20 @@ type metrics struct {
 	latency    prometheus.Histogram
 	drops      prometheus.Counter
 	sendErrors prometheus.Counter
-	leases     prometheus.GaugeFunc
+	probes     *prometheus.CounterVec
+	loops      *prometheus.CounterVec
+	foreign    *prometheus.CounterVec
+	gauges     []prometheus.Collector
 }
 
-func newMetrics(segment string, leases func() float64) *metrics {
+// gauged are the values that are read when somebody asks.
+type gauged struct{ leases, resting, strangers func() float64 }
+
+func newMetrics(segment string, g gauged) *metrics {
 	constant := prometheus.Labels{"segment": segment}
+	gauge := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, ConstLabels: constant, Help: help}, f)
+	}
 	return &metrics{
 		packets: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_dhcp_packets_total", ConstLabels: constant,
@@ -71,15 +83,28 @@ func newMetrics(segment string, leases func() float64) *metrics {
 			Name: "rackboot_dhcp_send_errors_total", ConstLabels: constant,
 			Help: "DHCPv4 replies that the host could not send.",
 		}),
-		leases: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "rackboot_dhcp_leases", ConstLabels: constant,
-			Help: "DHCPv4 leases that run.",
-		}, leases),
+		probes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_dhcp_probes_total", ConstLabels: constant,
+			Help: "ARP probes for addresses before they were offered, by result.",
+		}, []string{"result"}),
+		loops: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_dhcp_boot_loops_total", ConstLabels: constant,
+			Help: "Boots refused because the client had been offered the same one too often, by its class.",
+		}, []string{"class"}),
+		foreign: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_dhcp_foreign_messages_total", ConstLabels: constant,
+			Help: "Signs of other DHCP servers on the segment, by how they were found.",
+		}, []string{"how"}),
+		gauges: []prometheus.Collector{
+			gauge("rackboot_dhcp_leases", "DHCPv4 leases that run.", g.leases),
+			gauge("rackboot_dhcp_resting_addresses", "Addresses that are not offered because they were found in use.", g.resting),
+			gauge("rackboot_dhcp_foreign_servers", "Other DHCP servers seen within the last hour.", g.strangers),
+		},
 	}
 }
 
 func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.packets, m.latency, m.drops, m.sendErrors, m.leases}
+	return append([]prometheus.Collector{m.packets, m.latency, m.drops, m.sendErrors, m.probes, m.loops, m.foreign}, m.gauges...)
 }
 
 func (m *metrics) register(r prometheus.Registerer) error {

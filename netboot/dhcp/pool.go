@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rackboot/netboot"
-	"rackboot/protocol"
 )
 
 const (
@@ -16,6 +15,9 @@ const (
 	// declineHold is how long an address that a client found in use rests. A day,
 	// the habit of others, empties small pools.
 	declineHold = 15 * time.Minute
+	// leavingHold outlives the offer of the address that a MAC changes to, and then
+	// both writes.
+	leavingHold = offerHold + 3*storeTimeout
 )
 
 type bindingState int
@@ -25,6 +27,7 @@ const (
 	stateLeased
 	stateReleased // free, but remembered for its MAC
 	stateDeclined // belongs to nobody until it expires
+	stateLeaving  // its MAC has another one, and its lease is being deleted
 )
 
 // binding is one address and the MAC that has it or had it last.
@@ -34,6 +37,10 @@ type binding struct {
 	addr    netip.Addr
 	state   bindingState
 	expires time.Time
+	// guest says that its MAC is no machine of ours.
+	guest bool
+	// old is where the MAC comes from: its lease is to be deleted once it has another.
+	old netip.Addr
 }
 
 // taken says that nobody but its MAC may have the address now.
@@ -47,10 +54,11 @@ type pool struct {
 	mu     sync.Mutex
 	byMAC  map[string]*binding // never declined ones
 	byAddr map[netip.Addr]*binding
+	guests guests
 }
 
 func newPool(leases []netboot.Lease) *pool {
-	p := &pool{byMAC: make(map[string]*binding), byAddr: make(map[netip.Addr]*binding)}
+	p := &pool{byMAC: make(map[string]*binding), byAddr: make(map[netip.Addr]*binding), guests: newGuests()}
 	for _, l := range leases {
 		b := &binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires}
 		if l.Declined {
@@ -73,61 +81,115 @@ func (p *pool) bind(b *binding) {
 	}
 	if old := p.byAddr[b.addr]; old != nil && p.byMAC[old.mac] == old {
 		delete(p.byMAC, old.mac)
+		p.guests.leave(old.mac)
 	}
 	p.byMAC[b.mac], p.byAddr[b.addr] = b, b
+	p.guests.follow(b)
 }
 
-// offer returns the address to offer to the MAC and holds it: what it holds
-// already, else what it had last, else a new one. fresh says that the address was
-// not held before this call. ok is false if the pool is exhausted.
-func (p *pool) offer(seg protocol.SegmentIntent, mac string, now time.Time) (addr netip.Addr, fresh, ok bool) {
+// move makes b the binding of its MAC, which may have a lease of another address.
+// Nobody gets that address before its lease is deleted: the deletion would hit his.
+func (p *pool) move(b *binding, now time.Time) {
+	if was := p.byMAC[b.mac]; was != nil {
+		if b.old = was.addr; was.state == stateOffered {
+			b.old = was.old
+		}
+	}
+	p.bind(b)
+	if o := p.byAddr[b.old]; b.old == b.addr || o != nil && (o.state != stateLeaving || o.mac != b.mac) {
+		b.old = netip.Addr{} // it is its own again, or somebody else's, whose lease replaced it
+	}
+	if b.old.IsValid() {
+		p.byAddr[b.old] = &binding{mac: b.mac, addr: b.old, state: stateLeaving, expires: now.Add(leavingHold)}
+	}
+}
+
+// offer returns the address to offer to the MAC and holds it: what is reserved for
+// it, else what it holds already, else what it had last, else a new one. fresh says
+// that the address was not held before this call. ok is false if the pool is
+// exhausted.
+func (p *pool) offer(sc scope, mac string, now time.Time) (addr netip.Addr, fresh, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b := p.byMAC[mac]; b != nil && usable(seg, b.addr) {
+	b := p.byMAC[mac]
+	if sc.may(sc.mine) && (b == nil || b.addr != sc.mine) && p.vacant(sc, mac, sc.mine, now) {
+		p.move(&binding{mac: mac, addr: sc.mine, state: stateOffered, expires: now.Add(offerHold)}, now)
+		return sc.mine, true, true
+	}
+	if b != nil && sc.may(b.addr) {
 		if b.taken(now) {
 			if b.state == stateOffered {
 				b.expires = now.Add(offerHold)
 			}
 			return b.addr, false, true
 		}
-		b.state, b.expires = stateOffered, now.Add(offerHold)
+		if sc.guest && !p.guests.admit(sc, mac, now) {
+			return netip.Addr{}, false, false
+		}
+		b.state, b.expires, b.guest = stateOffered, now.Add(offerHold), sc.guest
+		p.guests.follow(b)
 		return b.addr, true, true
 	}
-	addr, ok = p.free(seg, mac, now)
+	if sc.guest && !p.guests.admit(sc, mac, now) {
+		return netip.Addr{}, false, false
+	}
+	addr, ok = p.free(sc, mac, now)
 	if ok {
-		p.bind(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold)})
+		p.move(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest}, now)
 	}
 	return addr, true, ok
 }
 
 // free finds an address for the MAC: the first one that nobody remembers from
 // the MAC's own place in the pool on; if all are remembered, the one that has
-// been free for longest.
-func (p *pool) free(seg protocol.SegmentIntent, mac string, now time.Time) (netip.Addr, bool) {
-	from, size := poolRange(seg)
-	if size == 0 {
+// been free for longest, those of guests first. A guest gets none that is
+// remembered for a machine of ours.
+func (p *pool) free(sc scope, mac string, now time.Time) (netip.Addr, bool) {
+	from, size := poolRange(sc.seg)
+	if size == 0 || sc.only {
 		return netip.Addr{}, false
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(mac)) // fnv never fails
-	var oldest *binding
+	var best *binding
 	for i, start := uint32(0), h.Sum32()%size; i < size; i++ {
 		addr := nth(from, (start+i)%size)
-		if !usable(seg, addr) {
+		if !sc.may(addr) {
 			continue
 		}
 		b := p.byAddr[addr]
-		if b == nil {
+		switch {
+		case b == nil:
 			return addr, true
-		}
-		if !b.taken(now) && (oldest == nil || b.expires.Before(oldest.expires)) {
-			oldest = b
+		case b.taken(now), sc.guest && !b.guest && b.state != stateDeclined:
+		case best == nil, b.guest && !best.guest, b.guest == best.guest && b.expires.Before(best.expires):
+			best = b
 		}
 	}
-	if oldest == nil {
+	if best == nil {
 		return netip.Addr{}, false
 	}
-	return oldest.addr, true
+	return best.addr, true
+}
+
+// vacant says that nobody but the MAC has the address. One that rests is not vacant,
+// except for whom it is reserved for.
+func (p *pool) vacant(sc scope, mac string, addr netip.Addr, now time.Time) bool {
+	b := p.byAddr[addr]
+	switch {
+	case b == nil, !b.taken(now):
+		return true
+	case b.state == stateDeclined:
+		return addr == sc.mine
+	}
+	return b.mac == mac
+}
+
+// reserved says whether the MAC could have its reservation now.
+func (p *pool) reserved(sc scope, mac string, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return sc.may(sc.mine) && p.vacant(sc, mac, sc.mine, now)
 }
 
 // withdraw takes back an offer that the MAC did not accept or that is not to be
@@ -138,21 +200,22 @@ func (p *pool) withdraw(mac string) {
 	if b := p.byMAC[mac]; b != nil && b.state == stateOffered {
 		delete(p.byMAC, mac)
 		delete(p.byAddr, b.addr)
+		p.guests.leave(mac)
 	}
 }
 
 // holding is what the pool knows of an address from the view of one MAC.
-type holding int
+type holding string
 
 const (
-	holdNothing holding = iota // neither the MAC nor the address has a binding
-	holdSame                   // the address is, or was last, the MAC's
-	holdOther                  // the MAC's address is another one
-	holdForeign                // somebody else has the address now, or it rests
+	holdNothing holding = "nothing" // neither the MAC nor the address has a binding
+	holdSame    holding = "same"    // the address is, or was last, the MAC's
+	holdOther   holding = "other"   // the MAC's address is another one
+	holdForeign holding = "foreign" // somebody else has the address now, or it rests
 )
 
 // look compares a MAC's claim to an address with the bindings.
-func (p *pool) look(mac string, addr netip.Addr, now time.Time) holding {
+func (p *pool) look(sc scope, mac string, addr netip.Addr, now time.Time) holding {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if b := p.byMAC[mac]; b != nil {
@@ -163,7 +226,7 @@ func (p *pool) look(mac string, addr netip.Addr, now time.Time) holding {
 			return holdOther
 		}
 	}
-	if b := p.byAddr[addr]; b != nil && b.taken(now) {
+	if !p.vacant(sc, mac, addr, now) {
 		return holdForeign
 	}
 	return holdNothing
@@ -180,38 +243,46 @@ func (p *pool) address(mac string, now time.Time) netip.Addr {
 }
 
 // claim holds the address for the MAC until the lease is on disk, unless
-// somebody else has it. It returns the lease of the MAC that this one replaces,
-// if that is of another address.
-func (p *pool) claim(mac string, addr netip.Addr, now time.Time) (old netip.Addr, ok bool) {
+// somebody else has it or the MAC is one guest too many. It returns the address whose
+// lease is to be deleted then, if the MAC had another.
+func (p *pool) claim(sc scope, mac string, addr netip.Addr, now time.Time) (old netip.Addr, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b := p.byAddr[addr]; b != nil && b.taken(now) && (b.mac != mac || b.state == stateDeclined) {
+	if !p.vacant(sc, mac, addr, now) || sc.guest && !p.guests.admit(sc, mac, now) {
 		return netip.Addr{}, false
 	}
 	b := p.byMAC[mac]
-	if b != nil && b.addr == addr {
-		if !b.taken(now) || b.state == stateOffered {
-			b.state, b.expires = stateOffered, now.Add(offerHold)
-		}
-		return netip.Addr{}, true
+	if b == nil || b.addr != addr || b.old.IsValid() {
+		b = &binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest}
+		p.move(b, now)
+		return b.old, true
 	}
-	if b != nil && b.state != stateOffered {
-		old = b.addr
+	if !b.taken(now) || b.state == stateOffered {
+		b.state, b.expires = stateOffered, now.Add(offerHold)
 	}
-	p.bind(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold)})
-	return old, true
+	return netip.Addr{}, true
+}
+
+// left frees an address whose lease was deleted.
+func (p *pool) left(addr netip.Addr) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.byAddr[addr]; b != nil && b.state == stateLeaving {
+		delete(p.byAddr, addr)
+	}
 }
 
 // commit marks a lease that is on disk.
-func (p *pool) commit(l netboot.Lease) {
+func (p *pool) commit(l netboot.Lease, guest bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bind(&binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires})
+	p.bind(&binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires, guest: guest})
 }
 
-// decline puts the MAC's address to rest. ok is false if the address is not the
+// decline puts the MAC's address to rest, unless it is reserved: then the binding
+// ends, and the address stays its machine's. ok is false if the address is not the
 // MAC's: a stranger must not be able to empty the pool.
-func (p *pool) decline(mac string, addr netip.Addr, now time.Time) (until time.Time, ok bool) {
+func (p *pool) decline(mac string, addr netip.Addr, reserved bool, now time.Time) (until time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.byMAC[mac]
@@ -219,6 +290,11 @@ func (p *pool) decline(mac string, addr netip.Addr, now time.Time) (until time.T
 		return time.Time{}, false
 	}
 	delete(p.byMAC, mac)
+	p.guests.leave(mac)
+	if reserved {
+		delete(p.byAddr, addr)
+		return now, true
+	}
 	until = now.Add(declineHold)
 	p.byAddr[addr] = &binding{mac: mac, addr: addr, state: stateDeclined, expires: until}
 	return until, true
@@ -234,16 +310,22 @@ func (p *pool) release(mac string, addr netip.Addr, now time.Time) (server strin
 		return "", false
 	}
 	b.state, b.expires = stateReleased, now
+	p.guests.leave(mac)
 	return b.server, true
 }
 
 // leased counts the leases that run.
-func (p *pool) leased(now time.Time) int {
+func (p *pool) leased(now time.Time) int { return p.count(stateLeased, now) }
+
+// resting counts the addresses that are not offered because they were found in use.
+func (p *pool) resting(now time.Time) int { return p.count(stateDeclined, now) }
+
+func (p *pool) count(state bindingState, now time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
-	for _, b := range p.byMAC {
-		if b.state == stateLeased && now.Before(b.expires) {
+	for _, b := range p.byAddr {
+		if b.state == state && now.Before(b.expires) {
 			n++
 		}
 	}

@@ -125,6 +125,28 @@ func TestMovedMAC(t *testing.T) {
 	if _, ok := w.leases.get(old); ok {
 		t.Errorf("the store still has %s", old)
 	}
+	if b := w.pool.byAddr[addr(old)]; b != nil {
+		t.Errorf("%s is still held: %+v", old, b)
+	}
+}
+
+// TestLeavingAddress: nobody is granted an address whose old lease is still to be
+// deleted; the deletion would hit the new one.
+func TestLeavingAddress(t *testing.T) {
+	w := newWorld(t, lease1())
+	old := w.bind(t, mac1)
+	w.clock = w.clock.Add(2 * time.Hour)
+	sc := scope{seg: w.resolver.seg}
+	if got, ok := w.pool.claim(sc, mac1, addr("10.99.0.99"), w.clock); !ok || got.String() != old {
+		t.Fatalf("claimed, leaves %s, %v", got, ok)
+	}
+	if _, ok := w.pool.claim(sc, mac2, addr(old), w.clock); ok {
+		t.Error("another MAC has it before it is deleted")
+	}
+	w.pool.left(addr(old))
+	if _, ok := w.pool.claim(sc, mac2, addr(old), w.clock); !ok {
+		t.Error("it is held for ever")
+	}
 }
 
 // TestPoolProperty: whatever clients do, no address is held by two of them.
@@ -139,20 +161,20 @@ func TestPoolProperty(t *testing.T) {
 			addr := nth(seg.PoolFrom, rapid.Uint32Range(0, 3).Draw(t, "addr"))
 			switch rapid.IntRange(0, 5).Draw(t, "step") {
 			case 0:
-				if got, _, ok := p.offer(seg, mac, now); ok && !usable(seg, got) {
+				if got, _, ok := p.offer(scope{seg: seg}, mac, now); ok && !usable(seg, got) {
 					t.Fatalf("offered %s", got)
 				}
 			case 1:
 				holder := p.byAddr[addr]
-				_, ok := p.claim(mac, addr, now)
+				_, ok := p.claim(scope{seg: seg}, mac, addr, now)
 				if foreign := holder != nil && holder.mac != mac && holder.taken(now); ok && foreign {
 					t.Fatalf("%s took %s from %s", mac, addr, holder.mac)
 				}
 				if ok {
-					p.commit(leaseFor(mac, addr, now.Add(time.Hour)))
+					p.commit(leaseFor(mac, addr, now.Add(time.Hour)), false)
 				}
 			case 2:
-				p.decline(mac, addr, now)
+				p.decline(mac, addr, false, now)
 			case 3:
 				p.release(mac, addr, now)
 			case 4:

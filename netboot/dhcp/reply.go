@@ -30,7 +30,9 @@ const (
 )
 
 // newReply begins a reply: header fields, options 53 and 54, and the echo of 61
-// (RFC 6842), 97 (RFC 4578 section 2.3) and 82 (RFC 3046), which the codec writes last.
+// (RFC 6842), 97 (RFC 4578 section 2.3), 118 (RFC 3011) and, byte for byte, 82
+// (RFC 3046), which the codec writes last. Relays drop what lacks it. The flags are
+// those of the request, also through a relay: it reads them to reach the client.
 func newReply(r *request, seg protocol.SegmentIntent, kind dhcpv4.MessageType) *dhcpv4.DHCPv4 {
 	p := &dhcpv4.DHCPv4{
 		OpCode:        dhcpv4.OpcodeBootReply,
@@ -45,10 +47,10 @@ func newReply(r *request, seg protocol.SegmentIntent, kind dhcpv4.MessageType) *
 		Options:       make(dhcpv4.Options),
 	}
 	p.Options[dhcpv4.OptionDHCPMessageType.Code()] = []byte{byte(kind)}
-	p.Options[dhcpv4.OptionServerIdentifier.Code()] = seg.Address.AsSlice()
+	p.Options[dhcpv4.OptionServerIdentifier.Code()] = r.serverID(seg.Address).AsSlice()
 	echo := []dhcpv4.OptionCode{dhcpv4.OptionClientIdentifier, dhcpv4.OptionRelayAgentInformation}
 	if kind != dhcpv4.MessageTypeNak {
-		echo = append(echo, dhcpv4.OptionClientMachineIdentifier)
+		echo = append(echo, dhcpv4.OptionClientMachineIdentifier, dhcpv4.OptionSubnetSelection)
 	}
 	for _, code := range echo {
 		if v := r.Options.Get(code); len(v) > 0 {
@@ -92,13 +94,6 @@ func lease(p *dhcpv4.DHCPv4, addr netip.Addr, d time.Duration) {
 	p.Options[dhcpv4.OptionIPAddressLeaseTime.Code()] = seconds(d)
 	p.Options[dhcpv4.OptionRenewTimeValue.Code()] = seconds(d / 2)
 	p.Options[dhcpv4.OptionRebindingTimeValue.Code()] = seconds(d / 8 * 7)
-}
-
-func leaseTime(seg protocol.SegmentIntent) time.Duration {
-	if seg.LeaseTime < time.Second {
-		return defaultLeaseTime
-	}
-	return seg.LeaseTime
 }
 
 func seconds(d time.Duration) []byte {

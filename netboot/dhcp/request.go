@@ -4,17 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"slices"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/iana"
 
 	"rackboot/protocol"
-)
-
-// Sub-options of option 82.
-const (
-	subLinkSelection   = 5  // RFC 3527: the subnet of the client
-	subRelaySourcePort = 19 // RFC 8357: answer to the port that the relay sent from
 )
 
 const flagBroadcast = 0x8000 // RFC 2131 section 2
@@ -35,16 +30,17 @@ type request struct {
 	giaddr netip.Addr
 	asked  netip.Addr // option 50
 	server netip.Addr // option 54
-	link   netip.Addr // option 82 sub-option 5, only of a relay
+	subnet netip.Addr // option 118
+	relay  relay
 	peer   netip.AddrPort
-	// relayPort says that the relay wants the answer at its source port.
-	relayPort bool
+	// boot says that the packet came to the port of PXE boot servers.
+	boot bool
 }
 
-// parse decodes a packet. The codec refuses packets without the magic cookie or
-// the END option, so that BOOTP is not answered.
+// parse decodes a packet. The codec refuses packets without the magic cookie, so
+// that BOOTP is not answered.
 func parse(raw []byte, peer netip.AddrPort) (*request, error) {
-	p, err := dhcpv4.FromBytes(raw)
+	p, err := decode(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +63,7 @@ func parse(raw []byte, peer netip.AddrPort) (*request, error) {
 		giaddr: addr4(p.GatewayIPAddr),
 		asked:  addr4(p.Options.Get(dhcpv4.OptionRequestedIPAddress)),
 		server: addr4(p.Options.Get(dhcpv4.OptionServerIdentifier)),
+		subnet: addr4(p.Options.Get(dhcpv4.OptionSubnetSelection)),
 		peer:   peer,
 	}
 	if !r.giaddr.IsValid() {
@@ -75,11 +72,7 @@ func parse(raw []byte, peer netip.AddrPort) (*request, error) {
 		p.Options.Del(dhcpv4.OptionRelayAgentInformation)
 		return r, nil
 	}
-	relay := make(dhcpv4.Options)
-	if relay.FromBytes(p.Options.Get(dhcpv4.OptionRelayAgentInformation)) == nil {
-		r.link = addr4(relay.Get(dhcpv4.GenericOptionCode(subLinkSelection)))
-		r.relayPort = relay.Has(dhcpv4.GenericOptionCode(subRelaySourcePort))
-	}
+	r.relay = parseRelay(p.Options.Get(dhcpv4.OptionRelayAgentInformation))
 	return r, nil
 }
 
@@ -102,27 +95,20 @@ func (r *request) broadcast() bool { return r.Flags&flagBroadcast != 0 }
 
 // wants says whether option 55 asks for the option.
 func (r *request) wants(code dhcpv4.OptionCode) bool {
-	for _, c := range r.Options.Get(dhcpv4.OptionParameterRequestList) {
-		if c == code.Code() {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.Options.Get(dhcpv4.OptionParameterRequestList), code.Code())
 }
 
-// otherSubnet says that the packet comes from a subnet that is not the
-// segment's: link selection first, then the relay's own address. A relay at a
-// loopback address is a client on this host (a simulated one) and stands on the
-// segment that it was pointed at; from anywhere else such an address is forged,
-// and answering it would reach the host's own ports.
-func (r *request) otherSubnet(prefix netip.Prefix) bool {
-	switch {
-	case r.giaddr.IsLoopback() && !r.peer.Addr().IsLoopback():
+// takesURL says whether the client loads from a URL, if it can be served at all.
+func (r *request) takesURL() bool {
+	switch r.class {
+	case protocol.ClassHTTPClient, protocol.ClassIPXE:
 		return true
-	case r.link.IsValid():
-		return !prefix.Contains(r.link)
-	case r.giaddr.IsValid() && !r.giaddr.IsLoopback():
-		return !prefix.Contains(r.giaddr)
+	case protocol.ClassUBoot:
+		a, _ := r.client("", netip.Addr{}).Arch()
+		return a.HTTP
+	case protocol.ClassGRUB:
+		return saysClass(r.DHCPv4) == saidHTTP
+	case protocol.ClassPXEClient, protocol.ClassRaspberryPi, protocol.ClassNone:
 	}
 	return false
 }
@@ -135,7 +121,8 @@ func (r *request) client(segment string, addr netip.Addr) protocol.BootClient {
 		UUID:    machineUUID(r.DHCPv4),
 		XID:     r.xid(),
 		Class:   r.class,
-		Archs:   archs(r.DHCPv4),
+		Archs:   Archs(r.Options.Get(dhcpv4.OptionClientSystemArchitectureType)),
 		Address: addr,
+		Port:    r.relay.port,
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"rackboot/protocol"
 )
 
-// decide finds the answer for a client by the role of the segment:
+// decide finds the answer for a client by the role of the segment, and the client to
+// record as seen, nil if it is none:
 //
 //	role | MAC of a server | of a BMC | of both  | of neither
 //	boot | resolver        | resolver | resolver | resolver
@@ -18,7 +19,7 @@ import (
 // A BMC's lease never has boot data, whatever class the client says it is of. The
 // resolver also knows servers by the UUID of option 97, which a BMC may send of its
 // host: it is not told that of a BMC's MAC.
-func (s *Server) decide(r *request, seg protocol.SegmentIntent, addr netip.Addr) protocol.BootAnswer {
+func (s *Server) decide(r *request, seg protocol.SegmentIntent, addr netip.Addr) (protocol.BootAnswer, *protocol.BootClient) {
 	bmc := netboot.IsBMC(seg, r.mac)
 	lease := protocol.BootAnswer{Action: protocol.AnswerLease, Reason: "BMC"}
 	silence := protocol.BootAnswer{Action: protocol.AnswerSilence, Reason: "no BMC of this segment"}
@@ -26,20 +27,20 @@ func (s *Server) decide(r *request, seg protocol.SegmentIntent, addr netip.Addr)
 	case "", protocol.SegmentBoot:
 		return s.resolve(r, addr, true)
 	case protocol.SegmentBoth:
-		a := s.resolve(r, addr, !bmc)
+		a, who := s.resolve(r, addr, !bmc)
 		if bmc && a.Action == protocol.AnswerSilence && a.Server == "" {
-			return lease
+			return lease, who
 		}
-		return a
+		return a, who
 	case protocol.SegmentBMC:
 		if bmc {
-			return lease
+			return lease, nil
 		}
-		s.seen(r, r.client(s.cfg.Segment, addr)) // a host that boots from here is worth knowing
-		return silence
+		who := r.client(s.cfg.Segment, addr)
+		return silence, &who // a host that boots from here is worth knowing
 	}
 	s.log.Error("segment has a role that this agent does not know", "role", seg.Role)
-	return silence
+	return silence, nil
 }
 
 // isBMCs says that the answer is the lease of a BMC: every other one names a server.

@@ -22,16 +22,25 @@ type Config struct {
 	Conn net.PacketConn
 	// Listen is the UDP address; 0.0.0.0:67 if zero.
 	Listen netip.AddrPort
+	// BootConn and BootListen are the same for port 4011, where PXE clients ask boot
+	// servers. If both are zero, 0.0.0.0:4011 is listened on where Listen is port 67;
+	// a port that is taken is logged, since only some clients ask there.
+	BootConn   net.PacketConn
+	BootListen netip.AddrPort
 	// Interface is the interface of the segment. It may be empty only if Listen is
 	// a loopback address: unbound, the server would answer on every network of the host.
 	Interface string
 
+	// Resolver may be a netboot.Servicer too.
 	Resolver netboot.Resolver
 	Leases   netboot.LeaseStore
 	Evidence netboot.Evidence
 	// Granted, if set, is told each lease that was granted or renewed, once it is on
 	// disk. It must not block.
 	Granted func(netboot.Lease)
+	// Notify, if set, is told what somebody should know: other servers, boot loops,
+	// addresses in use. It must not block.
+	Notify func(netboot.Notice)
 
 	Logger     *slog.Logger          // none if nil
 	Registerer prometheus.Registerer // none if nil
@@ -40,13 +49,20 @@ type Config struct {
 
 // Server is the DHCPv4 server of one segment.
 type Server struct {
-	cfg     Config
-	conn    net.PacketConn
-	pool    *pool
-	frozen  *frozen
-	metrics *metrics
-	log     *slog.Logger
-	now     func() time.Time
+	cfg       Config
+	conn      net.PacketConn
+	boot      net.PacketConn // port 4011; nil if it is not served
+	link      *link          // nil without raw sockets
+	pool      *pool
+	frozen    *frozen
+	promised  *frozen // to clients that are no machines of ours
+	loops     *loops
+	strangers *strangers
+	probing   *probing
+	probes    chan struct{}
+	metrics   *metrics
+	log       *slog.Logger
+	now       func() time.Time
 }
 
 // New checks the configuration, loads the leases and opens the socket, so that
@@ -69,32 +85,69 @@ func New(cfg Config) (*Server, error) {
 		return nil, protocol.Errorf(protocol.CodeOf(err), op, "loading leases of segment %s: %w", cfg.Segment, err)
 	}
 	s := &Server{
-		cfg:    cfg,
-		pool:   newPool(leases),
-		frozen: newFrozen(),
-		log:    cfg.Logger.With("segment", cfg.Segment),
-		now:    cfg.Clock,
+		cfg:       cfg,
+		pool:      newPool(leases),
+		frozen:    newFrozen(freezeMax),
+		promised:  newFrozen(freezeGuests),
+		loops:     newLoops(),
+		strangers: newStrangers(),
+		probing:   newProbing(),
+		probes:    make(chan struct{}, probeSlots),
+		log:       cfg.Logger.With("segment", cfg.Segment),
+		now:       cfg.Clock,
 	}
-	s.metrics = newMetrics(cfg.Segment, func() float64 { return float64(s.pool.leased(s.now())) })
+	s.metrics = newMetrics(cfg.Segment, gauged{
+		leases:    func() float64 { return float64(s.pool.leased(s.now())) },
+		resting:   func() float64 { return float64(s.pool.resting(s.now())) },
+		strangers: func() float64 { return float64(s.strangers.count(s.now())) },
+	})
 	if err := s.metrics.register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}
-	s.conn = cfg.Conn
-	if s.conn == nil {
-		if s.conn, err = listen(cfg.Listen, cfg.Interface); err != nil {
-			s.metrics.unregister(cfg.Registerer)
-			return nil, err
-		}
+	if err := s.openSockets(); err != nil {
+		s.metrics.unregister(cfg.Registerer)
+		return nil, err
 	}
 	return s, nil
+}
+
+// openSockets opens what the configuration does not give. Only the DHCP port is
+// indispensable.
+func (s *Server) openSockets() (err error) {
+	cfg := s.cfg
+	if s.conn = cfg.Conn; s.conn == nil {
+		if s.conn, err = listen(cfg.Listen, cfg.Interface); err != nil {
+			return err
+		}
+	}
+	at := cfg.BootListen
+	if !at.IsValid() && cfg.Conn == nil && (!cfg.Listen.IsValid() || cfg.Listen.Port() == portServer) {
+		at = netip.AddrPortFrom(netip.IPv4Unspecified(), portBoot)
+	}
+	if s.boot = cfg.BootConn; s.boot == nil && at.IsValid() {
+		conn, err := listen(at, cfg.Interface)
+		if err != nil {
+			s.log.Warn("port of PXE boot servers is not served", "address", at.String(), "err", err, "hint", protocol.HintOf(err))
+		} else {
+			s.boot = conn
+		}
+	}
+	if cfg.Conn != nil || cfg.Interface == "" {
+		return nil
+	}
+	if s.link, err = openLink(cfg.Interface); err != nil {
+		s.log.Warn("no raw sockets: replies to clients without an address are broadcast, addresses are not probed, other DHCP servers not looked for",
+			"err", err, "hint", protocol.HintOf(err))
+	}
+	return nil
 }
 
 // Addr is the address that the server listens on.
 func (s *Server) Addr() net.Addr { return s.conn.LocalAddr() }
 
 // Run answers packets until ctx ends, and then returns nil when no packet is in
-// work any more. It closes the socket and takes back the metrics. It may be
-// called once. An unavailable error says that the socket broke.
+// work any more. It closes the sockets and takes back the metrics. It may be
+// called once. An unavailable error says that the DHCP socket broke.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.metrics.unregister(s.cfg.Registerer)
 	s.log.Info("dhcp server started", "address", s.conn.LocalAddr().String())

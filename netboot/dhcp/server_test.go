@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,6 +163,7 @@ type floodConn struct {
 	packet []byte
 	left   int
 	closed chan struct{}
+	once   sync.Once
 }
 
 func (c *floodConn) LocalAddr() net.Addr { return &net.UDPAddr{} }
@@ -178,7 +180,7 @@ func (c *floodConn) ReadFrom(b []byte) (int, net.Addr, error) {
 func (c *floodConn) WriteTo(b []byte, _ net.Addr) (int, error) { return len(b), nil }
 
 func (c *floodConn) Close() error {
-	close(c.closed)
+	c.once.Do(func() { close(c.closed) })
 	return nil
 }
 
@@ -188,7 +190,7 @@ func TestBrokenSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	close(c.closed) // under the server's feet
+	_ = c.Close() // under the server's feet
 	if err := s.loop(context.Background()); protocol.CodeOf(err) != protocol.CodeUnavailable || !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v", err)
 	}

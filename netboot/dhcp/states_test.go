@@ -60,6 +60,13 @@ func TestRequestStates(t *testing.T) {
 		{"REBINDING on the wrong network", func(_, _ string) *dhcpv4.DHCPv4 {
 			return client(asking, mac1, ciaddr("10.98.0.50"), flagged)
 		}, dhcpv4.MessageTypeNak, resultNak},
+		{"REBINDING ours", func(own, _ string) *dhcpv4.DHCPv4 { return client(asking, mac1, ciaddr(own), flagged) }, dhcpv4.MessageTypeAck, resultAck},
+		{"SELECTING with ciaddr, as some BMCs do", func(own, _ string) *dhcpv4.DHCPv4 {
+			return client(asking, mac1, withIP(54, ours), ciaddr(own))
+		}, dhcpv4.MessageTypeAck, resultAck},
+		{"INIT-REBOOT of our own address", func(_, _ string) *dhcpv4.DHCPv4 {
+			return client(asking, "52:54:00:00:00:09", withIP(50, ours))
+		}, dhcpv4.MessageTypeNone, resultUnknown},
 		{"neither address", func(_, _ string) *dhcpv4.DHCPv4 { return client(asking, mac1) }, dhcpv4.MessageTypeNone, resultIgnored},
 		{"relayed from another subnet (RFC 3527)", func(own, _ string) *dhcpv4.DHCPv4 {
 			return client(asking, mac1, withIP(54, ours), withIP(50, own), giaddr("10.99.0.3"), with(82, 5, 4, 10, 98, 0, 0))
@@ -95,6 +102,68 @@ func TestRequestStates(t *testing.T) {
 				t.Errorf("ACK of a renewal goes to %s", to)
 			}
 		})
+	}
+}
+
+// TestAuthoritative: only a server that is alone refuses what it knows nothing of.
+func TestAuthoritative(t *testing.T) {
+	for _, row := range []struct {
+		name          string
+		authoritative bool
+		opts          []opt
+		want          dhcpv4.MessageType
+	}{
+		{"INIT-REBOOT outside the pool", false, []opt{withIP(50, "10.99.0.5")}, dhcpv4.MessageTypeNone},
+		{"INIT-REBOOT outside the pool", true, []opt{withIP(50, "10.99.0.5")}, dhcpv4.MessageTypeNak},
+		{"REBINDING outside the pool: it may be another server's", false, []opt{ciaddr("10.99.0.5"), flagged}, dhcpv4.MessageTypeNone},
+		{"REBINDING outside the pool", true, []opt{ciaddr("10.99.0.5"), flagged}, dhcpv4.MessageTypeNak},
+		{"INIT-REBOOT in the pool: our leases may be lost (quirk 17)", true, []opt{withIP(50, "10.99.0.60")}, dhcpv4.MessageTypeNone},
+	} {
+		w := newWorld(t, lease1())
+		w.resolver.svc.Authoritative = row.authoritative
+		got := dhcpv4.MessageTypeNone
+		if reply, _ := w.send(t, client(asking, mac1, row.opts...)); reply != nil {
+			got = reply.MessageType()
+		}
+		if got != row.want {
+			t.Errorf("%s, authoritative %v: %s, want %s", row.name, row.authoritative, got, row.want)
+		}
+	}
+}
+
+// TestInform is section 3, "INFORM".
+func TestInform(t *testing.T) {
+	for _, row := range []struct {
+		name, ciaddr string
+		want         bool
+	}{
+		{"an address of the network, pool or not", "10.99.0.5", true},
+		{"no address", "0.0.0.0", false},
+		{"an address elsewhere: forged", "192.0.2.9", false},
+		{"the address that the packet comes from", testPeer.Addr().String(), true},
+	} {
+		w := newWorld(t, lease1())
+		ack, to := w.send(t, client(dhcpv4.MessageTypeInform, mac1, ciaddr(row.ciaddr)))
+		if (ack != nil) != row.want {
+			t.Errorf("%s: answered %v", row.name, ack != nil)
+		}
+		if ack != nil && (to.String() != row.ciaddr+":68" || !ack.YourIPAddr.IsUnspecified() || ack.Options.Has(dhcpv4.OptionIPAddressLeaseTime)) {
+			t.Errorf("%s: %s to %s", row.name, ack.Summary(), to)
+		}
+	}
+}
+
+// TestShrunkPool: a lease of ours that the pool does not have any more is refused,
+// so that its machine asks for another one at once.
+func TestShrunkPool(t *testing.T) {
+	w := newWorld(t, lease1())
+	ip := w.bind(t, mac1)
+	w.resolver.seg.PoolFrom = addr("10.99.0.90")
+	if reply, _ := w.send(t, client(asking, mac1, ciaddr(ip))); reply == nil || reply.MessageType() != dhcpv4.MessageTypeNak {
+		t.Errorf("got %v", reply)
+	}
+	if got := w.bind(t, mac1); !usable(w.resolver.seg, addr(got)) {
+		t.Errorf("then it gets %s", got)
 	}
 }
 
@@ -155,7 +224,7 @@ func TestFrozenAnswer(t *testing.T) {
 }
 
 func TestFrozenIsBounded(t *testing.T) {
-	f := newFrozen()
+	f := newFrozen(freezeMax)
 	now := time.Unix(0, 0)
 	for i := range uint32(3 * freezeMax) {
 		f.put(freezeKey{xid: i}, protocol.BootAnswer{}, now)

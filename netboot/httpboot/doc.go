@@ -1,7 +1,8 @@
 // Package httpboot serves boot files to firmware and takes the reports of booted
-// images, over plain HTTP/1.1:
+// images, over HTTP/1.1, plain or with TLS:
 //
-//	GET, HEAD /b/{token}/{name}                     a file of an attempt
+//	GET, HEAD /b/{token}/{name}                     a file of an attempt, and its siblings
+//	GET, HEAD /{name}                               a fixed name, for the client's address
 //	POST      /b/{token}/report/installed|booted   a report of the image
 //	anything else                                  404 at once
 //
@@ -14,6 +15,24 @@
 // HEAD, waits 5 s for each read, resumes by Range with If-Match or
 // If-Unmodified-Since, and loses the GET if the connection closes after HEAD. An
 // unknown name is the normal case (GRUB asks for up to eleven) and quick.
+//
+// It also never gets a redirect, a compressed or a chunked body, several ranges, or a
+// header without a value.
+//
+// # HTTPS
+//
+// No certificate suits all firmware. EDK2 without elliptic curves, the default up to
+// edk2-stable202211, offers the suites 009f 009e 006b 0067 0039 0033 009d 009c 003d
+// 003c 0035 002f and no ECDHE: it needs an RSA certificate, RSA key exchange, and an
+// authority with an RSA key. EDK2 since 2025 refuses RSA-2048 and wants ECDHE. So
+// there are two certificates, ECDSA P-256 and RSA-3072, and the ClientHello decides.
+// RSA key exchange has no forward secrecy; only this listener speaks it.
+//
+// # Limits
+//
+// All connections, those of one client, and its requests in flight are bounded; so
+// are the handshake and the header (10 s), a transfer that stands still (30 s for a
+// MiB), and an idle connection (2 min).
 //
 // # Secrets
 //

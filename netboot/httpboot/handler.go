@@ -1,11 +1,11 @@
 package httpboot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -21,16 +21,19 @@ const (
 	reportTimeout = 10 * time.Second
 
 	textPlain = "text/plain"
+	// retryAfter, in seconds, is for a client with too many requests.
+	retryAfter = "1"
 )
 
 type handler struct {
 	cfg     Config
 	metrics *metrics
 	spans   *spans
+	clients *clients // by requests in flight
 }
 
 func newHandler(cfg Config, m *metrics) *handler {
-	return &handler{cfg: cfg, metrics: m, spans: newSpans()}
+	return &handler{cfg: cfg, metrics: m, spans: newSpans(), clients: newClients(cfg.MaxClientRequests)}
 }
 
 // ServeHTTP answers one request and counts it.
@@ -49,12 +52,20 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		h.cfg.Logger.Debug("http boot request", "method", methodLabel(r.Method), "status", w.status, "bytes", w.bytes, "remote", r.RemoteAddr)
 	}()
 	w.progress()
+	client := addrOf(r.RemoteAddr)
+	if !h.clients.enter(client) {
+		h.metrics.refused.WithLabelValues(refusedRequest).Inc()
+		w.Header().Set("Retry-After", retryAfter)
+		fail(w, http.StatusServiceUnavailable)
+		return
+	}
+	defer h.clients.leave(client)
 	if h.cfg.Events != nil && strings.HasPrefix(r.URL.Path, netboot.EventPrefix) {
 		_ = w.control.SetReadDeadline(time.Now().Add(reportTimeout))
 		h.cfg.Events.ServeHTTP(w, r)
 		return
 	}
-	to, ok := parseRoute(r.URL.Path)
+	to, ok := parseRoute(r.URL.Path, r.URL.RawQuery)
 	switch {
 	case !ok:
 		fail(w, http.StatusNotFound)
@@ -71,9 +82,20 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// open opens what a request asks for.
+func (h *handler) open(r *http.Request, to route) (*netboot.File, error) {
+	if to.token != "" {
+		return h.cfg.Files.Open(to.token, to.name)
+	}
+	if h.cfg.AddressFiles == nil {
+		return nil, protocol.Errorf(protocol.CodeNotFound, "open boot file", "there are no fixed names")
+	}
+	return h.cfg.AddressFiles.OpenFor(addrOf(r.RemoteAddr), to.name)
+}
+
 // file serves a file, or a part of it.
 func (h *handler) file(w *writer, r *http.Request, to route) {
-	f, err := h.cfg.Files.Open(to.token, to.name)
+	f, err := h.open(r, to)
 	if err != nil {
 		h.failed(w, err)
 		return
@@ -82,13 +104,13 @@ func (h *handler) file(w *writer, r *http.Request, to route) {
 	header := w.Header()
 	header.Set("Content-Type", f.ContentType)
 	if f.ContentType == "" {
-		header.Set("Content-Type", "application/octet-stream") // else ServeContent guesses, with a charset
+		header.Set("Content-Type", netboot.ContentType(to.name)) // else ServeContent guesses, with a charset
 	}
 	if f.ETag != "" { // firmware of 2018 hangs on an empty header value
 		header.Set("ETag", f.ETag)
 	}
 	// The bare file, without netboot.File around it: sendfile needs an *os.File.
-	http.ServeContent(w, r, "", f.ModTime, f.ReadSeekCloser)
+	http.ServeContent(w, oneRange(r), "", f.ModTime, f.ReadSeekCloser)
 	if r.Method != http.MethodGet {
 		return
 	}
@@ -97,15 +119,31 @@ func (h *handler) file(w *writer, r *http.Request, to route) {
 		return
 	}
 	key := spanKey{token: to.token, file: to.name, etag: f.ETag}
+	if to.token == "" {
+		key.client = addrOf(r.RemoteAddr)
+	}
 	if h.spans.sent(key, from, from+w.bytes, f.Size) {
 		h.cfg.Evidence.Record(netboot.Event{
-			Kind: protocol.EvidenceFetched, Token: to.token, File: to.name, Remote: remote(r), At: h.cfg.Clock(),
+			Kind: protocol.EvidenceFetched, Token: cmp.Or(to.token, f.Token), File: to.name, Remote: addrOf(r.RemoteAddr), At: h.cfg.Clock(),
 		})
 	}
 }
 
-// sentFrom is the offset of the body in the file. Parts that come as
-// multipart/byteranges are not followed; no firmware asks for them.
+// oneRange is the request without a Range that is not answered by one part. Several
+// ranges would come as multipart/byteranges, whose length firmware does not take for
+// the file's, and which a client must be ready to get the whole instead of (RFC 9110
+// section 14.2); on anything but GET a Range means nothing.
+func oneRange(r *http.Request) *http.Request {
+	if v := r.Header.Get("Range"); v == "" || (r.Method == http.MethodGet && !strings.Contains(v, ",")) {
+		return r
+	}
+	whole := *r
+	whole.Header = r.Header.Clone()
+	whole.Header.Del("Range")
+	return &whole
+}
+
+// sentFrom is the offset of the body in the file.
 func sentFrom(w *writer) (int64, bool) {
 	switch w.status {
 	case http.StatusOK:
@@ -156,12 +194,4 @@ func fail(w *writer, status int) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body) // the client may be gone; net/http sees it too
-}
-
-func remote(r *http.Request) netip.Addr {
-	ap, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return ap.Addr().Unmap()
 }

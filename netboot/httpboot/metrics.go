@@ -6,17 +6,30 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// The reasons of the metric of what is refused.
+const (
+	refusedConnection = "client_connections"
+	refusedRequest    = "client_requests"
+)
+
 type metrics struct {
+	labels      prometheus.Labels // of all
 	requests    *prometheus.CounterVec
 	bytes       prometheus.Counter
 	latency     prometheus.Histogram
 	inFlight    prometheus.Gauge
 	connections prometheus.Gauge
 	limitWaits  prometheus.Counter
+	refused     *prometheus.CounterVec
+	hellos      *prometheus.CounterVec
+	handshakes  *prometheus.CounterVec
 }
 
-func newMetrics() *metrics {
+// newMetrics makes the metrics of a listener. All have its scheme as a label, so
+// that one registry takes both listeners of a segment.
+func newMetrics(scheme string) *metrics {
 	return &metrics{
+		labels: prometheus.Labels{"scheme": scheme},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_http_boot_requests_total",
 			Help: "HTTP boot requests, by method and status code.",
@@ -42,6 +55,18 @@ func newMetrics() *metrics {
 			Name: "rackboot_http_boot_connection_limit_waits_total",
 			Help: "Times that the server stopped accepting because of its connection limit.",
 		}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_http_boot_refused_total",
+			Help: "Connections and requests refused because their client has as many open as it may, by reason.",
+		}, []string{"reason"}),
+		hellos: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_http_boot_tls_hellos_total",
+			Help: "HTTPS boot handshakes that began, by the certificate that was chosen.",
+		}, []string{"certificate"}),
+		handshakes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_http_boot_tls_handshakes_total",
+			Help: "HTTPS boot handshakes that succeeded, by key exchange.",
+		}, []string{"exchange"}),
 	}
 }
 
@@ -55,13 +80,14 @@ func methodLabel(method string) string {
 }
 
 func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.requests, m.bytes, m.latency, m.inFlight, m.connections, m.limitWaits}
+	return []prometheus.Collector{m.requests, m.bytes, m.latency, m.inFlight, m.connections, m.limitWaits, m.refused, m.hellos, m.handshakes}
 }
 
 func (m *metrics) register(r prometheus.Registerer) error {
 	if r == nil {
 		return nil
 	}
+	r = prometheus.WrapRegistererWith(m.labels, r)
 	for i, c := range m.all() {
 		if err := r.Register(c); err != nil {
 			for _, done := range m.all()[:i] {
@@ -77,6 +103,7 @@ func (m *metrics) unregister(r prometheus.Registerer) {
 	if r == nil {
 		return
 	}
+	r = prometheus.WrapRegistererWith(m.labels, r)
 	for _, c := range m.all() {
 		r.Unregister(c)
 	}

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"testing"
 	"time"
 
@@ -92,36 +91,6 @@ func TestConnectionLimit(t *testing.T) {
 	}
 }
 
-// TestSendfile: the connection must see the bare file behind one LimitedReader,
-// else the kernel cannot copy it.
-func TestSendfile(t *testing.T) {
-	var w readerFrom
-	f, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	cw := newWriter(&w)
-	_, _ = cw.ReadFrom(&io.LimitedReader{R: f, N: 3 * progressChunk})
-	lr, ok := w.got.(*io.LimitedReader)
-	if !ok || lr.R != f || lr.N != progressChunk {
-		t.Errorf("the connection got %#v", w.got)
-	}
-	if _, ok := any(&tcpConn{}).(io.ReaderFrom); !ok {
-		t.Error("a counted connection has lost ReadFrom")
-	}
-}
-
-type readerFrom struct {
-	http.ResponseWriter
-	got io.Reader
-}
-
-func (w *readerFrom) ReadFrom(r io.Reader) (int64, error) {
-	w.got = r
-	return 0, nil
-}
-
 func TestWriterReadFrom(t *testing.T) {
 	for _, n := range []int64{0, 1, progressChunk - 1, progressChunk, progressChunk + 1, 3 * progressChunk} {
 		var w discard
@@ -175,32 +144,6 @@ func TestConfig(t *testing.T) {
 		}
 		if got := protocol.CodeOf(err); got != row.want {
 			t.Errorf("%s: got %q (%v), want %q", name, got, err, row.want)
-		}
-	}
-}
-
-func BenchmarkGet(b *testing.B) {
-	dir := b.TempDir()
-	const size = 32 << 20
-	if err := os.WriteFile(dir+"/"+bootName, make([]byte, size), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	s, err := New(Config{Listen: netip.MustParseAddrPort("127.0.0.1:0"), Files: &dirFiles{dir: dir}, Evidence: &memEvidence{}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	go func() { _ = s.Run(b.Context()) }()
-	b.SetBytes(size)
-	buf := make([]byte, 1<<20)
-	for b.Loop() {
-		resp, err := http.Get("http://" + s.Addr().String() + "/b/" + token + "/" + bootName)
-		if err != nil {
-			b.Fatal(err)
-		}
-		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, resp.Body, buf)
-		resp.Body.Close()
-		if n != size || err != nil {
-			b.Fatal(n, err)
 		}
 	}
 }

@@ -1,12 +1,18 @@
 package httpboot
 
-import "sync"
+import (
+	"net/netip"
+	"sync"
+)
 
 // maxSpans bounds the files that are fetched in parts at once; the one that was
 // begun first is forgotten, and then counts as not fetched.
 const maxSpans = 4096
 
-type spanKey struct{ token, file, etag string }
+type spanKey struct {
+	token, file, etag string
+	client            netip.Addr // for a fixed name, which has no token
+}
 
 // spans keeps how far each file was sent without a gap, so that a file which
 // firmware assembled by Range requests counts as fetched.

@@ -12,7 +12,14 @@
 //	attempt.go  one power-on: arm, read back, power, consumed, fetched, ended
 //	boot.go     first boot by grant, later boots from disk
 //	fence.go    receipts from dated reads
-//	request.go  one-shot reboots and power-offs
+//	trigger.go  the predicates of seed 002: pendingRebootSince, lastPoweredOn
+//	request.go  one-shot reboots and power-offs: accepted; follow.go how they end
+//	expiry.go   times to live, and what of a hold cannot be read
+//	firmware.go work that must not be interrupted, and the last check before sending
+//	confirm.go  an operator's word that a server is down
+//	guard.go    what a held server does when mains power returns
+//	holdstate.go where a held server stands, for people
+//	audit.go    events of power orders, their answers, and what was seen
 //	renew.go    what a rolled-back disk says no more
 //	sync.go     what to make of a word of the hub
 //	serve.go    the answer to a boot client

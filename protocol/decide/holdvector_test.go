@@ -10,10 +10,9 @@ import (
 const sec = time.Second
 
 // TestHoldVectors are the hold vectors V1 to V24 (docs/SOURCES.md) that a decision
-// answers. Not here: V7's restore policy (power restore policies are not written
-// yet), V12 (the hub refuses no hold: no-power-off servers are no kind yet), V14 and
-// V15 (hub), V17 to V19 over a restart with a store (rack tests), V21 (the legacy
-// form is parsed at the hub, later).
+// answers. V7's restore policy is in TestGuardVectors, V22 in TestRequestVectors. Not
+// here: V12 (the hub refuses no hold: no-power-off servers are no kind yet), V14, V15
+// and V21 (hub), V17 to V19 over a restart with a store (rack tests).
 func TestHoldVectors(t *testing.T) {
 	const (
 		on, off     = protocol.PowerOn, protocol.PowerOff

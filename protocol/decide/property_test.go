@@ -76,11 +76,6 @@ func (w *world) mains() {
 	}
 }
 
-func (w *world) release(i int) {
-	w.holds = slices.Delete(slices.Clone(w.holds), i, i+1)
-	w.poke()
-}
-
 // actions are what may happen to a server, drawn by rapid.
 func (w *world) actions() map[string]func(*rapid.T) {
 	stop := rapid.SampledFrom([]protocol.StopMode{protocol.StopSoft, protocol.StopHard})

@@ -305,6 +305,11 @@ func (w *world) expire(e protocol.Release) {
 	w.release(i)
 }
 
+func (w *world) release(i int) {
+	w.holds = slices.Delete(slices.Clone(w.holds), i, i+1)
+	w.poke()
+}
+
 // fold puts evidence on disk before it is answered.
 func (w *world) fold(e Event) {
 	w.events = append(w.events, e)

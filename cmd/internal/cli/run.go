@@ -91,7 +91,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.applyCmd(), a.getCmd(), a.describeCmd(), a.deleteCmd(),
 		a.holdCmd(), a.fenceCmd(), a.releaseCmd(), a.confirmDownCmd(), a.receiptCmd(), a.rebootCmd(), a.powerOffCmd(), a.waitCmd(),
-		a.rackCmd(), a.bmcCmd(), a.serverCmd(), a.eventsCmd(), a.explainCmd(), a.wireCmd(), a.contextCmd(), a.versionCmd(),
+		a.rackCmd(), a.bmcCmd(), a.serverCmd(), a.bootCertCmd(), a.eventsCmd(), a.explainCmd(), a.wireCmd(), a.contextCmd(), a.versionCmd(),
 	)
 	return root
 }

@@ -1,0 +1,113 @@
+package rack
+
+import (
+	"testing"
+	"time"
+
+	bmcsim "rackboot/bmc/sim"
+	"rackboot/protocol"
+)
+
+// TestMainsUnderHold is V7 (docs/SOURCES.md) with a BMC that would power its server on
+// when mains power returns: it does not while the server is held, and does again after
+// the release (AMI's captured tree has the property).
+func TestMainsUnderHold(t *testing.T) {
+	t.Parallel()
+	p, ok := bmcsim.Preset("RestoresLastState")
+	if !ok {
+		t.Fatal("no such preset")
+	}
+	p.Restore = bmcsim.RestoreAlwaysOn
+	b := newBench(t, 1, p)
+	b.calls.whole.Store(true)
+	a, _ := b.start(nil)
+	b.claim(0)
+	b.send(a)
+	b.until("the disk boot", 0, diskBoot)
+	b.hold(a, "hold-1", protocol.StopHard)
+	first := b.receipt(b.until("a receipt that vouches for the restore policy", 0, func(r protocol.ServerReport) bool {
+		return fenced(r) && b.receipt(r).RestorePolicy == protocol.RestoreAlwaysOff
+	}))
+	n := len(b.resets(0))
+	if err := b.servers[0].BMC.PullPower(); err != nil {
+		t.Fatal(err)
+	}
+	b.until("the BMC that does not answer", 0, func(r protocol.ServerReport) bool {
+		return r.Holds[0].State == protocol.StateUnreachable && r.Holds[0].Word == protocol.HoldFenced
+	})
+	if err := b.servers[0].BMC.RestorePower(); err != nil {
+		t.Fatal(err)
+	}
+	r := b.until("the BMC that is back", 0, func(r protocol.ServerReport) bool { return r.Holds[0].State == protocol.StateFenced })
+	if again := b.receipt(r); again != first || len(b.resets(0)) != n {
+		t.Errorf("receipt %+v after %+v, resets %v", again, first, b.resets(0))
+	}
+	b.release(a)
+	b.until("the disk boot after the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
+	if err := b.servers[0].BMC.PullPower(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.servers[0].BMC.RestorePower(); err != nil {
+		t.Fatal(err)
+	}
+	if b.servers[0].BMC.PowerState() == protocol.PowerOff {
+		t.Error("the policy from before was not put back")
+	}
+}
+
+// TestHoldsWithTerms: a hold whose time is over ends at the agent, with no hub to talk
+// to, and a document that still names it does not bring it back.
+func TestHoldsWithTerms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 1, bmcsim.Plain())
+	a, _ := b.start(nil)
+	b.claim(0)
+	b.send(a)
+	b.until("the disk boot", 0, diskBoot)
+	b.holds = append(b.holds, protocol.ActiveHold{
+		ID: "hold-1", Server: b.servers[0].Name, Key: "k", Owner: "o", Mode: protocol.StopHard, TTL: 3 * time.Second, OnExpiry: protocol.ExpiryRelease,
+	})
+	placed := time.Now()
+	b.send(a)
+	b.until("the receipt", 0, fenced)
+	released := func(r protocol.ServerReport) bool {
+		return len(r.Holds) == 1 && r.Holds[0].Word == protocol.HoldReleased && r.Holds[0].Released.By == "expiry" && diskBoot(r)
+	}
+	b.until("the disk boot after its time", 0, released)
+	if lay := time.Since(placed); lay < 3*time.Second {
+		t.Errorf("it ended after %v", lay)
+	}
+	n := len(b.resets(0))
+	b.send(a)
+	b.until("the same", 0, released)
+	b.holds = nil
+	b.send(a)
+	b.until("no hold", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 })
+	if len(b.resets(0)) != n {
+		t.Errorf("resets %v", b.resets(0))
+	}
+}
+
+// TestFirmwareWork: a hold waits for firmware work, visibly, and stops the server when
+// the mark ends.
+func TestFirmwareWork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 1, bmcsim.Plain())
+	a, _ := b.start(nil)
+	b.claim(0)
+	b.send(a)
+	b.until("the disk boot", 0, diskBoot)
+	n := len(b.resets(0))
+	b.intents[0].Firmware = &protocol.FirmwareWork{By: "ann", Reason: "BIOS", Since: time.Now(), NotAfter: time.Now().Add(time.Hour)}
+	b.send(a)
+	b.hold(a, "hold-1", protocol.StopHard)
+	b.until("the condition", 0, func(r protocol.ServerReport) bool {
+		return has(protocol.CondHoldBlocked)(r) && r.Holds[0].State == protocol.StateStopping && r.Holds[0].Reason != ""
+	})
+	if got := b.resets(0); len(got) != n {
+		t.Fatalf("resets %v", got)
+	}
+	b.intents[0].Firmware = nil
+	b.send(a)
+	b.until("the receipt", 0, fenced)
+}

@@ -1,0 +1,78 @@
+package dhcp
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/insomniacslk/dhcp/dhcpv4"
+)
+
+// Layout of a DHCP message (RFC 2131 section 2).
+const (
+	snameAt   = 44
+	fileAt    = 108
+	cookieAt  = 236
+	optionsAt = 240
+)
+
+const (
+	optionPad = 0
+	optionEnd = 255
+)
+
+// What option 52 says is filled with options (RFC 2132 section 9.3).
+const (
+	overloadFile  = 1
+	overloadSname = 2
+)
+
+var errOverload = errors.New("malformed options in file or sname")
+
+// decode reads a message. The codec wants the END option, which some clients leave
+// out when their last option fills the packet, and does not read the options that
+// option 52 says are in `file` and `sname`: both are done here.
+func decode(raw []byte) (*dhcpv4.DHCPv4, error) {
+	if len(raw) > optionsAt && !ended(raw[optionsAt:]) {
+		raw = append(slices.Clip(raw), optionEnd)
+	}
+	p, err := dhcpv4.FromBytes(raw)
+	if err != nil {
+		return nil, err
+	}
+	v := p.Options.Get(dhcpv4.OptionOptionOverload)
+	if len(v) != 1 {
+		return p, nil
+	}
+	// RFC 2131 section 4.1: first the options field, then file, then sname.
+	if v[0]&overloadFile != 0 {
+		if p.Options.FromBytes(raw[fileAt:cookieAt]) != nil {
+			return nil, errOverload
+		}
+		p.BootFileName = ""
+	}
+	if v[0]&overloadSname != 0 {
+		if p.Options.FromBytes(raw[snameAt:fileAt]) != nil {
+			return nil, errOverload
+		}
+		p.ServerHostName = ""
+	}
+	return p, nil
+}
+
+// ended says whether the options have an END, or are cut off so that none would
+// help: only a list of whole options that lacks nothing but its END has not.
+func ended(options []byte) bool {
+	for len(options) > 0 {
+		switch {
+		case options[0] == optionPad:
+			options = options[1:]
+			continue
+		case options[0] == optionEnd:
+			return true
+		case len(options) < 2 || len(options) < 2+int(options[1]):
+			return true
+		}
+		options = options[2+int(options[1]):]
+	}
+	return false
+}

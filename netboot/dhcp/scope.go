@@ -1,0 +1,63 @@
+package dhcp
+
+import (
+	"net/netip"
+	"time"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+)
+
+// scope is which addresses of a segment one client may have.
+type scope struct {
+	seg      protocol.SegmentIntent
+	reserved *netboot.Reservations
+	mine     netip.Addr // reserved for the client; the zero Addr if none is
+	only     bool       // no address but a reserved one
+	guest    bool       // the client is no machine of ours
+}
+
+func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a protocol.BootAnswer) scope {
+	bmc := isBMCs(seg, a) && netboot.IsBMC(seg, r.mac)
+	sc := scope{
+		seg:      seg,
+		reserved: svc.Reservations,
+		only:     svc.Mode == netboot.ServiceReservations,
+		guest:    a.Server == "" && !bmc,
+	}
+	if res, ok := svc.Reservations.Of(r.client(seg.Name, netip.Addr{})); ok {
+		sc.mine = res.Address
+	}
+	return sc
+}
+
+// may says whether the client may have the address if nobody else has it.
+func (sc scope) may(a netip.Addr) bool {
+	switch {
+	case !a.IsValid():
+		return false
+	case a == sc.mine:
+		return assignable(sc.seg, a)
+	case sc.only:
+		return false
+	}
+	return !sc.others(a) && usable(sc.seg, a)
+}
+
+// others says whether the address is reserved for somebody else.
+func (sc scope) others(a netip.Addr) bool {
+	_, ok := sc.reserved.At(a)
+	return ok && a != sc.mine
+}
+
+// leaseTime is option 51.
+func (sc scope) leaseTime() time.Duration {
+	d := sc.seg.LeaseTime
+	if d < time.Second {
+		d = defaultLeaseTime
+	}
+	if sc.guest {
+		return min(d, guestLease)
+	}
+	return d
+}

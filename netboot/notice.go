@@ -1,0 +1,35 @@
+package netboot
+
+import (
+	"net/netip"
+	"time"
+)
+
+// NoticeKind is what a boot server saw that somebody should know.
+type NoticeKind string
+
+// The kinds of notices.
+const (
+	// NoticeForeignServer: Address is another DHCP server on the segment. It is told
+	// again after an hour at the earliest.
+	NoticeForeignServer NoticeKind = "foreign_dhcp_server"
+	// NoticeBootLoop: MAC of Server asked for the same boot again and again, and is
+	// refused for a while.
+	NoticeBootLoop NoticeKind = "boot_loop"
+	// NoticeConflict: somebody uses Address, which nobody was given; MAC is who
+	// answered.
+	NoticeConflict NoticeKind = "address_conflict"
+	// NoticeDeclined: MAC found its reserved Address in use.
+	NoticeDeclined NoticeKind = "reservation_declined"
+)
+
+// Notice is something that a boot server saw on its segment. Fields that its kind
+// does not name are empty.
+type Notice struct {
+	Kind    NoticeKind
+	Segment string
+	Address netip.Addr
+	MAC     string
+	Server  string
+	At      time.Time
+}
