@@ -42,9 +42,8 @@ type step struct {
 }
 
 func (st step) kinds() (n int) {
-	v := reflect.ValueOf(st)
-	for i := range v.NumField() {
-		if !v.Field(i).IsZero() {
+	for _, v := range reflect.ValueOf(st).Fields() {
+		if !v.IsZero() {
 			n++
 		}
 	}
@@ -211,7 +210,7 @@ func (s *site) doBMC(st step) error {
 // refused compares what became of a call with what was expected.
 func refused(what string, err error, want protocol.Code) error {
 	if got := protocol.CodeOf(err); got != want {
-		return fmt.Errorf("%s: the hub answered %q (%v), want %q", what, got, err, want)
+		return fmt.Errorf("%s: the hub answered %q, want %q: %w", what, got, want, err)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func TestValues(t *testing.T) {
 }
 
 // TestMalformedAtAgent: a hub of another version sends what this agent does not know. It
-// is enforced all the same, and a condition says so (reboot-holds §6.1).
+// is enforced all the same, and a condition says so.
 func TestMalformedAtAgent(t *testing.T) {
 	for name, tamper := range map[string]tamperStep{
 		"mode":     {Mode: "HARD"},
