@@ -97,7 +97,8 @@ func (a *agent) start() {
 				bmc.RestorePolicer
 			}{w, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.EventSource), d.(bmc.RestorePolicer)}, nil
 		},
-		Clock: s.clock.now, Random: rand.Reader, Logger: s.log.With("process", "agent"), Registerer: prometheus.NewRegistry(),
+		ReportEvery: 30 * time.Second,
+		Clock:       s.clock.now, Random: rand.Reader, Logger: s.log.With("process", "agent"), Registerer: prometheus.NewRegistry(),
 		Crash: func(point string) {
 			if a.crash != "" && a.crash == point {
 				a.crash = ""

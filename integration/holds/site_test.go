@@ -33,6 +33,9 @@ const (
 	claimName  = "c1"
 )
 
+// pollInterval is the rack's. BMCs send events, but where a row says that they do not.
+const pollInterval = 30 * time.Second
+
 // How long the simulated hardware takes.
 const (
 	post       = 10 * time.Second // from power to the pick of the boot device
@@ -72,10 +75,11 @@ type base struct {
 	events, epoch   uint64
 }
 
-// clock is the agent's, which may be stepped.
+// clock is the agent's, which may be stepped. No two looks at it are at the same
+// moment, as with a real one: what was read after a hold came is told by that.
 type clock struct{ off atomic.Int64 }
 
-func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.off.Load())) }
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.off.Add(1))) }
 
 func (c *clock) step(d time.Duration) { c.off.Add(int64(d)) }
 
@@ -171,6 +175,7 @@ func (s *site) startBMC() {
 
 func (s *site) resources() []protocol.Object {
 	rack := storetest.Rack(rackName)
+	rack.Spec.PollInterval = protocol.Duration(pollInterval)
 	if d := s.row.Given.SoftTimeout; d != 0 {
 		rack.Spec.SoftTimeout = protocol.Duration(d)
 	}
@@ -264,7 +269,7 @@ func (s *site) bringUp() {
 		s.agent.start()
 		s.until("the first read", 10*time.Minute, ready)
 	}
-	s.wait(30 * time.Second) // the board is read, and the hub's time known
+	s.wait(10 * time.Second) // the board is read, and the hub's time known
 	s.begin()
 }
 
