@@ -123,7 +123,7 @@ func TestMalformedAtAgent(t *testing.T) {
 			r.Steps = []step{
 				{Tamper: &tamper},
 				{Hold: &holdStep{Key: "foo", Mode: protocol.StopSoft}},
-				{Wait: 20 * time.Minute},
+				{Wait: 8 * time.Minute},
 			}
 			yes := true
 			r.Expect = expect{
