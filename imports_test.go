@@ -89,6 +89,7 @@ func layers() []layer {
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
 		{"integration/faults", nil, "tests of the link between hub and agent"},
+		{"integration/holds", nil, "vectors of holds and fencing"},
 		{"integration/site", belowCmd(), "tests of hub and agent together"},
 		{"integration/brokers", nil, "tests with real brokers"},
 		{"integration/firmware", nil, "tests with real firmware"},
