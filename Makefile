@@ -83,6 +83,10 @@ bench-bmc: ## the BMC driver against 200 slow simulated BMCs, four to five minut
 bench-netboot: ## the boot servers beside Kea, dnsmasq, nginx and tftpd-hpa, as root, five to ten minutes; ARGS=-install gets those
 	$(GO) run ./integration/benchnetboot $(ARGS)
 
+.PHONY: bench-fence
+bench-fence: ## from a hold to its receipt, alone and under five loads, four to six minutes
+	$(GO) run ./integration/benchfence $(ARGS)
+
 .PHONY: mutate-bmc
 mutate-bmc: ## take behaviours out of BMC driver and simulator; a test must notice each, ten to twenty minutes
 	$(GO) run ./integration/mutate $(ARGS)
