@@ -1,13 +1,16 @@
 package main
 
+// attempts is how often a rate may fail.
+const attempts = 3
+
 // search finds the highest rate that a server keeps up with, in a bounded number of
-// tries. A rate counts as too high when it failed twice: the machine may have been
-// busy with something else.
+// tries. A rate counts as too high when it failed so many times: the machine may have
+// been busy with something else.
 type search struct {
 	low, high int // the highest rate that was good, the lowest that was not; 0 for none
 	limit     int
 	left      int // halvings
-	again     bool
+	failed    int // at this rate, so far
 	best      float64 // what was served at the highest good rate, per second
 	limited   bool    // the generator could not ask faster
 	first     int
@@ -39,13 +42,13 @@ func (s *search) tried(rate int, served float64, good, slow bool) {
 		if s.high != 0 {
 			s.left--
 		}
-		s.low, s.again = rate, false
-	case !s.again:
-		s.again = true
+		s.low, s.failed = rate, 0
+	case s.failed+1 < attempts:
+		s.failed++
 	default:
 		if s.high != 0 {
 			s.left--
 		}
-		s.high, s.again = rate, false
+		s.high, s.failed = rate, 0
 	}
 }

@@ -57,7 +57,7 @@ func serveDHCP() (err error) {
 	if err != nil {
 		return err
 	}
-	seen := &printed{out: json.NewEncoder(os.Stdout)}
+	seen := &observer{out: json.NewEncoder(os.Stdout)}
 	s, err := dhcp.New(dhcp.Config{
 		Segment: cfg.Segment.Name, Interface: cfg.Interface, Resolver: everybody{cfg.Segment},
 		Leases:   &openLeases{Store: leases, segment: cfg.Segment.Name, dir: dir},
@@ -125,17 +125,17 @@ func (o *openLeases) publish() error {
 	return os.Rename(name+".new", name)
 }
 
-// printed prints events and notices.
-type printed struct {
+// observer prints events and notices.
+type observer struct {
 	mu  sync.Mutex
 	out *json.Encoder
 }
 
-func (p *printed) Record(e netboot.Event) { p.print(e) }
+func (p *observer) Record(e netboot.Event) { p.print(e) }
 
-func (p *printed) notice(n netboot.Notice) { p.print(n) }
+func (p *observer) notice(n netboot.Notice) { p.print(n) }
 
-func (p *printed) print(v any) {
+func (p *observer) print(v any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_ = p.out.Encode(v) // the test misses it then
