@@ -9,8 +9,8 @@ const attempts = 3
 type search struct {
 	low, high int // the highest rate that was good, the lowest that was not; 0 for none
 	limit     int
-	left      int // halvings
-	failed    int // at this rate, so far
+	left      int     // halvings
+	failed    int     // at this rate, so far
 	best      float64 // what was served at the highest good rate, per second
 	limited   bool    // the generator could not ask faster
 	first     int
