@@ -254,8 +254,6 @@ func httpClient() opt {
 
 func pxeClient() opt { return vendor(87, "PXEClient:Arch:00007:UNDI:003016") }
 
-
-
 // ask hands a message over and returns the parsed reply, nil for silence.
 func (w *world) ask(tb testing.TB, p *reply) *dhcpv6.Message {
 	tb.Helper()

@@ -51,7 +51,7 @@ func (s *Server) loop(ctx context.Context) error {
 		}
 	})
 	queue := make(chan inbound, queueLength)
-	buffers := &sync.Pool{New: func() any { return new([packetSize]byte) }}
+	buffers := newBuffers()
 	var workers, others sync.WaitGroup
 	for range workerCount {
 		workers.Go(func() {
@@ -77,6 +77,10 @@ func (s *Server) loop(ctx context.Context) error {
 	close(queue)
 	workers.Wait()
 	return err
+}
+
+func newBuffers() *sync.Pool {
+	return &sync.Pool{New: func() any { return new([packetSize]byte) }}
 }
 
 // read hands to the workers what they can take.
