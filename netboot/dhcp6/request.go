@@ -90,7 +90,9 @@ func parseIA(o dhcpv6.Option) (association, bool) {
 	return ia, true
 }
 
-func (r *request) number() uint32 { return binary.BigEndian.Uint32([]byte{0, r.xid[0], r.xid[1], r.xid[2]}) }
+func (r *request) number() uint32 {
+	return binary.BigEndian.Uint32([]byte{0, r.xid[0], r.xid[1], r.xid[2]})
+}
 
 // wants says whether option 6 asks for the option.
 func (r *request) wants(code dhcpv6.OptionCode) bool {

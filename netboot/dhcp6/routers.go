@@ -13,11 +13,16 @@ import (
 )
 
 const (
-	// routerWait is how long EDK2 waits for a route, and so how long a router may take
-	// to answer a solicitation.
-	routerWait = 10 * time.Second
+	// routerTries solicitations, routerInterval apart, are what a host sends (RFC 4861
+	// section 10): the first is lost on a link that just came up.
+	routerTries    = 3
+	routerInterval = 4 * time.Second
+	// routerWait is how long routers have to answer: about as long as EDK2 waits.
+	routerWait = routerTries * routerInterval
 	// routerCheck is the time between two checks.
 	routerCheck = 5 * time.Minute
+	// routerRetry is the pause after a solicitation that the host could not send.
+	routerRetry = time.Second
 	// routerMemory is how long an advertisement counts: it was asked for in each check.
 	routerMemory = 3 * routerCheck
 	// noticeAgain is how long what was told is not told again.
@@ -150,19 +155,27 @@ func (s *Server) hear(ctx context.Context) error {
 	}
 }
 
-// checkRouters asks for advertisements and judges them, until ctx ends.
+// checkRouters asks for advertisements and judges them, until ctx ends. Where it
+// cannot ask, as on an interface that is not up yet, it judges nothing: unasked, a
+// router may be silent for half an hour.
 func (s *Server) checkRouters(ctx context.Context) {
+	failed := false
 	for {
-		err := s.adverts.Solicit()
-		if err != nil {
-			s.log.Warn("no router solicitation sent", "err", err)
+		for asked := 0; asked < routerTries; {
+			wait := routerInterval
+			if err := s.adverts.Solicit(); err == nil {
+				asked, failed = asked+1, false
+			} else {
+				if !failed && ctx.Err() == nil {
+					s.log.Warn("no router solicitation sent", "err", err)
+				}
+				asked, failed, wait = 0, true, routerRetry
+			}
+			if !pause(ctx, wait) {
+				return
+			}
 		}
-		if !pause(ctx, routerWait) {
-			return
-		}
-		if err == nil { // unasked, a router may be silent for half an hour
-			s.judgeRouters()
-		}
+		s.judgeRouters()
 		if !pause(ctx, routerCheck-routerWait) {
 			return
 		}

@@ -71,6 +71,7 @@ type fakeAdverts struct {
 	closed    chan struct{}
 	answer    []heard
 	solicited int
+	down      int // solicitations that fail
 }
 
 func (f *fakeAdverts) Read(b []byte) (int, netip.Addr, int, error) {
@@ -84,6 +85,9 @@ func (f *fakeAdverts) Read(b []byte) (int, netip.Addr, int, error) {
 
 func (f *fakeAdverts) Solicit() error {
 	f.solicited++
+	if f.solicited <= f.down {
+		return net.ErrWriteToConnected
+	}
 	for _, h := range f.answer {
 		f.in <- h
 	}
@@ -153,6 +157,28 @@ func TestRouters(t *testing.T) {
 			synctest.Wait()
 		})
 	}
+}
+
+// TestLinkComesUp: what cannot be asked is not judged, and asked again soon.
+func TestLinkComesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, lease1())
+		w.Server.now = time.Now
+		f := &fakeAdverts{in: make(chan heard), closed: make(chan struct{}), down: 30}
+		w.Server.adverts = f
+		ctx, cancel := context.WithCancel(t.Context())
+		go w.checkRouters(ctx)
+		time.Sleep(30*routerRetry + routerWait - time.Second)
+		if synctest.Wait(); f.solicited != 30+routerTries || len(w.notices.kinds()) != 0 {
+			t.Errorf("asked %d times, told %v", f.solicited, w.notices.kinds())
+		}
+		time.Sleep(2 * time.Second)
+		if synctest.Wait(); len(w.notices.kinds()) != 1 {
+			t.Errorf("told %v", w.notices.kinds())
+		}
+		cancel()
+		synctest.Wait()
+	})
 }
 
 // TestRoutersTable: forged sources cannot make the table grow, and what is old does

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -76,7 +77,7 @@ func (p *kernelPort) Close() error { return p.conn.Close() }
 type kernelAdverts struct {
 	conn net.PacketConn
 	v6   *ipv6.PacketConn
-	zone string
+	zone string // the interface's index: names are looked up where the caller stands
 }
 
 func listenAdverts(device string) (adverts, error) {
@@ -89,7 +90,7 @@ func listenAdverts(device string) (adverts, error) {
 	if err != nil {
 		return nil, socketError(op, device, err)
 	}
-	a := &kernelAdverts{conn: conn, v6: ipv6.NewPacketConn(conn), zone: device}
+	a := &kernelAdverts{conn: conn, v6: ipv6.NewPacketConn(conn), zone: strconv.Itoa(ifi.Index)}
 	var only ipv6.ICMPFilter
 	only.SetAll(true)
 	only.Accept(ipv6.ICMPTypeRouterAdvertisement)
