@@ -79,6 +79,10 @@ bench: ## every benchmark
 bench-bmc: ## the BMC driver against 200 slow simulated BMCs, four to five minutes
 	$(GO) run ./integration/benchbmc $(ARGS)
 
+.PHONY: bench-fence
+bench-fence: ## from a hold to its receipt, alone and under five loads, four to six minutes
+	$(GO) run ./integration/benchfence $(ARGS)
+
 .PHONY: mutate-bmc
 mutate-bmc: ## take behaviours out of BMC driver and simulator; a test must notice each, ten to twenty minutes
 	$(GO) run ./integration/mutate $(ARGS)

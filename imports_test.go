@@ -21,7 +21,7 @@ func layers() []layer {
 	agent := []string{
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
-		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover", "agent/local",
+		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/tftp", "netboot/image", "agent/store", "agent/discover", "agent/local",
 	}
 	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
@@ -83,12 +83,14 @@ func layers() []layer {
 		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
 
 		{"integration/benchbmc", []string{"protocol", "bmc", "bmc/redfish", "bmc/sim"}, "measures the driver against the simulator"},
+		{"integration/benchfence", belowCmd(), "measures holds with hub, agent and simulated BMCs"},
 		{"integration/mutate", nil, "edits of driver and simulator that tests must notice; it knows both as text"},
 		{"integration/memnet", nil, "buffered in-memory network for tests"},
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
 		{"integration/faults", nil, "tests of the link between hub and agent"},
+		{"integration/holds", nil, "vectors of holds and fencing"},
 		{"integration/site", belowCmd(), "tests of hub and agent together"},
 		{"integration/brokers", nil, "tests with real brokers"},
 		{"integration/firmware", nil, "tests with real firmware"},

@@ -32,7 +32,8 @@ type ServerReport struct {
 	StoppedSince *time.Time `json:"stoppedSince,omitempty"`
 	// LastPoweredOn is after the last power-on for the present claim and image.
 	LastPoweredOn *time.Time `json:"lastPoweredOn,omitempty"`
-	// PendingRebootSince is before the last acceptance of a hold or reboot.
+	// PendingRebootSince is when the server was first wanted off by a hold or reboot
+	// since it was last powered on.
 	PendingRebootSince *time.Time `json:"pendingRebootSince,omitempty"`
 	// ClaimUID is the claim that the agent acts for.
 	ClaimUID       string          `json:"claimUID,omitempty"`

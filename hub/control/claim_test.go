@@ -247,3 +247,37 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 		t.Errorf("after the acknowledgement: %+v", d)
 	}
 }
+
+// A hold's document waits for no pass over the fleet, and none that began before the
+// hold was placed takes it back.
+func TestHoldWaitsForNoPass(t *testing.T) {
+	b, agent := joined(t)
+	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+		t.Fatal(err)
+	}
+	written, err := b.control.holds(ctx(t))
+	if err != nil || len(written) != 1 || written[0] != agent {
+		t.Fatalf("new documents for %v, %v", written, err)
+	}
+	b.control.resendTo(agent, b.now)
+	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 1 {
+		t.Errorf("the document says %+v", d)
+	}
+	if written, err = b.control.holds(ctx(t)); err != nil || len(written) != 0 {
+		t.Errorf("nothing has changed, and there are new documents for %v, %v", written, err)
+	}
+	b.apply(storetest.Claim("c1", "n1"))
+	late := false
+	b.mem.BeforeWrite = func(string) error { // a pass is at its first write
+		if !late {
+			late = true
+			_, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n2"))
+			return err
+		}
+		return nil
+	}
+	b.pass()
+	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); !late || len(d.Holds) != 2 {
+		t.Errorf("the document of a pass that began earlier says %+v", d)
+	}
+}

@@ -13,12 +13,13 @@ import (
 	"rackboot/protocol/wire"
 )
 
-// compile brings every agent's ledger up to date and sends. An agent whose ledger
+// compile brings every agent's ledger up to date and sends; the hold documents first. An agent whose ledger
 // cannot be written keeps none of the others waiting.
 func (c *Control) compile(ctx context.Context) error {
 	f := c.fleet()
 	given, err := c.give(ctx, f)
-	errs := []error{err}
+	_, failed := c.holds(ctx)
+	errs := []error{err, failed}
 	if given {
 		f = c.fleet() // as it is on disk
 	}
@@ -29,7 +30,8 @@ func (c *Control) compile(ctx context.Context) error {
 		if !ready || c.steppedDown() {
 			continue
 		}
-		if err := c.enter(ctx, agent, docs); err != nil {
+		_, err := c.enter(ctx, agent, func(e *entry) { e.putRacks(docs.Racks) })
+		if err != nil {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}
 	}
@@ -68,26 +70,21 @@ func (c *Control) shards(f plan.Fleet) map[string]int {
 
 func rackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack, shard) }
 
-// enter gives an agent's documents a version where their content differs from
-// what was last sent, and writes them to its ledger.
-func (c *Control) enter(ctx context.Context, agent string, docs plan.Documents) error {
+// enter gives an agent's documents, those that put puts, a version where their content
+// differs from what was last sent, and writes them to its ledger.
+func (c *Control) enter(ctx context.Context, agent string, put func(*entry)) (written bool, err error) {
 	var e entry
-	_, written, err := c.changeLedger(ctx, agent, func(l *store.Ledger) bool {
+	_, written, err = c.changeLedger(ctx, agent, func(l *store.Ledger) bool {
 		e = entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.epoch, fence: c.fence, now: c.cfg.Clock()}
-		e.put(protocol.LeafHold, &docs.Holds, &docs.Holds.Head, &docs.Holds.IssuedAt, &docs.Holds.Fence)
-		for i := range docs.Racks {
-			d := &docs.Racks[i]
-			e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
-		}
-		e.dropFrom(len(docs.Racks))
+		put(&e)
 		return e.err == nil && e.changed
 	})
 	if err = errors.Join(e.err, err); err != nil || !written {
-		return err
+		return false, err
 	}
 	c.cfg.Crash.At("hub.ledger.written")
 	c.sends.again(agent)
-	return nil
+	return true, nil
 }
 
 // entry is a change of one ledger.
@@ -128,6 +125,15 @@ func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time
 	}
 	e.ledger.Sent[leaf] = store.SentDoc{Head: *head, Body: body, Digest: digest, Fence: e.fence.Number, Sealed: wire.Digest(body)}
 	e.changed = true
+}
+
+// putRacks takes all shards of a rack.
+func (e *entry) putRacks(docs []protocol.RackDoc) {
+	for i := range docs {
+		d := &docs[i]
+		e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
+	}
+	e.dropFrom(len(docs))
 }
 
 // latest is the highest version that the ledger knows of.

@@ -64,6 +64,9 @@ type Control struct {
 	sends  *sends
 	poked  chan struct{}
 
+	holding    sync.Mutex // see holds
+	holdsPoked chan struct{}
+
 	fence     protocol.Fence
 	fencedAt  atomic.Int64 // when another hub took over, in ns; 0 if none did
 	contacts  *contacts
@@ -89,7 +92,7 @@ type Control struct {
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
-		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(), poked: make(chan struct{}, 1),
+		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(), poked: make(chan struct{}, 1), holdsPoked: make(chan struct{}, 1),
 		conds: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), readings: newReadings(), found: newFoundBook(),
 		strangers: rate.NewLimiter(strangerRate, strangerRate),
@@ -125,6 +128,7 @@ func (c *Control) Run(ctx context.Context) error {
 		c.images.jobs.Run(ctx)
 		return nil
 	})
+	c.runHolds(ctx, group)
 	group.Go(func() error {
 		tick := time.NewTicker(tickPause)
 		defer tick.Stop()
@@ -150,9 +154,11 @@ func (c *Control) Run(ctx context.Context) error {
 }
 
 func (c *Control) poke() {
-	select {
-	case c.poked <- struct{}{}:
-	default:
+	for _, p := range []chan struct{}{c.poked, c.holdsPoked} {
+		select {
+		case p <- struct{}{}:
+		default:
+		}
 	}
 }
 

@@ -20,12 +20,7 @@ func (c *Control) fleet() plan.Fleet {
 		Configs: store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
 		Now: c.cfg.Clock(),
 	}
-	f.Peers = c.peers(f.Racks)
-	for _, q := range s.Requests() {
-		if !ended(q.Report.Outcome) {
-			f.Requests = append(f.Requests, plan.Request{Request: q.Request, Rack: q.Rack})
-		}
-	}
+	f.Peers, f.Requests = c.peers(f.Racks), c.openRequests()
 	return f.Indexed()
 }
 

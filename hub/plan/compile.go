@@ -34,6 +34,19 @@ func Compile(f Fleet) map[string]Documents {
 	return out
 }
 
+// CompileHolds makes the hold documents alone, as Compile does. Of the fleet it takes
+// racks, holds, requests and peers; a hold must name its rack.
+func CompileHolds(f Fleet) map[string]protocol.HoldDoc {
+	out := map[string]protocol.HoldDoc{}
+	f = f.Indexed()
+	for _, r := range f.Racks {
+		if r.Status.Agent != "" {
+			out[r.Status.Agent] = compileHolds(f, r, f.Peers[r.Status.Agent])
+		}
+	}
+	return out
+}
+
 func compileRack(f Fleet, r *protocol.Rack) Documents {
 	name, agent, term := r.Metadata.Name, r.Status.Agent, r.Status.Term
 	peer := f.Peers[agent]

@@ -269,3 +269,21 @@ func TestBindGivesAServerOnce(t *testing.T) {
 		}
 	})
 }
+
+// The hold documents alone are those of the whole compilation.
+func TestCompileHolds(t *testing.T) {
+	f := makeFleet(3, 9)
+	for i, s := range f.Servers {
+		f.Holds = append(f.Holds, holdOn(fmt.Sprintf("h%d", i), s.Metadata.Name, f.RackOf(s.Metadata.Name), i%2 == 0))
+	}
+	whole := Compile(f)
+	got := CompileHolds(Fleet{Racks: f.Racks, Holds: f.Holds, Requests: f.Requests, Peers: f.Peers})
+	if len(got) != len(whole) || len(got) == 0 {
+		t.Fatalf("%d documents of %d", len(got), len(whole))
+	}
+	for agent, d := range whole {
+		if n := len(d.Holds.Holds) + len(d.Holds.Releases); n != 3 || !cmp.Equal(got[agent], d.Holds) {
+			t.Errorf("%s: %s", agent, cmp.Diff(d.Holds, got[agent]))
+		}
+	}
+}

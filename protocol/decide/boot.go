@@ -125,7 +125,7 @@ func (p *step) halts(a *Attempt) bool {
 // firstBoot begins a network boot if everything that it needs is there (P4, P7).
 func (p *step) firstBoot() {
 	b := p.snap.Intent.Boot
-	if b.Policy.FirstBoot != protocol.FirstBootUefiHTTP {
+	if b.Policy.FirstBoot != protocol.FirstBootUefiHTTP && b.Policy.FirstBoot != protocol.FirstBootPxe {
 		p.raise(protocol.CondUnsupportedBoot, "first boot %s", b.Policy.FirstBoot)
 		return
 	}

@@ -32,7 +32,10 @@ func (p *step) evidence(e Event) {
 			return
 		}
 		p.enter(protocol.AttemptFetched)
-		a.Observed, a.Evidence = protocol.TargetUefiHTTP, protocol.EvidenceFetched
+		a.Evidence = protocol.EvidenceFetched
+		if a.Observed == "" {
+			a.Observed = a.Intended // its path was in no other answer
+		}
 		p.happened(protocol.EventFetched, "%s", a.File)
 	case e.Kind == protocol.EvidenceInstalled:
 		p.installed(e)
@@ -45,7 +48,7 @@ func (p *step) dhcpSeen(e Event) {
 	switch e.Class {
 	case protocol.ClassHTTPClient:
 		method = protocol.TargetUefiHTTP
-	case protocol.ClassPXEClient:
+	case protocol.ClassPXEClient, protocol.ClassIPXE:
 		method = protocol.TargetPxe
 	default:
 		return

@@ -75,7 +75,7 @@ func malformed(h protocol.ActiveHold) string {
 // terms counts the times to live and ends the holds that end by them: with the
 // transaction that writes the record, so that they do not count here any more.
 func (p *step) terms() {
-	counted := map[string]time.Duration{}
+	var counted map[string]time.Duration
 	for _, h := range p.snap.Holds {
 		if why := malformed(h.ActiveHold); why != "" {
 			p.raise(protocol.CondHoldMalformed, "hold %s: %s", h.ID, why)
@@ -87,6 +87,9 @@ func (p *step) terms() {
 		from, known := p.watch.Counted[h.ID]
 		if !known || from > p.snap.Uptime {
 			from = p.snap.Uptime
+		}
+		if counted == nil {
+			counted = map[string]time.Duration{}
 		}
 		counted[h.ID] = from
 		elapsed := term.Elapsed + p.snap.Uptime - from

@@ -20,24 +20,30 @@ type ServeSnapshot struct {
 	Architecture string
 }
 
-// window is whether the server's attempt may be served now.
+// window is whether the server's attempt may be served now, and how.
 type window string
 
 const (
 	windowClosed window = "closed" // nothing to boot from the network
 	windowHTTP   window = "http"   // a UEFI HTTP boot was ordered and power requested
+	windowTFTP   window = "tftp"   // likewise a PXE boot
 )
 
-// Architecture types of UEFI HTTP boot clients (IANA processor architecture
-// types; 17 is EBC, which some x64 firmware sends: errata 4624 of RFC 4578).
-func httpArchs(architecture string) []uint16 {
-	switch architecture {
-	case "amd64":
-		return []uint16{16, 17}
-	case "arm64":
-		return []uint16{19}
+func windowOf(target protocol.BootTarget) window {
+	if target == protocol.TargetPxe {
+		return windowTFTP
 	}
-	return nil
+	return windowHTTP
+}
+
+// fits says whether the client's firmware can run what is served: UEFI of the
+// server's architecture, with the protocol that was ordered. Most clients say one
+// type; which of several will be used, nobody knows, so that one which fits is enough.
+func (w window) fits(c protocol.BootClient, architecture string) bool {
+	return len(c.Archs) == 0 || slices.ContainsFunc(c.Archs, func(number uint16) bool {
+		a, ok := protocol.ArchOf(number)
+		return ok && a.Firmware == protocol.FirmwareUEFI && a.HTTP == (w == windowHTTP) && a.Fits(architecture)
+	})
 }
 
 // Serve decides for one boot client. A machine of ours never gets silence: a
@@ -45,23 +51,20 @@ func httpArchs(architecture string) []uint16 {
 func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	known := s.Synced && s.Server != "" && !s.Ambiguous
 	w, open := windowClosed, false
-	if a := s.Attempt; a.Open() && a.Intended == protocol.TargetUefiHTTP {
+	if a := s.Attempt; a.Open() && a.Network() {
 		switch a.State {
 		case protocol.AttemptPowerRequested, protocol.AttemptConsumed:
-			w, open = windowHTTP, true
+			w, open = windowOf(a.Intended), true
 		case protocol.AttemptFetched:
 			// Whoever asks again for an override that its BMC keeps is at the next boot;
 			// the installer asks as an operating system.
 			if open = true; a.Outcome != protocol.BootCoercedContinuous {
-				w = windowHTTP
+				w = windowOf(a.Intended)
 			}
 		case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptSucceeded, protocol.AttemptFailed:
 		}
 	}
-	fits := len(c.Archs) == 0 || slices.ContainsFunc(c.Archs, func(a uint16) bool {
-		return slices.Contains(httpArchs(s.Architecture), a)
-	})
-	action, reason := serveRule(known, s.Held || s.Missing, w, c.Class, fits)
+	action, reason := serveRule(known, s.Held || s.Missing, w, c.Class, w.fits(c, s.Architecture))
 	answer := protocol.BootAnswer{Action: action, Server: s.Server, Reason: reason}
 	if open && !s.Held && !s.Missing && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
 		answer.Token = s.Attempt.Token
@@ -77,6 +80,8 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 //	yes   | *    | *      | none       | *    | lease
 //	yes   | yes  | *      | *          | *    | refuse
 //	yes   | no   | http   | HTTPClient | yes  | boot
+//	yes   | no   | tftp   | PXEClient  | yes  | boot
+//	yes   | no   | tftp   | iPXE       | yes  | boot
 //	yes   | no   | *      | *          | *    | refuse
 //
 // A client without a boot class is an operating system; its lease is renewed
@@ -89,13 +94,26 @@ func serveRule(known, held bool, w window, class protocol.ClientClass, fits bool
 		return protocol.AnswerLease, "operating system"
 	case held:
 		return protocol.AnswerRefuse, "held"
-	case w == windowHTTP && class == protocol.ClassHTTPClient && fits:
+	case w.asks(class) && fits:
 		return protocol.AnswerBoot, "first boot granted"
-	case w == windowHTTP && class == protocol.ClassHTTPClient:
+	case w.asks(class):
 		return protocol.AnswerRefuse, "architecture does not fit"
-	case w == windowHTTP:
+	case w != windowClosed:
 		return protocol.AnswerRefuse, "another boot method was ordered"
 	default:
 		return protocol.AnswerRefuse, "no network boot is ordered"
 	}
+}
+
+// asks says whether clients of the class boot by what was ordered. iPXE in the ROM of
+// an interface takes the place of PXE.
+func (w window) asks(class protocol.ClientClass) bool {
+	switch class {
+	case protocol.ClassHTTPClient:
+		return w == windowHTTP
+	case protocol.ClassPXEClient, protocol.ClassIPXE:
+		return w == windowTFTP
+	case protocol.ClassNone, protocol.ClassGRUB, protocol.ClassUBoot, protocol.ClassRaspberryPi:
+	}
+	return false
 }

@@ -125,7 +125,7 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	}
 	p.act(Action{Kind: act})
 	p.watch.Stopping = true
-	p.recheck(activeInterval)
+	p.recheck(p.lookAgain(stg))
 	if stg == stageSoft || stg == stageNew {
 		p.recheckAt(st.Since.Add(softTimeout))
 	}

@@ -149,7 +149,7 @@ func TestAttemptTable(t *testing.T) {
 
 func TestServeTable(t *testing.T) {
 	readTable(t, "serve.go", "serveRule").check(t,
-		[][]string{yesno, yesno, words(windowClosed, windowHTTP), words(protocol.ClientClasses()...), yesno}, 1, none,
+		[][]string{yesno, yesno, words(windowClosed, windowHTTP, windowTFTP), words(protocol.ClientClasses()...), yesno}, 1, none,
 		func(in []string) []string {
 			a, reason := serveRule(in[0] == "yes", in[1] == "yes", window(in[2]), protocol.ClientClass(in[3]), in[4] == "yes")
 			if reason == "" {

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// sample is one hold that came to its receipt. All times of day are one machine's.
+type sample struct {
+	accept   time.Duration // how long CreateHold took
+	asked    time.Time     // CreateHold was answered
+	enforced time.Time     // as the agent dates it
+	cut                    // the BMC's own time
+	settle   time.Duration
+	fenced   time.Time // the receipt is on the agent's disk
+	visible  time.Time // the hub's API says so
+}
+
+func (s sample) toAccept() time.Duration { return s.accept }
+
+// toEnforced is nothing where the agent had the hold before its owner had the answer.
+func (s sample) toEnforced() time.Duration { return max(0, s.enforced.Sub(s.asked)) }
+
+// toForced is until the BMC accepted the ForceOff, its answers before that included.
+func (s sample) toForced() time.Duration { return s.Forced.Sub(s.asked) }
+
+// notice is from Off until the receipt, without the settle window.
+func (s sample) notice() time.Duration { return s.fenced.Sub(s.Off) - s.settle }
+
+// overhead is what neither BMC nor settle window take.
+func (s sample) overhead() time.Duration { return s.toForced() + s.notice() }
+
+func (s sample) toVisible() time.Duration { return s.overhead() + s.visible.Sub(s.fenced) }
+
+func (s sample) whole() time.Duration { return s.fenced.Sub(s.asked) }
+
+// holdWithin bounds one hold until it is seen Fenced, and again until it is gone.
+const holdWithin = 30 * time.Second
+
+// waiting are those who wait for a receipt.
+type waiting struct {
+	mu    sync.Mutex
+	early map[string]time.Time
+	who   map[string]chan time.Time
+}
+
+func newWaiting() *waiting {
+	return &waiting{early: map[string]time.Time{}, who: map[string]chan time.Time{}}
+}
+
+func (w *waiting) fenced(f fenced) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c, ok := w.who[f.Hold]; ok {
+		delete(w.who, f.Hold)
+		c <- f.At
+		return
+	}
+	w.early[f.Hold] = f.At // its owner has not got the answer yet
+}
+
+func (w *waiting) of(hold string) <-chan time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := make(chan time.Time, 1)
+	if at, ok := w.early[hold]; ok {
+		delete(w.early, hold)
+		c <- at
+		return c
+	}
+	w.who[hold] = c
+	return c
+}
+
+// hold holds a server that runs, and leaves it running.
+func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
+	ctx, cancel := context.WithTimeout(ctx, holdWithin)
+	defer cancel()
+	name := s.servers[i].Name
+	begun := time.Now()
+	h, err := s.client.CreateHold(ctx, name, api.HoldRequest{Key: "benchfence", Mode: protocol.StopHard, Reason: "measured"})
+	if err != nil {
+		return got, err
+	}
+	got.asked, got.settle = time.Now(), s.plan.Settle
+	got.accept = got.asked.Sub(begun)
+	id := h.Metadata.Name
+	defer func() { err = errors.Join(err, s.free(context.WithoutCancel(ctx), id, i)) }()
+	select {
+	case got.fenced = <-s.waiting.of(id):
+	case <-ctx.Done():
+		return got, fmt.Errorf("hold %s on %s: no receipt within %s", id, name, holdWithin)
+	}
+	for h.Status.Word != protocol.HoldFenced || h.Status.Receipt == nil {
+		sleep(ctx, 5*time.Millisecond)
+		if h, err = s.getHold(ctx, id); err != nil {
+			return got, err
+		}
+	}
+	got.visible, got.enforced = time.Now(), h.Status.Receipt.EnforcedAt
+	return got, s.fleet.tell(order{Do: "cut", Server: i}, &got.cut)
+}
+
+func (s *site) getHold(ctx context.Context, id string) (*protocol.Hold, error) {
+	o, err := s.client.GetObject(ctx, protocol.KindHold, id)
+	if err != nil {
+		return nil, err
+	}
+	h, ok := o.(*protocol.Hold)
+	if !ok {
+		return nil, fmt.Errorf("hold %s is a %s", id, o.Head().Kind)
+	}
+	return h, nil
+}
+
+// free releases a hold, waits until the agent let go, and powers the server on as
+// somebody else would, so that no boot of ours is part of the measurement.
+func (s *site) free(ctx context.Context, id string, i int) error {
+	ctx, cancel := context.WithTimeout(ctx, holdWithin)
+	defer cancel()
+	if _, err := s.client.ReleaseHold(ctx, id, api.ReleaseRequest{}); err != nil {
+		return err
+	}
+	for {
+		_, err := s.getHold(ctx, id)
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			break
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("hold %s is not gone within %s", id, holdWithin)
+		}
+		sleep(ctx, 50*time.Millisecond)
+	}
+	return s.fleet.tell(order{Do: "on", Server: i}, nil)
+}
+
+// holds places a number of holds at random moments, at a mean rate, each on a server
+// that is free.
+func (s *site) holds(ctx context.Context) (good []sample, failed []error) {
+	free := make(chan int, s.plan.Servers)
+	for i := range s.plan.Servers {
+		free <- i
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range s.plan.Holds {
+		sleep(ctx, time.Duration(rand.ExpFloat64()*float64(time.Second)/s.plan.Rate))
+		i := 0
+		select {
+		case i = <-free:
+		case <-ctx.Done():
+			failed = append(failed, ctx.Err())
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() {
+			got, err := s.hold(ctx, i)
+			mu.Lock()
+			if err == nil {
+				good = append(good, got)
+			} else {
+				failed = append(failed, err)
+			}
+			mu.Unlock()
+			sleep(ctx, settled) // it runs again before it is held again
+			free <- i
+		})
+	}
+	all.Wait()
+	return good, failed
+}
+
+// settled is for the machine to run again.
+const settled = 200 * time.Millisecond
