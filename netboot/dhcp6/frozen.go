@@ -86,6 +86,13 @@ func (f *frozen) put(k freezeKey, xid uint32, first bool, a protocol.BootAnswer,
 	return a
 }
 
+// forget drops the client's answer.
+func (f *frozen) forget(k freezeKey) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.remove(f.entries[k])
+}
+
 func (f *frozen) remove(el *list.Element) {
 	if el == nil {
 		return

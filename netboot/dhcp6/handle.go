@@ -82,16 +82,16 @@ func (s *Server) answer(ctx context.Context, r *request) (*reply, string) {
 	if stateless {
 		return nil, resultIgnored
 	}
-	switch r.kind {
-	case dhcpv6.MessageTypeSolicit:
+	switch typeLabel(r.kind) {
+	case typeSolicit:
 		return s.solicit(ctx, r, in, seg)
-	case dhcpv6.MessageTypeRequest, dhcpv6.MessageTypeRenew, dhcpv6.MessageTypeRebind:
+	case typeRequest, typeRenew, typeRebind:
 		return s.lease(ctx, r, in, seg)
-	case dhcpv6.MessageTypeConfirm:
+	case typeConfirm:
 		return s.confirm(r, in, seg)
-	case dhcpv6.MessageTypeRelease:
+	case typeRelease:
 		return s.release(ctx, r)
-	case dhcpv6.MessageTypeDecline:
+	case typeDecline:
 		return s.decline(ctx, r, in, seg)
 	}
 	return nil, resultIgnored
@@ -123,10 +123,11 @@ func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (protocol.Boo
 		}
 	}
 	a := s.cfg.Resolver.Resolve(client)
-	keep := s.frozen
+	keep, other := s.frozen, s.promised
 	if a.Server == "" {
-		keep = s.promised
+		keep, other = other, keep
 	}
+	other.forget(key) // of an exchange before this one
 	switch a.Action {
 	case protocol.AnswerBoot:
 		a = keep.put(key, xid, first, s.unloop(r, a), now)

@@ -45,12 +45,15 @@ func cable(t *testing.T) (server, client *netns.Namespace) {
 		t.Fatal(err)
 	}
 	for n, name := range map[*netns.Namespace]string{server: "srv0", client: "cli0"} {
-		for up := false; !up; time.Sleep(time.Millisecond) { // what is sent before is lost
-			out, err := n.Output(t.Context(), "ip link show dev "+name)
-			if err != nil {
-				t.Fatal(err)
+		// What is sent before the link is up, with its link-local address, is lost.
+		for _, sign := range []string{"state UP", "inet6 fe80:"} {
+			for up := false; !up; time.Sleep(time.Millisecond) {
+				out, err := n.Output(t.Context(), "ip address show dev "+name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				up = strings.Contains(out, sign) && !strings.Contains(out, "tentative")
 			}
-			up = strings.Contains(out, "state UP")
 		}
 	}
 	return server, client

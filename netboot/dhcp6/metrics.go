@@ -40,23 +40,18 @@ const (
 )
 
 func typeLabel(t dhcpv6.MessageType) string {
-	switch t {
-	case dhcpv6.MessageTypeSolicit:
-		return typeSolicit
-	case dhcpv6.MessageTypeRequest:
-		return typeRequest
-	case dhcpv6.MessageTypeConfirm:
-		return typeConfirm
-	case dhcpv6.MessageTypeRenew:
-		return typeRenew
-	case dhcpv6.MessageTypeRebind:
-		return typeRebind
-	case dhcpv6.MessageTypeRelease:
-		return typeRelease
-	case dhcpv6.MessageTypeDecline:
-		return typeDecline
-	case dhcpv6.MessageTypeInformationRequest:
-		return typeInform
+	labels := [...]string{
+		dhcpv6.MessageTypeSolicit:            typeSolicit,
+		dhcpv6.MessageTypeRequest:            typeRequest,
+		dhcpv6.MessageTypeConfirm:            typeConfirm,
+		dhcpv6.MessageTypeRenew:              typeRenew,
+		dhcpv6.MessageTypeRebind:             typeRebind,
+		dhcpv6.MessageTypeRelease:            typeRelease,
+		dhcpv6.MessageTypeDecline:            typeDecline,
+		dhcpv6.MessageTypeInformationRequest: typeInform,
+	}
+	if int(t) < len(labels) && labels[t] != "" {
+		return labels[t]
 	}
 	return typeUnknown
 }

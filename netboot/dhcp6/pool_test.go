@@ -158,7 +158,7 @@ func TestDeclined(t *testing.T) {
 	}
 	w.clock = w.clock.Add(declineHold)
 	w.restart(t)
-	if w.Server.forget(t.Context()); w.pool.count(stateDeclined, w.clock) != 0 || len(w.leases.leases) != 0 {
+	if w.forget(t.Context()); w.pool.count(stateDeclined, w.clock) != 0 || len(w.leases.leases) != 0 {
 		t.Errorf("after the rest: %v", w.leases.leases)
 	}
 }

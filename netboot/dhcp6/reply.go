@@ -87,13 +87,10 @@ func granted(ia association, a netip.Addr, d time.Duration, gone []netip.Addr) d
 // refused is an identity association without an address.
 func refused(ia association, code iana.StatusCode, text string) dhcpv6.Option {
 	st := status(code, text)
-	switch ia.code {
-	case dhcpv6.OptionIATA:
-		return raw(ia.code, append(ia.id[:], dhcpv6.Options{st}.ToBytes()...))
-	case dhcpv6.OptionIAPD:
-		return raw(ia.code, slices.Concat(ia.id[:], make([]byte, 8), dhcpv6.Options{st}.ToBytes()))
+	if ia.code == dhcpv6.OptionIATA { // without times
+		return raw(ia.code, slices.Concat(ia.id[:], dhcpv6.Options{st}.ToBytes()))
 	}
-	return naOption(ia, 0, 0, dhcpv6.Options{st})
+	return raw(ia.code, slices.Concat(ia.id[:], make([]byte, 8), dhcpv6.Options{st}.ToBytes()))
 }
 
 func naOption(ia association, t1, t2 time.Duration, inner dhcpv6.Options) dhcpv6.Option {

@@ -124,10 +124,10 @@ func TestRouters(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, lease1())
-			w.Server.now = time.Now
+			w.now = time.Now
 			w.resolver.seg.Mode = row.mode
 			f := &fakeAdverts{in: make(chan heard), closed: make(chan struct{}), answer: row.answer}
-			w.Server.adverts = f
+			w.adverts = f
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { _ = w.hear(ctx) }() // ends with the context
 			go w.checkRouters(ctx)
@@ -163,9 +163,9 @@ func TestRouters(t *testing.T) {
 func TestLinkComesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, lease1())
-		w.Server.now = time.Now
+		w.now = time.Now
 		f := &fakeAdverts{in: make(chan heard), closed: make(chan struct{}), down: 30}
-		w.Server.adverts = f
+		w.adverts = f
 		ctx, cancel := context.WithCancel(t.Context())
 		go w.checkRouters(ctx)
 		time.Sleep(30*routerRetry + routerWait - time.Second)

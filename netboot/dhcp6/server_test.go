@@ -140,7 +140,7 @@ func TestNewRefuses(t *testing.T) {
 func TestQueueIsFull(t *testing.T) {
 	w := newWorld(t, lease1())
 	conn := &burst{left: 3}
-	w.Server.port = plainPort{conn}
+	w.port = plainPort{conn}
 	queue := make(chan inbound, 1)
 	err := w.read(t.Context(), queue, newBuffers())
 	if n := testutil.ToFloat64(w.metrics.drops); n != 2 || protocol.CodeOf(err) != protocol.CodeUnavailable {

@@ -214,3 +214,16 @@ func TestDecisionHolds(t *testing.T) {
 	w.resolver.set(boot1())
 	step("silence is not kept", url(dhcpv6.MessageTypeRenew, 5, ours()), one)
 }
+
+// TestKnownToUnknown: an answer of an earlier exchange does not outlive the next one's
+// for a machine that stopped being ours.
+func TestKnownToUnknown(t *testing.T) {
+	w := newWorld(t, boot1())
+	w.ask(t, client(dhcpv6.MessageTypeSolicit, mac1, httpClient(), ia(1), xid(1)))
+	w.resolver.set(protocol.BootAnswer{Action: protocol.AnswerRefuse})
+	w.ask(t, client(dhcpv6.MessageTypeSolicit, mac1, httpClient(), ia(1), xid(2)))
+	m := w.ask(t, client(dhcpv6.MessageTypeRequest, mac1, httpClient(), ours(), ia(1), xid(3)))
+	if got := m.Options.BootFileURL(); got != "http://[2001:db8::1]/b/refused/refused.efi" {
+		t.Errorf("request: %s", got)
+	}
+}
