@@ -100,6 +100,12 @@ func (f *fixedResolver) set(a protocol.BootAnswer) {
 	f.answer = a
 }
 
+func (f *fixedResolver) breakDown(panics bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.panics = panics
+}
+
 type memEvidence struct {
 	mu     sync.Mutex
 	events []netboot.Event

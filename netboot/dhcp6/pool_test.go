@@ -3,6 +3,7 @@ package dhcp6
 import (
 	"fmt"
 	"net/netip"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,6 +100,40 @@ func TestLeasesAreUnique(t *testing.T) {
 			rt.Fatalf("counted %d guests and %d resting, want %d and %d", w.pool.guests, w.pool.resting, guests, resting)
 		}
 	})
+}
+
+// TestConcurrent: workers that answer at the same time give each machine one address,
+// its own.
+func TestConcurrent(t *testing.T) {
+	w := newWorld(t, lease1())
+	w.resolver.seg.PoolTo = addr("2001:db8::101f")
+	const machines, tries = 32, 4
+	got := make([][tries]string, machines)
+	var all sync.WaitGroup
+	for i := range machines {
+		mac := fmt.Sprintf("52:54:00:04:00:%02x", i)
+		for n := range tries {
+			all.Go(func() {
+				out, _ := w.respond(t.Context(), client(dhcpv6.MessageTypeRequest, mac, ours(), ia(byte(n)), xid(byte(n))).bytes(), peer(), true)
+				if m, err := dhcpv6.MessageFromBytes(out); err == nil {
+					got[i][n] = leased(m)
+				}
+			})
+		}
+	}
+	all.Wait()
+	owner := map[string]int{}
+	for i, addrs := range got {
+		for _, a := range addrs {
+			if was, ok := owner[a]; a == "" || a != addrs[0] || ok && was != i {
+				t.Fatalf("machine %d gets %v; %q is of machine %d", i, addrs, a, was)
+			}
+			owner[a] = i
+		}
+	}
+	if len(owner) != machines || len(w.leases.leases) != machines {
+		t.Errorf("%d addresses, %d on disk", len(owner), len(w.leases.leases))
+	}
 }
 
 // TestFlood: random DUIDs get no more than the guests' share, leave room for machines

@@ -84,7 +84,7 @@ func TestRun(t *testing.T) {
 	}
 	run(t, s)
 	exchange := relayed(t, s.Addr())
-	w.resolver.panics = true
+	w.resolver.breakDown(true)
 	c, err := net.DialUDP("udp6", nil, s.Addr().(*net.UDPAddr))
 	if err != nil {
 		t.Fatal(err)
@@ -99,9 +99,7 @@ func TestRun(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	w.resolver.mu.Lock()
-	w.resolver.panics = false
-	w.resolver.mu.Unlock()
+	w.resolver.breakDown(false)
 	m := exchange(client(dhcpv6.MessageTypeSolicit, mac1, httpClient(), ia(1)))
 	a := leased(m)
 	if m = exchange(client(dhcpv6.MessageTypeRequest, mac1, httpClient(), ours(), ia(1, a))); m.MessageType != dhcpv6.MessageTypeReply || leased(m) != a {
