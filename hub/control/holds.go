@@ -82,8 +82,12 @@ func (c *Control) holds(ctx context.Context) (written []string, err error) {
 func (c *Control) heldFleet() plan.Fleet {
 	s := c.cfg.Store
 	f := plan.Fleet{Racks: store.List[*protocol.Rack](s), Holds: store.List[*protocol.Hold](s), Requests: c.openRequests()}
-	for _, h := range f.Holds {
-		h.Status.Rack = c.rackOfHold(h)
+	for i, h := range f.Holds {
+		if h.Status.Rack == "" { // accepted by an earlier version
+			own := *h
+			own.Status.Rack = c.rackOfHold(h)
+			f.Holds[i] = &own
+		}
 	}
 	f.Peers = c.peers(f.Racks)
 	return f
