@@ -13,13 +13,8 @@ import (
 	"rackboot/protocol"
 )
 
-// The hold documents are made again holdsAgain after an error; and between two rounds
-// is a pause of holdsShare times what the last one took, some milliseconds in a fleet
-// of 200 racks.
-const (
-	holdsAgain = 200 * time.Millisecond
-	holdsShare = 2
-)
+// holdsAgain is when the hold documents are made again after an error.
+const holdsAgain = 200 * time.Millisecond
 
 // runHolds keeps the hold documents up to date beside the reconciling of everything
 // else, which takes time that grows with the fleet: a hold waits for none of it.
@@ -43,12 +38,7 @@ func (c *Control) runHolds(ctx context.Context, group *errgroup.Group) {
 				c.log.Warn("make the hold documents again", "err", err)
 				time.AfterFunc(holdsAgain, c.poke)
 			}
-			// Every write to the store wakes it, of a whole fleet too: leave most of
-			// the time to others.
-			select {
-			case <-ctx.Done():
-			case <-time.After(min(holdsShare*time.Since(begun), holdsAgain)):
-			}
+			rest(ctx, begun)
 		}
 	})
 }
