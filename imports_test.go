@@ -21,7 +21,7 @@ func layers() []layer {
 	agent := []string{
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
-		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/image", "agent/store", "agent/discover", "agent/local",
+		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/tftp", "netboot/image", "agent/store", "agent/discover", "agent/local",
 	}
 	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
@@ -89,6 +89,7 @@ func layers() []layer {
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
 		{"integration/faults", nil, "tests of the link between hub and agent"},
+		{"integration/holds", nil, "vectors of holds and fencing"},
 		{"integration/site", belowCmd(), "tests of hub and agent together"},
 		{"integration/brokers", nil, "tests with real brokers"},
 		{"integration/firmware", nil, "tests with real firmware"},

@@ -51,7 +51,7 @@ func testLibraries() []library {
 		{"github.com/rogpeppe/go-internal", []string{"cmd/..."}, "scripts of commands"},
 		{"github.com/prometheus/client_golang", anywhere, ""},
 		{"golang.org/x/net/nettest", []string{"integration/memnet"}, ""},
-		{"github.com/goccy/go-yaml", []string{"."}, ""},
+		{"github.com/goccy/go-yaml", []string{".", "integration/holds"}, "the examples; rows of tests"},
 		{"github.com/insomniacslk/dhcp", []string{"integration/firmware"}, "reads captures"},
 		{"github.com/insomniacslk/dhcp", []string{"agent/discover", "integration/rack"}, "simulated BMCs ask for leases"},
 		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults"}, "a broker inside the bubble"},

@@ -45,6 +45,7 @@ type Agent struct {
 	streams *streams
 	asks    *asks
 	surveys chan struct{} // held while a board is read
+	notices *notices
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing
@@ -68,7 +69,7 @@ func New(cfg Config) (*Agent, error) {
 		index: newIndex(), servers: map[string]*server{}, troubles: troubles{}, greeter: newGreeter(cfg.Clock),
 	}
 	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
-	a.denied, a.streams, a.asks, a.surveys = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce)
+	a.denied, a.streams, a.asks, a.surveys, a.notices = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce), newNotices(a)
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
 	}
@@ -117,6 +118,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	})
 	group.Go(func() error { return a.report.run(ctx) })
+	group.Go(func() error { return a.notices.run(ctx) })
 	group.Go(func() error {
 		a.greeter.run(ctx, a.hello, a.look)
 		return nil

@@ -14,6 +14,7 @@ import (
 	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/bmc"
+	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 	"rackboot/state"
@@ -42,6 +43,8 @@ type Config struct {
 	Sessions *store.Sessions
 	Puller   Puller
 	Segments []LocalSegment
+	// Certificates are those of HTTPS listeners; needed where a segment has one.
+	Certificates netboot.Certificates
 	// Socket is that of the agent's own API; an empty path is none.
 	Socket local.Socket
 
@@ -61,6 +64,8 @@ type LocalSegment struct {
 	Interface string         // bind DHCP to this interface; empty on loopback
 	DHCP      netip.AddrPort // 0.0.0.0:67, or a loopback address for tests
 	HTTP      netip.AddrPort
+	// TFTP and HTTPS are served where they are valid.
+	TFTP, HTTPS netip.AddrPort
 }
 
 // interfaces are those of the segments.

@@ -3,19 +3,24 @@ package agent
 import (
 	"context"
 	"fmt"
+	"net/netip"
 
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
 
-// boots implements netboot.Files and netboot.Evidence on the agent's state.
-type boots struct{ agent *Agent }
+// boots implements netboot.Files, netboot.AddressFiles and netboot.Evidence on the
+// agent's state, for one segment.
+type boots struct {
+	agent  *Agent
+	leased *leased
+}
 
 // Open opens the boot file of an attempt. That it is about to be sent is on disk
 // before the first byte is: after a crash nobody must guess whether the server
 // has it.
-func (b boots) Open(token, name string) (*netboot.File, error) {
+func (b *boots) Open(token, name string) (*netboot.File, error) {
 	const op = "open boot file"
 	server, e, ok := b.agent.index.token(token)
 	if !ok {
@@ -42,12 +47,36 @@ func (b boots) Open(token, name string) (*netboot.File, error) {
 	}
 	return &netboot.File{
 		ReadSeekCloser: f, Size: size, ModTime: e.attempt.At,
-		ContentType: "application/efi", ETag: fmt.Sprintf("%q", e.attempt.Blob),
+		ContentType: netboot.ContentType(name), ETag: fmt.Sprintf("%q", e.attempt.Blob),
 	}, nil
 }
 
+// OpenFor opens the boot file of the open attempt of the machine that has the
+// address. Firmware that was given a path with a token asks by that; fixed names are
+// those that loaders make up.
+func (b *boots) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
+	token, ok := b.tokenAt(remote)
+	if !ok {
+		return nil, protocol.Errorf(protocol.CodeNotFound, "open boot file", "no boot is open for the address")
+	}
+	f, err := b.Open(token, name)
+	if err == nil {
+		f.Token = token
+	}
+	return f, err
+}
+
+// tokenAt is the token of the open attempt of the machine that has an address.
+func (b *boots) tokenAt(remote netip.Addr) (token string, ok bool) {
+	mac := b.leased.of(remote)
+	if mac == "" {
+		return "", false
+	}
+	return b.agent.index.tokenOf(mac)
+}
+
 // Report takes the report of a booted image. It is on disk when it returns.
-func (b boots) Report(_ context.Context, token, what string) error {
+func (b *boots) Report(_ context.Context, token, what string) error {
 	const op = "take report"
 	server, e, ok := b.agent.index.token(token)
 	if !ok || !decide.TakesReport(e.attempt, token) {
@@ -64,7 +93,10 @@ func (b boots) Report(_ context.Context, token, what string) error {
 }
 
 // Record takes what a boot client was seen to do.
-func (b boots) Record(e netboot.Event) {
+func (b *boots) Record(e netboot.Event) {
+	if e.Kind == protocol.EvidenceFetched && e.Token == "" {
+		e.Token, _ = b.tokenAt(e.Remote) // by a fixed name
+	}
 	ev := decide.Event{Kind: e.Kind, Class: e.Client.Class, Token: e.Token, At: e.At}
 	var server string
 	var ok bool
@@ -82,7 +114,9 @@ func (b boots) Record(e netboot.Event) {
 }
 
 var (
-	_ netboot.Files    = boots{}
-	_ netboot.Evidence = boots{}
-	_ netboot.Resolver = (*index)(nil)
+	_ netboot.Files        = (*boots)(nil)
+	_ netboot.AddressFiles = (*boots)(nil)
+	_ netboot.Evidence     = (*boots)(nil)
+	_ netboot.Resolver     = (*index)(nil)
+	_ netboot.Servicer     = (*index)(nil)
 )

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"net/netip"
 	"slices"
 	"sync"
 
 	"rackboot/agent/store"
+	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
@@ -15,6 +17,7 @@ type index struct {
 	mu       sync.RWMutex
 	synced   bool
 	segments map[string]protocol.SegmentIntent
+	services map[string]netboot.Service
 	byMAC    map[string][]string // MAC → servers
 	byUUID   map[string][]string
 	byToken  map[string]string
@@ -36,9 +39,9 @@ func newIndex() *index {
 // rebuild replaces the index by what the store says. Attempts of servers that
 // are in it already stay: the steps that follow them may be newer than o.
 func (x *index) rebuild(o store.Overview) {
-	segments := map[string]protocol.SegmentIntent{}
+	segments, services := map[string]protocol.SegmentIntent{}, map[string]netboot.Service{}
 	for _, s := range o.Rack.Segments {
-		segments[s.Name] = s
+		segments[s.Name], services[s.Name] = s, serviceOf(s.Service)
 	}
 	byMAC, byUUID, servers := map[string][]string{}, map[string][]string{}, map[string]indexed{}
 	for _, in := range o.Intents {
@@ -48,7 +51,7 @@ func (x *index) rebuild(o store.Overview) {
 				byMAC[m] = append(byMAC[m], in.Server)
 			}
 		}
-		for _, u := range []string{in.UUID, swapped(in.UUID)} {
+		for _, u := range []string{in.UUID, netboot.SwapUUID(in.UUID)} {
 			if u != "" && !slices.Contains(byUUID[u], in.Server) {
 				byUUID[u] = append(byUUID[u], in.Server)
 			}
@@ -79,22 +82,27 @@ func (x *index) rebuild(o store.Overview) {
 			byToken[e.attempt.Token] = name
 		}
 	}
-	x.synced, x.segments, x.byMAC, x.byUUID, x.byToken, x.servers = o.Synced, segments, byMAC, byUUID, byToken, servers
+	x.synced, x.segments, x.services = o.Synced, segments, services
+	x.byMAC, x.byUUID, x.byToken, x.servers = byMAC, byUUID, byToken, servers
 }
 
-// swapped is a UUID with the first three groups in the other byte order: SMBIOS
-// stores them little-endian, and firmware sends them either way in option 97.
-func swapped(uuid string) string {
-	b := []byte(uuid)
-	if len(b) != 36 {
-		return ""
+// serviceOf is what a segment's DHCP server needs. Reservations that contradict each
+// other, which no hub sends, are none: nobody must get another's address.
+func serviceOf(in *protocol.ServiceIntent) (out netboot.Service) {
+	if in == nil {
+		return out
 	}
-	for _, g := range [][2]int{{0, 8}, {9, 13}, {14, 18}} {
-		for i, j := g[0], g[1]-2; i < j; i, j = i+2, j-2 {
-			b[i], b[i+1], b[j], b[j+1] = b[j], b[j+1], b[i], b[i+1]
+	out.Mode, out.Authoritative = in.Mode, in.Authoritative
+	var list []netboot.Reservation
+	for _, r := range in.Reservations {
+		a, err := netip.ParseAddr(r.Address)
+		if err != nil {
+			return out
 		}
+		list = append(list, netboot.Reservation{Address: a, MAC: r.MAC, UUID: r.UUID, Port: r.Port})
 	}
-	return string(b)
+	out.Reservations, _ = netboot.NewReservations(list)
+	return out
 }
 
 // hold takes over whether a hold lies on a server.
@@ -132,6 +140,13 @@ func (x *index) Segment(name string) (protocol.SegmentIntent, bool) {
 	return s, ok && x.synced
 }
 
+// Service implements netboot.Servicer.
+func (x *index) Service(segment string) netboot.Service {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.services[segment]
+}
+
 // Resolve implements netboot.Resolver: which server is it, then one decision.
 // A MAC address names a server; a UUID only where no MAC does. More than one
 // match is refused rather than guessed.
@@ -163,6 +178,21 @@ func (x *index) server(c protocol.BootClient) (string, bool) {
 		return "", false
 	}
 	return names[0], true
+}
+
+// tokenOf is the token of the open network boot of the one server with a MAC address.
+func (x *index) tokenOf(mac string) (token string, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	names := x.byMAC[mac]
+	if len(names) != 1 {
+		return "", false
+	}
+	a := x.servers[names[0]].attempt
+	if !a.Open() || !a.Network() {
+		return "", false
+	}
+	return a.Token, true
 }
 
 // token finds the server and attempt of a token.

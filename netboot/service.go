@@ -1,20 +1,11 @@
 package netboot
 
-// ServiceMode is what the DHCPv4 server of a segment does.
-type ServiceMode string
-
-// The modes. The zero value is ServiceFull.
-const (
-	ServiceFull         ServiceMode = "full"         // leases from the pool and boot data
-	ServiceReservations ServiceMode = "reservations" // leases for reserved machines only, and boot data
-	ServiceProxy        ServiceMode = "proxy"        // boot data beside another server's leases (PXE 2.1 section 2.2.4)
-	ServiceNone         ServiceMode = "none"         // silence
-)
+import "rackboot/protocol"
 
 // Service is what the DHCPv4 server of a segment needs beyond its SegmentIntent.
 // The zero value is a full server without reservations.
 type Service struct {
-	Mode ServiceMode
+	Mode protocol.ServiceMode // empty is full
 	// Reservations may be nil.
 	Reservations *Reservations
 	// Authoritative says that no other server leases addresses on the segment: a

@@ -83,6 +83,9 @@ const (
 	CondHoldBlocked         ConditionCode = "HoldBlocked"
 	CondHoldMalformed       ConditionCode = "HoldMalformed"
 	CondRestorePolicy       ConditionCode = "RestorePolicyNotSet"
+	CondForeignDHCP         ConditionCode = "ForeignDHCPServer"
+	CondBootLoop            ConditionCode = "BootLoop"
+	CondAddressConflict     ConditionCode = "AddressConflict"
 )
 
 // Conditions is the registry, in the order in which they are explained.
@@ -108,7 +111,7 @@ func Conditions() []Condition {
 		{CondPowerFailed, "Power action failed", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC refused or dropped the power action; the agent goes on trying. See the message."},
 		{CondOverrideNotStored, "Boot override not stored", SeverityError, nil, 0, "The BMC accepted the override and kept something else; the server was not powered on."},
 		{CondMethodMismatch, "Firmware booted by another method", SeverityError, nil, 0, "The override was not honoured. Check the boot order and that HTTP boot is enabled in the firmware settings."},
-		{CondUnsupportedBoot, "Boot method not served", SeverityError, nil, 0, "This release network-boots by UefiHttp only."},
+		{CondUnsupportedBoot, "Boot method not served", SeverityError, nil, 0, "This release network-boots by UefiHttp and Pxe, an image with a UKI."},
 		{CondGrantMissing, "No grant for the first boot", SeverityWarning, nil, 5 * time.Second, "The hub has not sent a grant for this claim; see the claim's conditions."},
 		{CondGrantInvalid, "Grant does not fit", SeverityError, nil, 0, "The grant's signature, server, image or claim differs from the configuration; nothing is booted. Check that hub and agent belong together."},
 		{CondGrantSpent, "Grant is used up", SeverityError, nil, 0, "The first boot was tried as often as the grant allows, or its boot file was fetched without an installed report. Delete the claim and create it again to allow another first boot."},
@@ -134,6 +137,9 @@ func Conditions() []Condition {
 		{CondHoldBlocked, "Hold waits for firmware work", SeverityError, nil, 0, "The server is not stopped while its firmware is changed; it is not proved off. Wait, end the mark with rackctl server firmware SERVER --done, or place a hold with --force-during-firmware."},
 		{CondHoldMalformed, "Hold cannot be read", SeverityError, nil, 0, "A hold came with a mode or an expiry that this agent does not know. It is enforced as a soft hold without an expiry. Release it and place it again."},
 		{CondRestorePolicy, "Power restore policy not set", SeverityWarning, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 30 * time.Second, "The BMC may power the held server on when mains power returns; it would be forced off again. See the message; where the BIOS has the setting, set it there."},
+		{CondForeignDHCP, "Another DHCP server on the segment", SeverityWarning, nil, 0, "Firmware may take its offer instead of ours and boot what it says, or wait for nothing. Take it off the segment, or set spec.service.mode of the Segment to proxy."},
+		{CondBootLoop, "Boot loop", SeverityWarning, nil, 0, "A machine asked for the same boot again and again, and is refused for a while. See what is on its console: most often the boot file does not fit its firmware."},
+		{CondAddressConflict, "Address used by somebody else", SeverityWarning, nil, 0, "A machine uses an address of the pool, or a reserved one, that it was not given. It is not offered for a while. Give that machine a reservation, or correct its configuration."},
 		{CondNoAgent, "Rack has no agent", SeverityWarning, nil, 0, "rackctl rack join-token RACK prints the command that joins one."},
 	}
 }

@@ -48,6 +48,9 @@ const (
 	EventAnswered        EventCode = "PowerOrderAnswered"
 	EventPowerSeen       EventCode = "PowerSeen"
 	EventRestorePolicy   EventCode = "RestorePolicySet"
+	EventForeignDHCP     EventCode = "ForeignDHCPServer"
+	EventBootLoop        EventCode = "BootLoop"
+	EventAddressConflict EventCode = "AddressConflict"
 )
 
 // EventCodes lists all event codes.
@@ -60,6 +63,7 @@ func EventCodes() []EventCode {
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
+		EventForeignDHCP, EventBootLoop, EventAddressConflict,
 	}
 }
 

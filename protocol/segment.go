@@ -27,8 +27,8 @@ type SegmentSpec struct {
 	// Routers and DNS are DHCP options 3 and 6.
 	Routers []string `json:"routers,omitempty"`
 	DNS     []string `json:"dns,omitempty"`
-	// BaseURL is scheme and authority of boot URLs; default http://<address>.
-	// Its host must be an IP literal: firmware may have no resolver.
+	// BaseURL is scheme and authority of boot URLs; default http://<address>. With
+	// https the agent's file must name an address for it, and certificates. Its host must be an IP literal: firmware may have no resolver.
 	BaseURL string `json:"baseURL,omitempty"`
 	// LeaseTime is DHCP option 51. Default 1 h.
 	LeaseTime Duration `json:"leaseTime,omitempty"`
@@ -36,6 +36,8 @@ type SegmentSpec struct {
 	Role SegmentRole `json:"role,omitempty"`
 	// BMCs says which BMCs to look for, on a segment of role bmc or both.
 	BMCs *SegmentBMCs `json:"bmcs,omitempty"`
+	// Service says how addresses are given. Without it from the pool, with boot data.
+	Service *SegmentService `json:"service,omitempty"`
 }
 
 // SegmentRole is who is on a segment.
@@ -80,6 +82,8 @@ type SegmentIntent struct {
 	Scan        []netip.Prefix `json:"scan,omitempty"`
 	// BMCMACs are of accepted BMCs whose address is that of their lease.
 	BMCMACs []string `json:"bmcMACs,omitempty"`
+	// Service is nil from hubs that know of none: full, without reservations.
+	Service *ServiceIntent `json:"service,omitempty"`
 }
 
 // BootsHosts and HasBMCs say who may be on a segment of the role. An empty role is
@@ -170,6 +174,7 @@ func (s *Segment) Intent() (SegmentIntent, FieldErrors) {
 	s.checkBaseURL(&f)
 	f.between("spec.leaseTime", s.Spec.LeaseTime, time.Minute, 30*24*time.Hour)
 	s.checkBMCs(&f, &in)
+	s.checkService(&f, &in)
 	return in, f
 }
 
@@ -181,7 +186,7 @@ func (s *Segment) checkBaseURL(f *FieldErrors) {
 		return
 	}
 	u, err := url.Parse(s.Spec.BaseURL)
-	if err != nil || u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
 		f.add("spec.baseURL", "%q is not scheme and authority such as http://10.7.0.1:8080", s.Spec.BaseURL)
 	} else if _, err := netip.ParseAddr(u.Hostname()); err != nil {
 		f.add("spec.baseURL", "host %q is not an IP literal; firmware may have no resolver", u.Hostname())

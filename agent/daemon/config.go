@@ -29,8 +29,11 @@ type Config struct {
 	SocketGroup string `yaml:"socketGroup"`
 
 	Segments []Segment `yaml:"segments"`
-	Images   Images    `yaml:"images"`
-	Link     Link      `yaml:"link"`
+	// BootCertificates is the folder that rackctl boot-cert makes; needed where a
+	// segment has https. Default boot-cert in DataDir.
+	BootCertificates string `yaml:"bootCertificates"`
+	Images           Images `yaml:"images"`
+	Link             Link   `yaml:"link"`
 }
 
 // Segment says where the agent listens for the segment of that name.
@@ -40,6 +43,10 @@ type Segment struct {
 	Interface string `yaml:"interface"`
 	DHCP      string `yaml:"dhcp"` // default 0.0.0.0:67
 	HTTP      string `yaml:"http"` // the address that firmware fetches from
+	// HTTPS is that of https boot URLs, and TFTP where PXE firmware loads from. Empty is
+	// none.
+	HTTPS string `yaml:"https"`
+	TFTP  string `yaml:"tftp"`
 }
 
 // Images says how the agent reaches registries and how much it keeps.
@@ -78,6 +85,9 @@ func (c *Config) check() error {
 	if s := c.LocalSocket().Path; len(s) > local.MaxPath {
 		return fmt.Errorf("socket: %s has %d bytes, and a socket's path at most %d; give a shorter one", s, len(s), local.MaxPath)
 	}
+	if c.BootCertificates == "" {
+		c.BootCertificates = c.path("boot-cert")
+	}
 	if c.Images.QuotaMiB == 0 {
 		c.Images.QuotaMiB = 20 << 10
 	}
@@ -112,7 +122,19 @@ func (c *Config) segments() ([]agent.LocalSegment, error) {
 		if s.Interface == "" && !dhcp.Addr().IsLoopback() {
 			return nil, fmt.Errorf("%s.interface is empty; DHCP must be bound to one interface", at)
 		}
-		out = append(out, agent.LocalSegment{Name: s.Name, Interface: s.Interface, DHCP: dhcp, HTTP: http})
+		local := agent.LocalSegment{Name: s.Name, Interface: s.Interface, DHCP: dhcp, HTTP: http}
+		for _, f := range []struct {
+			key, text string
+			at        *netip.AddrPort
+		}{{"https", s.HTTPS, &local.HTTPS}, {"tftp", s.TFTP, &local.TFTP}} {
+			if f.text == "" {
+				continue
+			}
+			if *f.at, err = netip.ParseAddrPort(f.text); err != nil {
+				return nil, fmt.Errorf("%s.%s: %q is not address:port", at, f.key, f.text)
+			}
+		}
+		out = append(out, local)
 	}
 	return out, nil
 }

@@ -15,6 +15,7 @@ import (
 	"rackboot/agent/store"
 	"rackboot/bmc/redfish"
 	"rackboot/metrics"
+	"rackboot/netboot/bootcert"
 	"rackboot/protocol/wire"
 	"rackboot/state/badger"
 	"rackboot/state/blob"
@@ -59,8 +60,12 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, blobs.Close()) }()
-	a, err := build(c, id, o.Version, log, reg, db, blobs)
+	var a *agent.Agent
+	certificates, err := c.certificates(func() []string { return a.BootHosts() }, log, reg)
 	if err != nil {
+		return err
+	}
+	if a, err = build(c, id, o.Version, log, reg, db, blobs, certificates); err != nil {
 		return err
 	}
 	l, err := c.Link.dial(id, a, o.MaxBackoff, log, reg)
@@ -73,6 +78,9 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 			return err
 		}
 	}
+	if certificates != nil {
+		group.Go(func() error { return certificates.Run(ctx) })
+	}
 	group.Go(func() error {
 		return a.Run(ctx, func() {
 			group.Go(func() error { return l.Run(ctx) })
@@ -82,7 +90,7 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	return group.Wait()
 }
 
-func build(c Config, id identity, version string, log *slog.Logger, reg metrics.Registry, db *badger.Store, blobs *blob.Store) (*agent.Agent, error) {
+func build(c Config, id identity, version string, log *slog.Logger, reg metrics.Registry, db *badger.Store, blobs *blob.Store, certificates *bootcert.Store) (*agent.Agent, error) {
 	segments, err := c.segments()
 	if err != nil {
 		return nil, err
@@ -96,10 +104,14 @@ func build(c Config, id identity, version string, log *slog.Logger, reg metrics.
 	if err != nil {
 		return nil, err
 	}
-	return agent.New(agent.Config{
+	cfg := agent.Config{
 		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Version: version, DB: db, Blobs: blobs,
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{id.Answer.HubKey},
 		Credentials: credentials{c.CredentialsDir}, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options}, Segments: segments, Socket: c.LocalSocket(),
 		Clock: time.Now, Random: rand.Reader, Logger: log, Registerer: reg,
-	})
+	}
+	if certificates != nil {
+		cfg.Certificates = certificates
+	}
+	return agent.New(cfg)
 }

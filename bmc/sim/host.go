@@ -92,6 +92,13 @@ func (h *Host) Override() protocol.Override {
 	return o
 }
 
+// RestorePolicy is what the host does when mains power returns.
+func (h *Host) RestorePolicy() RestorePolicy {
+	h.bmc.mu.Lock()
+	defer h.bmc.mu.Unlock()
+	return h.restorePolicy()
+}
+
 // NextBoot implements Board.
 func (h *Host) NextBoot() protocol.BootTarget {
 	h.bmc.mu.Lock()

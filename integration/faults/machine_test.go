@@ -200,6 +200,18 @@ func (d *driver) unheard() error {
 	return d.gone()
 }
 
+var _ bmc.RestorePolicer = (*driver)(nil)
+
+// RestorePolicy implements bmc.RestorePolicer.
+func (d *driver) RestorePolicy(context.Context) (protocol.RestorePolicy, error) {
+	if err := d.unheard(); err != nil {
+		return "", err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.policy, nil
+}
+
 // SetRestorePolicy implements bmc.RestorePolicer.
 func (d *driver) SetRestorePolicy(_ context.Context, want protocol.RestorePolicy) (protocol.RestorePolicy, error) {
 	if err := d.unheard(); err != nil {

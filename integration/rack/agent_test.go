@@ -34,7 +34,8 @@ type setup struct {
 	Key            ed25519.PrivateKey
 	Hub            ed25519.PublicKey
 	DHCP, HTTP     netip.AddrPort
-	Socket         string // of the agent's own API; empty is none
+	TFTP           netip.AddrPort // none if zero
+	Socket         string         // of the agent's own API; empty is none
 	Quota, MinFree int64
 
 	credentials *credentials
@@ -74,7 +75,7 @@ func startAgent(s setup) (*process, error) {
 	a, err := agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
 		HubKeys: []ed25519.PublicKey{s.Hub}, Credentials: s.credentials, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs},
-		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP}}, Socket: local.Socket{Path: s.Socket},
+		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP, TFTP: s.TFTP}}, Socket: local.Socket{Path: s.Socket},
 		Clock: time.Now, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash,
 	})
 	if err != nil {

@@ -42,6 +42,7 @@ type bench struct {
 	image   protocol.Image
 	dhcp    netip.AddrPort
 	http    netip.AddrPort
+	tftp    netip.AddrPort
 	socket  string // of the agent's own API; empty is none
 	dir     string
 	ip      string // of this test; ports of tests that run beside it are theirs
@@ -94,15 +95,15 @@ func newBenchIn(t *testing.T, dir string, servers int, personality bmcsim.Person
 	b.link = newHub(b.hub, wire.NewVerifier(wire.NewSigner(b.key).Public()))
 	b.creds.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil)
 	b.reg = startRegistry(t)
-	addrs, err := sim.FreeAddresses(b.ip, 2)
+	addrs, err := sim.FreeAddresses(b.ip, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.dhcp, b.http = addrs[0], addrs[1]
+	b.dhcp, b.http, b.tftp = addrs[0], addrs[1], addrs[2]
 	for i := range servers {
 		s, err := sim.StartServer(sim.ServerConfig{
 			Name: fmt.Sprintf("server-%d", i+1), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i+1), Username: "admin", Password: "secret",
-			Personality: personality, DHCP: net.UDPAddrFromAddrPort(b.dhcp), Speed: 100,
+			Personality: personality, DHCP: net.UDPAddrFromAddrPort(b.dhcp), TFTP: b.tftp, Speed: 100,
 			Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: b.log,
 		})
 		if err != nil {
@@ -163,7 +164,7 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 		b.scraped = prometheus.NewRegistry()
 	}
 	p, err := startAgent(setup{
-		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Socket: b.socket, Quota: b.quota, MinFree: b.minFree,
+		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, Socket: b.socket, Quota: b.quota, MinFree: b.minFree,
 		credentials: b.creds, calls: b.calls, found: b.found, metrics: b.scraped, crash: crash, log: b.log,
 	})
 	if err != nil {

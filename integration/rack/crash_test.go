@@ -208,7 +208,7 @@ func newCrashBench(t *testing.T, flow func(*crashBench)) (*crashBench, string) {
 	b.socket = socketPath(t)
 	flow(b)
 	raw, err := json.Marshal(script{
-		Setup:  setup{Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Socket: b.socket},
+		Setup:  setup{Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, Socket: b.socket},
 		HubKey: b.hubKey, Stages: b.stages,
 	})
 	if err != nil {

@@ -212,7 +212,7 @@ func TestLocalSocketTaken(t *testing.T) {
 	}
 	defer l.Close()
 	p, err := startAgent(setup{
-		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, Socket: b.socket,
+		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, Socket: b.socket,
 		credentials: b.creds, calls: b.calls, log: b.log,
 	})
 	if protocol.CodeOf(err) != protocol.CodeConflict {

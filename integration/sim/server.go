@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"rackboot/bmc/sim"
@@ -21,6 +22,8 @@ type ServerConfig struct {
 	// it broadcasts on Interface.
 	DHCP      *net.UDPAddr
 	Interface string
+	// TFTP is where PXE firmware loads from on loopback.
+	TFTP netip.AddrPort
 	// Speed divides the firmware's DHCP times; 1 is as EDK2.
 	Speed float64
 	// Post, Install and Shutdown are how long POST, the installer and the

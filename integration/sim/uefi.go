@@ -45,7 +45,7 @@ type uefi struct {
 }
 
 func (u *uefi) client() *firmware.Client {
-	return &firmware.Client{MAC: u.mac, Server: u.config.DHCP, Interface: u.config.Interface, Speed: u.config.Speed}
+	return &firmware.Client{MAC: u.mac, Server: u.config.DHCP, TFTP: u.config.TFTP, Interface: u.config.Interface, Speed: u.config.Speed}
 }
 
 // Boot implements sim.Firmware.
@@ -57,8 +57,12 @@ func (u *uefi) Boot(ctx context.Context, guest *sim.Guest, target protocol.BootT
 		guest.Running()
 		<-ctx.Done()
 		return nil
-	case protocol.TargetUefiHTTP:
-		res, err := u.client().HTTPBoot(ctx)
+	default:
+		load := u.client().PXEBoot
+		if target == protocol.TargetUefiHTTP {
+			load = u.client().HTTPBoot
+		}
+		res, err := load(ctx)
 		if err != nil {
 			u.boots.add(&u.boots.refused)
 			u.log.Info("no boot from the network", "err", err)
@@ -67,8 +71,6 @@ func (u *uefi) Boot(ctx context.Context, guest *sim.Guest, target protocol.BootT
 		u.boots.add(&u.boots.network)
 		u.log.Info("booted from the network", "sha256", res.SHA256, "size", res.Size)
 		return u.install(ctx, guest, res.SHA256)
-	default:
-		return u.client().PXEBoot(ctx)
 	}
 }
 

@@ -93,8 +93,9 @@ func (s *site) agentConfig(name, dhcp, http string) agentdaemon.Config {
 	}
 	return agentdaemon.Config{
 		DataDir: filepath.Join(s.dir, name), CredentialsDir: credentials,
-		Segments: []agentdaemon.Segment{{Name: "boot", DHCP: dhcp, HTTP: http}},
-		Images:   agentdaemon.Images{QuotaMiB: 64},
+		Segments:         []agentdaemon.Segment{{Name: "boot", DHCP: dhcp, HTTP: http}},
+		Images:           agentdaemon.Images{QuotaMiB: 64},
+		BootCertificates: filepath.Join(s.dir, "boot-cert"),
 	}
 }
 

@@ -2,12 +2,14 @@ package site
 
 import (
 	"context"
+	"net/netip"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,6 +17,8 @@ import (
 
 	agentdaemon "rackboot/agent/daemon"
 	hubdaemon "rackboot/hub/daemon"
+	"rackboot/integration/sim"
+	"rackboot/netboot/bootcert"
 )
 
 // recorder is a registry that knows the names of what was registered: a vector
@@ -80,6 +84,14 @@ func TestMetrics(t *testing.T) {
 	s.untilReady()
 	s.apply(s.manifests()...)
 	c := s.firstAgent()
+	addrs, err := sim.FreeAddresses("127.0.0.1", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Segments[0].TFTP, c.Segments[0].HTTPS = addrs[0].String(), addrs[1].String()
+	if _, err := bootcert.Folder(c.BootCertificates).Make(bootcert.Names{Addrs: []netip.Addr{addrs[1].Addr()}}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
 	s.join(c)
 	s.run("agent", func(ctx context.Context, ready func()) error {
 		return agentdaemon.Run(ctx, c, agentdaemon.Options{Version: "test", Logger: s.log, Registry: agent, Ready: ready})

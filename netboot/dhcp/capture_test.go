@@ -9,7 +9,6 @@ import (
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
-	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
@@ -85,15 +84,15 @@ func TestCapturedBoot(t *testing.T) {
 	for _, row := range []struct {
 		file string
 		port uint16
-		mode netboot.ServiceMode
+		mode protocol.ServiceMode
 		want map[protocol.ClientClass]int // answers that boot, by class
 	}{
-		{"cap-plain.pcapng", portServer, netboot.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 3}},
-		{"cap-plain.pcapng", portServer, netboot.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 1, protocol.ClassIPXE: 2}},
-		{"cap-opt60with43.pcapng", portServer, netboot.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 2}},
-		{"cap-h404.pcapng", portServer, netboot.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassHTTPClient: 1}},
-		{"cap-opt60no43.pcapng", portBoot, netboot.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
-		{"cap-opt60no43.pcapng", portBoot, netboot.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
+		{"cap-plain.pcapng", portServer, protocol.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 3}},
+		{"cap-plain.pcapng", portServer, protocol.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 1, protocol.ClassIPXE: 2}},
+		{"cap-opt60with43.pcapng", portServer, protocol.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 2}},
+		{"cap-h404.pcapng", portServer, protocol.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassHTTPClient: 1}},
+		{"cap-opt60no43.pcapng", portBoot, protocol.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
+		{"cap-opt60no43.pcapng", portBoot, protocol.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
 	} {
 		t.Run(row.file+" "+string(row.mode), func(t *testing.T) {
 			w := newWorld(t, protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "s1", Token: "t", File: "f.efi"})

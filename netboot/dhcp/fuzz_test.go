@@ -55,7 +55,7 @@ func FuzzHandle(f *testing.F) {
 	}
 	actions := protocol.AnswerActions()
 	roles := []protocol.SegmentRole{protocol.SegmentBoot, protocol.SegmentBMC, protocol.SegmentBoth}
-	modes := []netboot.ServiceMode{netboot.ServiceFull, netboot.ServiceReservations, netboot.ServiceProxy, netboot.ServiceNone}
+	modes := []protocol.ServiceMode{protocol.ServiceFull, protocol.ServiceReservations, protocol.ServiceProxy, protocol.ServiceNone}
 	reserved := reserve(f, netboot.Reservation{Address: addr("10.99.0.10"), MAC: mac1}, netboot.Reservation{Address: addr("10.99.0.11"), Port: "p7"})
 	f.Fuzz(func(t *testing.T, raw []byte, how uint8) {
 		w := newWorld(t, protocol.BootAnswer{Action: actions[int(how)%len(actions)], Token: "t", File: "f.efi"})
@@ -86,10 +86,10 @@ func FuzzHandle(f *testing.F) {
 			if a.IsValid() && !usable(w.resolver.seg, a) && a != addr("10.99.0.10") && a != addr("10.99.0.11") {
 				t.Fatalf("granted %s", a)
 			}
-			if a.IsValid() && (mode == netboot.ServiceProxy || mode == netboot.ServiceNone) || mode == netboot.ServiceNone {
+			if a.IsValid() && (mode == protocol.ServiceProxy || mode == protocol.ServiceNone) || mode == protocol.ServiceNone {
 				t.Fatalf("answered in mode %s: %s", mode, reply)
 			}
-			if mode == netboot.ServiceProxy && reply.MessageType() == dhcpv4.MessageTypeNak {
+			if mode == protocol.ServiceProxy && reply.MessageType() == dhcpv4.MessageTypeNak {
 				t.Fatal("a proxy refuses an address")
 			}
 			if relay := request.Options.Get(dhcpv4.OptionRelayAgentInformation); !request.GatewayIPAddr.IsUnspecified() && !bytes.Equal(relay, reply.Options.Get(dhcpv4.OptionRelayAgentInformation)) {

@@ -51,10 +51,10 @@ func (s *Server) answer(ctx context.Context, r *request) (*dhcpv4.DHCPv4, string
 	}
 	svc := s.service()
 	switch svc.Mode {
-	case "", netboot.ServiceFull, netboot.ServiceReservations:
-	case netboot.ServiceProxy:
+	case "", protocol.ServiceFull, protocol.ServiceReservations:
+	case protocol.ServiceProxy:
 		return s.proxy(r, seg)
-	case netboot.ServiceNone:
+	case protocol.ServiceNone:
 		return nil, resultSilence
 	default:
 		s.log.Error("segment has a service mode that this agent does not know", "mode", svc.Mode)

@@ -44,7 +44,7 @@ func (s *Server) discover(ctx context.Context, r *request, seg protocol.SegmentI
 		return nil, result
 	}
 	p := newReply(r, seg, dhcpv4.MessageTypeOffer)
-	network(p, seg, isBMCs(seg, a))
+	network(p, seg, a)
 	lease(p, addr, sc.leaseTime())
 	return s.made(p, r, seg, a, resultOffer)
 }

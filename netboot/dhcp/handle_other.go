@@ -71,6 +71,6 @@ func (s *Server) inform(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4,
 	}
 	p := newReply(r, seg, dhcpv4.MessageTypeAck)
 	p.ClientIPAddr = r.ClientIPAddr
-	network(p, seg, isBMCs(seg, a))
+	network(p, seg, a)
 	return s.made(p, r, seg, a, resultAck)
 }

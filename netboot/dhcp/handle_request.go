@@ -91,7 +91,7 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 	if r.ciaddr.IsValid() {
 		p.ClientIPAddr = r.ClientIPAddr
 	}
-	network(p, sc.seg, isBMCs(sc.seg, a))
+	network(p, sc.seg, a)
 	lease(p, addr, d)
 	return s.made(p, r, sc.seg, a, resultAck)
 }

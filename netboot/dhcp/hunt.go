@@ -10,7 +10,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/iana"
 
-	"rackboot/netboot"
+	"rackboot/protocol"
 )
 
 const (
@@ -55,9 +55,9 @@ func (s *Server) hunt(ctx context.Context) {
 // alone says whether another DHCP server would be one too many.
 func (s *Server) alone() bool {
 	switch s.service().Mode {
-	case "", netboot.ServiceFull, netboot.ServiceReservations:
+	case "", protocol.ServiceFull, protocol.ServiceReservations:
 		return true
-	case netboot.ServiceProxy, netboot.ServiceNone:
+	case protocol.ServiceProxy, protocol.ServiceNone:
 	}
 	return false
 }

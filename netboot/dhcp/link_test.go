@@ -439,7 +439,7 @@ func TestHunt(t *testing.T) {
 		}
 		time.Sleep(2 * huntEvery)
 		w.resolver.mu.Lock()
-		w.resolver.svc.Mode = netboot.ServiceProxy // the other server is expected
+		w.resolver.svc.Mode = protocol.ServiceProxy // the other server is expected
 		w.resolver.mu.Unlock()
 		time.Sleep(2 * huntEvery)
 		cancel()

@@ -73,8 +73,12 @@ func nak(r *request, seg protocol.SegmentIntent, why string) *dhcpv4.DHCPv4 {
 
 // network adds mask, routers and DNS. For hosts, option 6 is always there: a UEFI
 // HTTP client with a URL of its own prefers any offer that has it. A BMC would
-// wait for names that nobody resolves.
-func network(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, bmc bool) {
+// wait for names that nobody resolves. An operating system gets the service's extras.
+func network(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer) {
+	bmc := isBMCs(seg, a)
+	if !bmc && a.Action == protocol.AnswerLease {
+		extras(p, seg)
+	}
 	p.Options[dhcpv4.OptionSubnetMask.Code()] = net.CIDRMask(seg.Prefix.Bits(), 32)
 	if len(seg.Routers) > 0 {
 		p.Options[dhcpv4.OptionRouter.Code()] = addrBytes(seg.Routers)

@@ -140,7 +140,7 @@ func TestProxy(t *testing.T) {
 	const localMenu = 29 // bytes of the menu
 	for _, row := range []struct {
 		name   string
-		mode   netboot.ServiceMode
+		mode   protocol.ServiceMode
 		boot   bool // came to port 4011
 		answer protocol.BootAnswer
 		packet *dhcpv4.DHCPv4
@@ -150,25 +150,25 @@ func TestProxy(t *testing.T) {
 		menu   int // bytes of option 43
 		to     string
 	}{
-		{"PXE", netboot.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), flagged), dhcpv4.MessageTypeOffer, "PXEClient", "b/tok3n/boot.efi", 4, "255.255.255.255:68"},
-		{"PXE, broadcast bit clear: no address to send a frame to", netboot.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), dhcpv4.MessageTypeOffer, "PXEClient", "b/tok3n/boot.efi", 4, "255.255.255.255:68"},
-		{"HTTP", netboot.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, http)), dhcpv4.MessageTypeOffer, "HTTPClient", "http://10.99.0.1:8080/b/tok3n/boot.efi", 0, "255.255.255.255:68"},
-		{"iPXE", netboot.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), withText(77, "iPXE")), dhcpv4.MessageTypeOffer, "PXEClient", "http://10.99.0.1:8080/b/tok3n/boot.efi", 4, "255.255.255.255:68"},
-		{"PXE refused", netboot.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), dhcpv4.MessageTypeOffer, "PXEClient", "", localMenu, "255.255.255.255:68"},
-		{"HTTP refused", netboot.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, http)), dhcpv4.MessageTypeOffer, "HTTPClient", "http://10.99.0.1:8080/b/refused/refused.efi", 0, "255.255.255.255:68"},
-		{"iPXE refused: it has the other server's answer", netboot.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), withText(77, "iPXE")), 0, "", "", 0, ""},
-		{"an operating system", netboot.ServiceProxy, false, lease1(), client(dhcpv4.MessageTypeDiscover, mac1), 0, "", "", 0, ""},
-		{"a machine that is not ours", netboot.ServiceProxy, false, protocol.BootAnswer{Action: protocol.AnswerSilence}, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
-		{"REQUEST at port 67", netboot.ServiceProxy, false, boot, client(asking, mac1, withText(60, pxe), withIP(54, ours), withIP(50, "10.99.0.60")), 0, "", "", 0, ""},
-		{"INIT-REBOOT on the wrong network: never authoritative", netboot.ServiceProxy, false, boot, client(asking, mac1, withIP(50, "192.168.1.5")), 0, "", "", 0, ""},
-		{"INFORM", netboot.ServiceProxy, false, boot, client(dhcpv4.MessageTypeInform, mac1, ciaddr("10.99.0.60")), 0, "", "", 0, ""},
-		{"REQUEST at 4011 (section 1.4, Binl)", netboot.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
-		{"REQUEST at 4011 without ciaddr", netboot.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe)), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.7:4242"},
-		{"REQUEST at 4011, beside full DHCP (quirk 1)", netboot.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
-		{"REQUEST at 4011, refused", netboot.ServiceFull, true, refuse, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "", localMenu, "10.99.0.60:4242"},
-		{"REQUEST at 4011 for an address elsewhere: forged", netboot.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("192.0.2.9")), 0, "", "", 0, ""},
-		{"DISCOVER at 4011", netboot.ServiceProxy, true, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
-		{"relayed to 4011", netboot.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), giaddr("10.99.0.3")), 0, "", "", 0, ""},
+		{"PXE", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), flagged), dhcpv4.MessageTypeOffer, "PXEClient", "b/tok3n/boot.efi", 4, "255.255.255.255:68"},
+		{"PXE, broadcast bit clear: no address to send a frame to", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), dhcpv4.MessageTypeOffer, "PXEClient", "b/tok3n/boot.efi", 4, "255.255.255.255:68"},
+		{"HTTP", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, http)), dhcpv4.MessageTypeOffer, "HTTPClient", "http://10.99.0.1:8080/b/tok3n/boot.efi", 0, "255.255.255.255:68"},
+		{"iPXE", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), withText(77, "iPXE")), dhcpv4.MessageTypeOffer, "PXEClient", "http://10.99.0.1:8080/b/tok3n/boot.efi", 4, "255.255.255.255:68"},
+		{"PXE refused", protocol.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), dhcpv4.MessageTypeOffer, "PXEClient", "", localMenu, "255.255.255.255:68"},
+		{"HTTP refused", protocol.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, http)), dhcpv4.MessageTypeOffer, "HTTPClient", "http://10.99.0.1:8080/b/refused/refused.efi", 0, "255.255.255.255:68"},
+		{"iPXE refused: it has the other server's answer", protocol.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), withText(77, "iPXE")), 0, "", "", 0, ""},
+		{"an operating system", protocol.ServiceProxy, false, lease1(), client(dhcpv4.MessageTypeDiscover, mac1), 0, "", "", 0, ""},
+		{"a machine that is not ours", protocol.ServiceProxy, false, protocol.BootAnswer{Action: protocol.AnswerSilence}, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
+		{"REQUEST at port 67", protocol.ServiceProxy, false, boot, client(asking, mac1, withText(60, pxe), withIP(54, ours), withIP(50, "10.99.0.60")), 0, "", "", 0, ""},
+		{"INIT-REBOOT on the wrong network: never authoritative", protocol.ServiceProxy, false, boot, client(asking, mac1, withIP(50, "192.168.1.5")), 0, "", "", 0, ""},
+		{"INFORM", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeInform, mac1, ciaddr("10.99.0.60")), 0, "", "", 0, ""},
+		{"REQUEST at 4011 (section 1.4, Binl)", protocol.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
+		{"REQUEST at 4011 without ciaddr", protocol.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe)), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.7:4242"},
+		{"REQUEST at 4011, beside full DHCP (quirk 1)", protocol.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
+		{"REQUEST at 4011, refused", protocol.ServiceFull, true, refuse, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "", localMenu, "10.99.0.60:4242"},
+		{"REQUEST at 4011 for an address elsewhere: forged", protocol.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("192.0.2.9")), 0, "", "", 0, ""},
+		{"DISCOVER at 4011", protocol.ServiceProxy, true, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
+		{"relayed to 4011", protocol.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), giaddr("10.99.0.3")), 0, "", "", 0, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t, row.answer)

@@ -22,7 +22,7 @@ func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a pro
 	sc := scope{
 		seg:      seg,
 		reserved: svc.Reservations,
-		only:     svc.Mode == netboot.ServiceReservations,
+		only:     svc.Mode == protocol.ServiceReservations,
 		guest:    a.Server == "" && !bmc,
 	}
 	if res, ok := svc.Reservations.Of(r.client(seg.Name, netip.Addr{})); ok {

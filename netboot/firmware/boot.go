@@ -40,18 +40,31 @@ func (c *Client) HTTPBoot(ctx context.Context) (Result, error) {
 	return r, nil
 }
 
-// PXEBoot asks as a PXE client. It never succeeds: ErrLocalBoot (denied) is a
-// quick refusal, ErrNoOffer (timeout) the absence of any boot data, and
-// unsupported an offer with a boot file, since this client has no TFTP.
-func (c *Client) PXEBoot(ctx context.Context) error {
-	won, ack, err := c.exchange(ctx, prefixPXE, ArchX64)
+// PXEBoot boots as UEFI PXE does, by TFTP. The file is the ACK's. Errors wrap
+// ErrLocalBoot (denied), which is a quick refusal, ErrNoOffer (timeout), the absence
+// of any boot data, ErrNak (conflict), ErrRefused (not_found) or ErrProtocol; else
+// they are unavailable, timeout or ctx's.
+func (c *Client) PXEBoot(ctx context.Context) (Result, error) {
+	start := time.Now()
+	_, ack, err := c.exchange(ctx, prefixPXE, ArchX64)
 	if err != nil {
-		return err
+		return Result{}, err
 	}
 	if offersLocalBoot(ack) { // PXE reads the ACK, not the OFFER
-		return protocol.Errorf(protocol.CodeDenied, "firmware", "%w", ErrLocalBoot)
+		return Result{}, protocol.Errorf(protocol.CodeDenied, "firmware", "%w", ErrLocalBoot)
 	}
-	return protocol.Errorf(protocol.CodeUnsupported, "firmware", "offer has boot file %q, and this client has no TFTP", won.uri)
+	server := c.TFTP
+	if !server.IsValid() {
+		server = netip.AddrPortFrom(bootServer(ack), tftpPort)
+	}
+	r, err := c.transfer(ctx, server, bootfile(ack))
+	if err != nil {
+		return Result{}, err
+	}
+	r.Address = addr4(ack.YourIPAddr)
+	r.Server = addr4(ack.Options.Get(dhcpv4.OptionServerIdentifier))
+	r.Duration = time.Since(start)
+	return r, nil
 }
 
 // Plain gets a lease as an operating system does, from the first offer. Errors are

@@ -51,6 +51,10 @@ type Client struct {
 	// Interface is where to broadcast.
 	Interface string
 
+	// TFTP is where PXE loads from instead of the server that the ACK names, for tests
+	// without the right to port 69.
+	TFTP netip.AddrPort
+
 	// Speed divides the times of the DHCP tries; 1 if zero.
 	Speed float64
 	// HTTPTimeout is the longest wait for a header or a read; 5 s if zero.

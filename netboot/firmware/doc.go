@@ -6,7 +6,7 @@
 // # Flows
 //
 //   - [Client.HTTPBoot]: DHCP as an HTTP boot client, then HEAD and GET.
-//   - [Client.PXEBoot]: DHCP as a PXE client; recognises a refusal. No TFTP.
+//   - [Client.PXEBoot]: DHCP as a PXE client, then the file by TFTP as EDK2 asks for it.
 //   - [Client.Plain]: DHCP as an operating system does it.
 //   - [Report]: what an installer sends to the URL that it got.
 //
@@ -20,6 +20,6 @@
 // # Time
 //
 // EDK2 collects offers until the timer of the try ends (4, 8, 16 and 32 s), never
-// shorter. Speed divides those times. HTTP timeouts are not scaled, they are
+// shorter. Speed divides those times, and the 4 s of TFTP. HTTP timeouts are not scaled, they are
 // bounds and not waits.
 package firmware

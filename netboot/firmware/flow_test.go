@@ -1,17 +1,18 @@
 package firmware_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"rackboot/netboot"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
 )
@@ -48,12 +49,8 @@ func TestRefusals(t *testing.T) {
 		_, err := c.HTTPBoot(ctx)
 		return err
 	}
-	pxe := func(c *firmware.Client, ctx context.Context) error { return c.PXEBoot(ctx) }
-	pxeServed := func(c *firmware.Client, ctx context.Context) error {
-		err := c.PXEBoot(ctx)
-		if protocol.CodeOf(err) == protocol.CodeUnsupported && strings.Contains(err.Error(), netboot.TFTPPath(token, bootName)) {
-			return nil // it would load the file now, and has no TFTP
-		}
+	pxe := func(c *firmware.Client, ctx context.Context) error {
+		_, err := c.PXEBoot(ctx)
 		return err
 	}
 	plain := func(c *firmware.Client, ctx context.Context) error {
@@ -71,7 +68,7 @@ func TestRefusals(t *testing.T) {
 		{"HTTP boot, plain lease: all tries (60 s)", protocol.AnswerLease, http, firmware.ErrNoOffer, 15},
 		{"HTTP boot, silence: all tries (60 s)", protocol.AnswerSilence, http, firmware.ErrNoOffer, 15},
 		{"PXE refused: menu, one try", protocol.AnswerRefuse, pxe, firmware.ErrLocalBoot, 1},
-		{"PXE boot, one try", protocol.AnswerBoot, pxeServed, nil, 1},
+		{"PXE boot, one try", protocol.AnswerBoot, pxe, nil, 1},
 		{"PXE, plain lease: all tries (60 s)", protocol.AnswerLease, pxe, firmware.ErrNoOffer, 15},
 		{"system of a refused machine gets its lease", protocol.AnswerRefuse, plain, nil, 0},
 		{"system of an unknown machine: silence", protocol.AnswerSilence, plain, firmware.ErrNoOffer, 15},
@@ -87,6 +84,37 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("took %s, EDK2 takes %d × %s", took, row.tries, one)
 			}
 		})
+	}
+}
+
+// TestPXEBoot: the file comes by TFTP, whole, over more than one window, and its last
+// block is told.
+func TestPXEBoot(t *testing.T) {
+	for _, size := range []int{0, 1, 1467, 1468, 1469, 8 * 1468, 1_000_003} {
+		r := newRack(t, protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "s1", Token: token, File: bootName})
+		want := bytes.Repeat([]byte("MZ unified kernel image "), size/24+1)[:size]
+		if err := os.WriteFile(filepath.Join(r.dir, bootName), want, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.machine().PXEBoot(t.Context())
+		if err != nil {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		if sum := sha256.Sum256(want); got.Size != int64(size) || got.SHA256 != hex.EncodeToString(sum[:]) || got.Server.String() != "10.99.0.1" {
+			t.Errorf("%d bytes: loaded %+v", size, got)
+		}
+		<-r.fetched // the probe for the size is none
+		if kinds := r.kinds(); !slices.Equal(kinds, []protocol.EvidenceKind{protocol.EvidenceDHCP, protocol.EvidenceFetched}) {
+			t.Errorf("%d bytes: evidence %v", size, kinds)
+		}
+	}
+}
+
+// TestPXERefused: a name that is not there ends the boot at once.
+func TestPXERefused(t *testing.T) {
+	r := newRack(t, protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "s1", Token: "other", File: bootName})
+	if _, err := r.machine().PXEBoot(t.Context()); !errors.Is(err, firmware.ErrRefused) {
+		t.Errorf("got %v", err)
 	}
 }
 

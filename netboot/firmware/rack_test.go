@@ -16,6 +16,7 @@ import (
 	"rackboot/netboot/dhcp"
 	"rackboot/netboot/firmware"
 	"rackboot/netboot/httpboot"
+	"rackboot/netboot/tftp"
 	"rackboot/protocol"
 )
 
@@ -28,6 +29,7 @@ const speed = 100
 type rack struct {
 	t        *testing.T
 	dhcp     *net.UDPAddr
+	tftp     netip.AddrPort
 	base     string
 	mu       sync.Mutex
 	answer   protocol.BootAnswer
@@ -54,9 +56,14 @@ func newRack(t *testing.T, answer protocol.BootAnswer) *rack {
 		t.Fatal(err)
 	}
 	r.dhcp = server.Addr().(*net.UDPAddr)
+	loader, err := tftp.New(tftp.Config{Segment: "rack1", Listen: netip.MustParseAddrPort("127.0.0.1:0"), Files: r, Evidence: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.tftp = loader.Addr().(*net.UDPAddr).AddrPort()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	for _, run := range []func(context.Context) error{files.Run, server.Run} {
+	for _, run := range []func(context.Context) error{files.Run, server.Run, loader.Run} {
 		running.Go(func() {
 			if err := run(ctx); err != nil {
 				t.Errorf("Run: %v", err)
@@ -73,7 +80,7 @@ func newRack(t *testing.T, answer protocol.BootAnswer) *rack {
 
 // machine is a client of the rack.
 func (r *rack) machine() *firmware.Client {
-	return &firmware.Client{MAC: net.HardwareAddr{0x52, 0x54, 0, 1, 2, 3}, UUID: [16]byte{1}, Server: r.dhcp, Speed: speed}
+	return &firmware.Client{MAC: net.HardwareAddr{0x52, 0x54, 0, 1, 2, 3}, UUID: [16]byte{1}, Server: r.dhcp, TFTP: r.tftp, Speed: speed}
 }
 
 func (r *rack) Segment(string) (protocol.SegmentIntent, bool) {
@@ -127,6 +134,10 @@ func (r *rack) Open(tok, name string) (*netboot.File, error) {
 		return nil, err
 	}
 	return &netboot.File{ReadSeekCloser: f, Size: st.Size(), ContentType: r.fileType, ETag: `"1"`, ModTime: st.ModTime()}, nil
+}
+
+func (r *rack) OpenFor(_ netip.Addr, name string) (*netboot.File, error) {
+	return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no file %s", name)
 }
 
 func (r *rack) write(name string) {

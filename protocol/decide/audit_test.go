@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,8 +41,7 @@ func TestPowerEvents(t *testing.T) {
 	var told []string
 	note := func(p Plan) {
 		for _, e := range p.Happened {
-			switch e.Code {
-			case protocol.EventOrdered, protocol.EventAnswered, protocol.EventPowerSeen:
+			if slices.Contains([]protocol.EventCode{protocol.EventOrdered, protocol.EventAnswered, protocol.EventPowerSeen}, e.Code) {
 				told = append(told, e.Message)
 			}
 		}

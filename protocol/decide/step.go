@@ -155,6 +155,9 @@ func (p *step) pursue() {
 		p.stop(mode, timeout)
 		p.fence()
 		p.confirm()
+		if releasing {
+			p.released()
+		}
 	case GoalStop:
 		mode := protocol.StopSoft
 		if asked != askedNothing {

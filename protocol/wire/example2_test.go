@@ -99,6 +99,11 @@ func rackDoc2(shard, servers int) *protocol.RackDoc {
 	seg.Role, seg.BMCPrefixes, seg.BMCMACs = protocol.SegmentBoth, []string{"3c:ec:ef"}, []string{"3c:ec:ef:00:00:01"}
 	seg.Scan = []netip.Prefix{netip.MustParsePrefix("10.7.0.128/26")}
 	self := doc.Rack.Segments[0].Address
+	seg.Service = &protocol.ServiceIntent{
+		Mode: protocol.ServiceReservations, Authoritative: true, Domain: "rack.example", Search: []string{"rack.example"}, NTP: []netip.Addr{self},
+		Reservations: []protocol.Reservation{{Address: "10.7.0.9", MAC: "52:54:00:00:00:09", UUID: "4c4c4544-0031-3510-8031-b4c04f435331", Port: "leaf-1/7"}},
+		Routes:       []protocol.RouteIntent{{To: netip.MustParsePrefix("10.8.0.0/16"), Via: self}},
+	}
 	doc.Rack.Segments[0].Routers, doc.Rack.Segments[0].DNS = []netip.Addr{self}, []netip.Addr{self}
 	if shard > 0 {
 		doc.Rack = nil

@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+)
+
+const (
+	// noticesWaiting bounds the notices that were not recorded yet; what comes on top is
+	// counted and lost.
+	noticesWaiting = 64
+	// noticed is how long a condition stays after the last notice: DHCP servers are
+	// looked for and told again within an hour.
+	noticed = 70 * time.Minute
+)
+
+// notices takes what boot servers saw, and records it beside them.
+type notices struct {
+	agent *Agent
+	queue chan netboot.Notice
+}
+
+func newNotices(a *Agent) *notices {
+	return &notices{agent: a, queue: make(chan netboot.Notice, noticesWaiting)}
+}
+
+// take takes a notice. It does not block.
+func (n *notices) take(m netboot.Notice) {
+	select {
+	case n.queue <- m:
+	default:
+		n.agent.met.dropped.Inc()
+	}
+}
+
+func (n *notices) run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-n.queue:
+			n.record(m)
+		}
+	}
+}
+
+// record turns a notice into an event and a condition of the agent.
+func (n *notices) record(m netboot.Notice) {
+	code, event, text := told(m)
+	if event == "" {
+		return
+	}
+	n.agent.report.raiseFor(code, text, noticed)
+	if err := n.agent.store.Append(protocol.Event{At: m.At, Server: m.Server, Code: event, Message: text}); err != nil {
+		n.agent.log.Error("cannot record what a boot server saw", "err", err)
+		return
+	}
+	n.agent.report.poke()
+}
+
+// told says what a notice means to people.
+func told(m netboot.Notice) (protocol.ConditionCode, protocol.EventCode, string) {
+	switch m.Kind {
+	case netboot.NoticeForeignServer:
+		return protocol.CondForeignDHCP, protocol.EventForeignDHCP, fmt.Sprintf("%s on segment %s", m.Address, m.Segment)
+	case netboot.NoticeBootLoop:
+		return protocol.CondBootLoop, protocol.EventBootLoop, fmt.Sprintf("%s of server %s on segment %s", m.MAC, m.Server, m.Segment)
+	case netboot.NoticeConflict:
+		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s uses %s on segment %s, which it was not given", m.MAC, m.Address, m.Segment)
+	case netboot.NoticeDeclined:
+		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s found its reserved %s on segment %s in use", m.MAC, m.Address, m.Segment)
+	}
+	return "", "", ""
+}

@@ -1,0 +1,213 @@
+package holds
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	rackagent "rackboot/agent"
+	"rackboot/agent/store"
+	"rackboot/bmc"
+	"rackboot/bmc/redfish"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+	"rackboot/state/statetest"
+)
+
+// agent is the real agent over an in-memory store. Its disk outlives it. There are no
+// boot servers: those need sockets.
+type agent struct {
+	site   *site
+	name   string
+	signer *wire.Signer
+	disk   *statetest.Memory
+
+	*process
+	core   *rackagent.Agent
+	crash  string // the point at which it dies next
+	orders orders
+}
+
+// order is what the agent told the BMC to do, whatever the BMC answered.
+type order struct {
+	kind string // the Redfish reset type
+	at   time.Time
+}
+
+// orders are safe for concurrent use.
+type orders struct {
+	mu  sync.Mutex
+	all []order
+}
+
+func (o *orders) add(kind string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = append(o.all, order{kind, time.Now()})
+}
+
+func (o *orders) since(n int) []order {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return append([]order(nil), o.all[n:]...)
+}
+
+func (a *agent) alive() bool { return a.process != nil && !a.dead.Load() }
+
+func (a *agent) start() {
+	s := a.site
+	s.t.Helper()
+	if a.process != nil {
+		a.disk = a.disk.Copy()
+	}
+	disk := a.disk
+	a.process = newProcess(s.ctx, func() { a.disk = disk.Copy() }, func(err error) { s.t.Errorf("agent: %v", err) })
+	p := a.process
+	sessions := store.NewSessions(disk)
+	dialer, err := redfish.New(redfish.Config{Logger: s.log, Sessions: sessions, DialContext: s.dialBMC})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	a.core, err = rackagent.New(rackagent.Config{
+		Agent: a.name, Rack: rackName, Version: "test", DB: disk, Blobs: s.blobs, Signer: a.signer,
+		HubKeys: []ed25519.PublicKey{s.hubSigner.Public()}, Credentials: credentials{}, Puller: allLocal{}, Sessions: sessions,
+		OpenBMC: func(t bmc.Target) (bmc.Driver, error) {
+			d, err := dialer.Open(t)
+			if err != nil {
+				return nil, err
+			}
+			w := watched{d, p, &a.orders}
+			if s.row.Given.BMC.noEvents() {
+				return struct {
+					watched
+					bmc.Inventorier
+					bmc.RestorePolicer
+				}{w, d.(bmc.Inventorier), d.(bmc.RestorePolicer)}, nil
+			}
+			return struct {
+				watched
+				bmc.Lister
+				bmc.Inventorier
+				bmc.EventSource
+				bmc.RestorePolicer
+			}{w, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.EventSource), d.(bmc.RestorePolicer)}, nil
+		},
+		ReportEvery: 30 * time.Second,
+		Clock:       s.clock.now, Random: rand.Reader, Logger: s.log.With("process", "agent"), Registerer: prometheus.NewRegistry(),
+		Crash: func(point string) {
+			if a.crash != "" && a.crash == point {
+				a.crash = ""
+				p.die()
+			}
+		},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	core, ready := a.core, make(chan struct{})
+	p.run(func(ctx context.Context) error { return core.Run(ctx, func() { close(ready) }) })
+	<-ready
+	s.net.join(a.name, &endpoint{
+		hears: hears(rackagent.Subscriptions(a.name)...), receive: core.Receive,
+		up: func() {
+			core.Connected(transport(func(topic string, payload []byte) error {
+				if p.dead.Load() {
+					return errDown
+				}
+				return s.net.publish(a.name, topic, payload)
+			}))
+		},
+	})
+}
+
+// stop ends the agent as a signal would, or buries one that has died.
+func (a *agent) stop() {
+	if a.process == nil {
+		return
+	}
+	a.cancel()
+	a.wg.Wait()
+	a.site.net.leave(a.name)
+	a.dead.Store(true)
+}
+
+type transport func(topic string, payload []byte) error
+
+// Publish implements rackagent.Transport.
+func (t transport) Publish(topic string, payload []byte) error { return t(topic, payload) }
+
+// watched writes down what goes to a driver, and lets nothing through for the dead.
+type watched struct {
+	bmc.Driver
+	process *process
+	orders  *orders
+}
+
+func (w watched) gone() error {
+	if w.process.dead.Load() {
+		return protocol.Errorf(protocol.CodeUnavailable, "bmc", "the agent that asks is dead")
+	}
+	return nil
+}
+
+// Observe implements bmc.Driver.
+func (w watched) Observe(ctx context.Context) (protocol.Observation, error) {
+	if err := w.gone(); err != nil {
+		return protocol.Observation{Power: protocol.PowerUnreachable, Code: protocol.CodeUnavailable, Error: err.Error()}, err
+	}
+	return w.Driver.Observe(ctx)
+}
+
+// SetBoot implements bmc.Driver.
+func (w watched) SetBoot(ctx context.Context, want protocol.Override) (bmc.BootResult, error) {
+	if err := w.gone(); err != nil {
+		return bmc.BootResult{}, err
+	}
+	return w.Driver.SetBoot(ctx, want)
+}
+
+// Reset implements bmc.Driver.
+func (w watched) Reset(ctx context.Context, r bmc.ResetType) error {
+	if err := w.gone(); err != nil {
+		return err
+	}
+	w.orders.add(string(r))
+	return w.Driver.Reset(ctx, r)
+}
+
+// Close implements bmc.Driver.
+func (w watched) Close() error {
+	if w.process.dead.Load() {
+		return nil // nobody is there to log out
+	}
+	return w.Driver.Close()
+}
+
+// The BMC's account.
+const (
+	username = "operator-account"
+	password = "correct horse"
+)
+
+type credentials struct{}
+
+// Read implements rackagent.Credentials.
+func (credentials) Read(string) (bmc.Credentials, string, error) {
+	return bmc.Credentials{Username: username, Password: password}, "1", nil
+}
+
+// allLocal finds every boot file in place already.
+type allLocal struct{}
+
+// Pull implements rackagent.Puller.
+func (allLocal) Pull(context.Context, protocol.Image) error { return nil }
+
+// dialBMC is the agent's network toward the BMC.
+func (s *site) dialBMC(ctx context.Context, _, _ string) (net.Conn, error) {
+	return s.bmcDoor.Load().Dial(ctx)
+}

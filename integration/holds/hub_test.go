@@ -1,0 +1,115 @@
+package holds
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/api"
+	"rackboot/hub/control"
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// Who calls the hub: a row's steps are by the admin, who may break glass, unless they
+// say otherwise.
+const (
+	admin    = "admin"
+	stranger = "stranger" // has no such right
+)
+
+// token is the caller's.
+func token(caller string) string { return caller + strings.Repeat("-", 32) }
+
+// hub is the real store, control and API over an in-memory key-value store.
+type hub struct {
+	*process
+	store   *store.Store
+	control *control.Control
+	clients map[string]*protoapi.Client // by caller
+}
+
+// by is the client of a caller.
+func (h *hub) by(caller string) *protoapi.Client {
+	if caller == "" {
+		caller = admin
+	}
+	return h.clients[caller]
+}
+
+func (s *site) startHub() {
+	s.t.Helper()
+	disk := storetest.NewMemory()
+	h := &hub{clients: map[string]*protoapi.Client{}, process: newProcess(s.ctx, func() {}, func(err error) { s.t.Errorf("hub: %v", err) })}
+	var err error
+	if h.store, err = store.Open(s.ctx, store.Config{KV: disk, Log: disk, Clock: time.Now, NewID: s.newID, Logger: s.log}); err != nil {
+		s.t.Fatal(err)
+	}
+	reg := prometheus.NewRegistry()
+	h.control, err = control.New(s.ctx, control.Config{
+		Store: h.store, Signer: s.hubSigner, Images: s.image, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Publish: func(topic string, payload []byte) error { return s.net.publish("hub", topic, payload) },
+		Clock:   time.Now, NewID: s.newID, Random: rand.Reader, Logger: s.log.With("process", "hub"), Registerer: reg,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	a, err := api.New(api.Config{
+		Store: h.store, Fleet: h.control, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: h.control.Writable,
+		Clients: []api.Client{{Caller: api.Caller{Name: stranger}, Token: token(stranger)}},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, who := range []string{admin, stranger} {
+		h.clients[who], err = protoapi.NewClient(protoapi.Config{BaseURL: "https://hub.example", Token: token(who), HTTPClient: &http.Client{Transport: door{a}}})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	h.run(h.store.Run)
+	h.run(h.control.Run)
+	s.net.join("hub", &endpoint{hears: hears(protocol.TopicAllUp), up: h.control.Announce, receive: h.control.Receive})
+	s.hub = h
+}
+
+// door is a handler as a client's transport.
+type door struct{ http.Handler }
+
+// RoundTrip implements http.RoundTripper.
+func (d door) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	d.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// registry resolves every reference to one image.
+type registry struct{ image protocol.Image }
+
+// Resolve implements control.Images.
+func (r registry) Resolve(_ context.Context, ref, arch string) (protocol.Image, error) {
+	img := r.image
+	img.Reference, img.Architecture = ref, arch
+	return img, nil
+}
+
+// Require implements control.Images.
+func (registry) Require(protocol.Image, protocol.BootTarget) error { return nil }
+
+// anyIssuer certifies whatever it is asked to.
+type anyIssuer struct{}
+
+// IssueAgent implements control.Issuer.
+func (anyIssuer) IssueAgent([]byte, string, time.Duration) ([]byte, error) {
+	return []byte("certificate"), nil
+}
