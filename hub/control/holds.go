@@ -17,9 +17,10 @@ import (
 const holdsAgain = 200 * time.Millisecond
 
 // runHolds keeps the hold documents up to date beside the reconciling of everything
-// else, which takes time that grows with the fleet: a hold waits for none of it.
+// else, which takes time that grows with the fleet: a hold waits for none of it. What
+// else a hold document depends on, racks and their agents, each pass sees to.
 func (c *Control) runHolds(ctx context.Context, group *errgroup.Group) {
-	changed, stop := c.cfg.Store.Subscribe()
+	changed, stop := c.cfg.Store.SubscribeHolds()
 	group.Go(func() error {
 		defer stop()
 		for {

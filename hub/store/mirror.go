@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ type mirror struct {
 	sorted  map[string][]cached          // of a bucket in key order; absent after a change
 	changes uint64                       // counts what was changed
 	watched uint64                       // position of the watch
-	subs    map[chan struct{}]struct{}
+	subs    map[chan struct{}][]string   // the buckets of interest; none is all
 }
 
 // cached is an entry and, for a resource, what it decodes to, which is shared by
@@ -31,7 +32,7 @@ type cached struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{buckets: map[string]map[string]cached{}, sorted: map[string][]cached{}, subs: map[chan struct{}]struct{}{}}
+	return &mirror{buckets: map[string]map[string]cached{}, sorted: map[string][]cached{}, subs: map[chan struct{}][]string{}}
 }
 
 // split takes a key apart at its last dot; names have none.
@@ -41,21 +42,23 @@ func split(key string) (bucket, name string) {
 }
 
 func (m *mirror) apply(e cached) {
+	bucket, _ := split(e.Key)
 	m.mu.Lock()
 	changed := m.set(e)
 	m.mu.Unlock()
 	if changed {
-		m.wake()
+		m.wake(bucket)
 	}
 }
 
 func (m *mirror) applyWatched(e cached) {
+	bucket, _ := split(e.Key)
 	m.mu.Lock()
 	m.watched = max(m.watched, e.Revision)
 	changed := m.set(e)
 	m.mu.Unlock()
 	if changed {
-		m.wake()
+		m.wake(bucket)
 	}
 }
 
@@ -115,7 +118,7 @@ func (m *mirror) bury(key string, revision uint64) {
 	}
 	m.mu.Unlock()
 	if changed {
-		m.wake()
+		m.wake(bucket)
 	}
 }
 
@@ -166,10 +169,10 @@ func (m *mirror) position() uint64 {
 	return m.watched
 }
 
-func (m *mirror) subscribe() (<-chan struct{}, func()) {
+func (m *mirror) subscribe(buckets ...string) (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	m.mu.Lock()
-	m.subs[c] = struct{}{}
+	m.subs[c] = buckets
 	m.mu.Unlock()
 	return c, func() {
 		m.mu.Lock()
@@ -178,10 +181,13 @@ func (m *mirror) subscribe() (<-chan struct{}, func()) {
 	}
 }
 
-func (m *mirror) wake() {
+func (m *mirror) wake(bucket string) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for c := range m.subs {
+	for c, buckets := range m.subs {
+		if len(buckets) > 0 && !slices.Contains(buckets, bucket) {
+			continue
+		}
 		select {
 		case c <- struct{}{}:
 		default:

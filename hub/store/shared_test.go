@@ -142,3 +142,54 @@ func TestHoldsDoNotWaitForAnApply(t *testing.T) {
 		})
 	}
 }
+
+// Who waits for holds and requests is not woken by anything else.
+func TestSubscriptions(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	all, stopAll := s.Subscribe()
+	holds, stop := s.SubscribeHolds()
+	defer stopAll()
+	woken := func() (some, hold bool) {
+		select {
+		case <-all:
+			some = true
+		default:
+		}
+		select {
+		case <-holds:
+			hold = true
+		default:
+		}
+		return some, hold
+	}
+	apply(t, s, storetest.Site()...)
+	if some, hold := woken(); !some || hold {
+		t.Errorf("after an Apply: %v, %v", some, hold)
+	}
+	h, err := s.CreateHold(t.Context(), storetest.Hold("admin", "upgrade", "n1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if some, hold := woken(); !some || !hold {
+		t.Errorf("after a hold: %v, %v", some, hold)
+	}
+	if err := s.PutRequest(t.Context(), asked("r1", "n1", "admin", "")); err != nil {
+		t.Fatal(err)
+	}
+	if some, hold := woken(); !some || !hold {
+		t.Errorf("after a request: %v, %v", some, hold)
+	}
+	if err := s.Remove(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	if some, hold := woken(); !some || !hold {
+		t.Errorf("after a removal: %v, %v", some, hold)
+	}
+	stop()
+	if err := s.RemoveRequest(t.Context(), "r1"); err != nil {
+		t.Fatal(err)
+	}
+	if some, hold := woken(); !some || hold {
+		t.Errorf("after the subscription ended: %v, %v", some, hold)
+	}
+}

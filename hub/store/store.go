@@ -111,6 +111,11 @@ func (s *Store) follow(ctx context.Context) error {
 // changes in one, and a function that ends the subscription.
 func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscribe() }
 
+// SubscribeHolds is Subscribe for the changes of holds and requests only.
+func (s *Store) SubscribeHolds() (<-chan struct{}, func()) {
+	return s.mirror.subscribe(bucketOf(protocol.KindHold), "request")
+}
+
 // Changes counts what has changed in what is read here since the store was opened.
 // Whoever reads the count first, and then resources, has what is stored for as long as
 // the count stays.
