@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -48,13 +49,14 @@ func (f folder) OpenFor(_ netip.Addr, name string) (*netboot.File, error) {
 	return &netboot.File{ReadSeekCloser: file, Size: st.Size()}, nil
 }
 
-type unrecorded struct{}
+// printed tells what was fetched on the standard output.
+type printed struct{}
 
-func (unrecorded) Record(netboot.Event) {}
+func (printed) Record(e netboot.Event) { fmt.Printf("fetched %s\n", e.File) }
 
 // serveTFTP is a server inside a namespace, until it is asked to end.
 func serveTFTP() error {
-	s, err := tftp.New(tftp.Config{Segment: "rack1", Interface: "boot0", Files: folder(os.Getenv(folderVar)), Evidence: unrecorded{}})
+	s, err := tftp.New(tftp.Config{Segment: "rack1", Interface: "boot0", Files: folder(os.Getenv(folderVar)), Evidence: printed{}})
 	if err != nil {
 		return err
 	}

@@ -331,7 +331,7 @@ func TestPowerVectors(t *testing.T) {
 		if s := y.p.Record.Attempt.State; s != protocol.AttemptConsumed {
 			t.Fatalf("attempt %s: %s", s, y.p.Record.Attempt.Reason)
 		}
-		y.read(off, 13*sec, nil)
+		y.read(off, 2*sec+onLatency+sec, nil)
 		if s := y.p.Record.Attempt.State; s != protocol.AttemptFailed {
 			t.Errorf("attempt %s", s)
 		}

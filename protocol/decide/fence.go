@@ -41,8 +41,9 @@ func (p *step) prove(o protocol.Observation) {
 }
 
 // onLatency is how long a BMC that accepted On may show Off before the server
-// comes up. An On that shows no effect for as long was dropped (see onResend).
-const onLatency = onResend
+// comes up. It is sent again sooner, since most that show no effect were dropped (see
+// onResend); but nothing is proved, and nothing new begun, while one may still come.
+const onLatency = 3 * onResend
 
 // quietAt is when no On of ours can take effect any more; zero if none can.
 func (p *step) quietAt() time.Time {

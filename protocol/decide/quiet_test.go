@@ -35,10 +35,10 @@ func TestLateOn(t *testing.T) {
 		y.s.Holds = held(protocol.StopHard, "i")
 		y.s.Holds[0].EnforcedAt = at(6 * sec)
 		y.read(off, 7*sec, nil)
-		y.read(off, 12*sec, nil)
+		y.read(off, 2*sec+onLatency, nil)
 		y.receipt("i", false)
-		y.read(off, 13*sec, nil)
-		y.read(off, 18*sec, nil)
+		y.read(off, 3*sec+onLatency, nil)
+		y.read(off, 8*sec+onLatency, nil)
 		y.receipt("i", true)
 	}
 	t.Run("for the same claim", func(t *testing.T) {
@@ -55,9 +55,9 @@ func TestLateOn(t *testing.T) {
 		y := ordered(t)
 		y.s.Holds = nil
 		y.read(off, 4*sec, y.answered(""))
-		y.read(off, 11*sec, nil)
+		y.read(off, sec+onLatency, nil)
 		y.want(ActNone)
-		y.read(off, 12*sec, nil)
+		y.read(off, 2*sec+onLatency, nil)
 		y.want(ActArm)
 	})
 	t.Run("a reboot was asked for meanwhile", func(t *testing.T) {
