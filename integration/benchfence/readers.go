@@ -113,7 +113,7 @@ func (f *bootFirmware) read(ctx context.Context, client *http.Client, url string
 		m, err := io.CopyN(io.Discard, resp.Body, readChunk)
 		n += m
 		f.readers.count(func(c *counts) { c.Bytes += m }) // a file may take longer than the load
-		if err == io.EOF { //nolint:errorlint // CopyN returns it bare
+		if err == io.EOF {                                //nolint:errorlint // CopyN returns it bare
 			return n, nil
 		}
 		if err != nil {
