@@ -44,6 +44,7 @@ func layers() []layer {
 
 		{"netboot", []string{"protocol"}, "what the boot servers need from the agent"},
 		{"netboot/dhcp", []string{"protocol", "netboot"}, "a server of one protocol"},
+		{"netboot/dhcp6", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/httpboot", []string{"protocol", "netboot"}, "a server of one protocol"},
 		{"netboot/bootcert", []string{"protocol", "netboot"}, "works offline: the agent serves what rackctl makes"},
 		{"netboot/tftp", []string{"protocol", "netboot"}, "a server of one protocol"},
@@ -109,6 +110,7 @@ func testLayers() []layer {
 		{"agent/discover", []string{"bmc/sim", "netboot/dhcp"}, "simulated BMCs ask the real server for their leases"},
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
 		{"netboot/httpboot", []string{"netboot/bootcert"}, "handshakes with the certificates that are made for it"},
+		{"netboot/dhcp6", []string{"integration/netns"}, "the server on a real link"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},
 		{"cmd/internal/cli", []string{"hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},

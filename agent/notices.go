@@ -73,6 +73,7 @@ func told(m netboot.Notice) (protocol.ConditionCode, protocol.EventCode, string)
 		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s uses %s on segment %s, which it was not given", m.MAC, m.Address, m.Segment)
 	case netboot.NoticeDeclined:
 		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s found its reserved %s on segment %s in use", m.MAC, m.Address, m.Segment)
+	case netboot.NoticeNoRouter, netboot.NoticeUnmanaged: // of DHCPv6, which no agent serves yet
 	}
 	return "", "", ""
 }

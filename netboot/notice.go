@@ -21,6 +21,13 @@ const (
 	NoticeConflict NoticeKind = "address_conflict"
 	// NoticeDeclined: MAC found its reserved Address in use.
 	NoticeDeclined NoticeKind = "reservation_declined"
+	// NoticeNoRouter: no router advertisement gives a route to the agent on a segment
+	// with IPv6 boot; firmware waits 10 s for one and gives up.
+	NoticeNoRouter NoticeKind = "no_router_advertisement"
+	// NoticeUnmanaged: the router advertisements lack the flag that sends clients to
+	// DHCPv6: M where it leases addresses, M or O where it does not. Address is a
+	// router. Like NoticeNoRouter it is told again after an hour at the earliest.
+	NoticeUnmanaged NoticeKind = "router_flags"
 )
 
 // Notice is something that a boot server saw on its segment. Fields that its kind

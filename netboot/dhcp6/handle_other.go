@@ -1,0 +1,103 @@
+package dhcp6
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/insomniacslk/dhcp/dhcpv6"
+	"github.com/insomniacslk/dhcp/iana"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+)
+
+// inform is RFC 8415 section 18.3.6: parameters for an address that the client has
+// from elsewhere.
+func (s *Server) inform(r *request, in protocol.SegmentIntent, seg netboot.Segment6) (*reply, string) {
+	addr := s.pool.address(r.id, s.now())
+	a, who := s.decide(r, in, addr)
+	s.seen(r, who, addr)
+	if a.Action == protocol.AnswerSilence {
+		return nil, resultSilence
+	}
+	return s.made(s.newReply(r, dhcpv6.MessageTypeReply), r, newScope(r, in, seg, a), a, resultReply)
+}
+
+// confirm is RFC 8415 section 18.3.3: whether the addresses are on the link. It says
+// nothing about leases.
+func (s *Server) confirm(r *request, in protocol.SegmentIntent, seg netboot.Segment6) (*reply, string) {
+	if a, _ := s.decide(r, in, s.pool.address(r.id, s.now())); a.Action == protocol.AnswerSilence {
+		return nil, resultSilence
+	}
+	named := 0
+	st := status(iana.StatusSuccess, "")
+	for _, ia := range r.ias {
+		for _, a := range ia.addrs {
+			if named++; !seg.Prefix.Contains(a) {
+				st = status(iana.StatusNotOnLink, "address is not on this link")
+			}
+		}
+	}
+	if named == 0 {
+		return nil, resultIgnored
+	}
+	p := s.newReply(r, dhcpv6.MessageTypeReply)
+	p.add(st)
+	return p, resultReply
+}
+
+// release is RFC 8415 section 18.3.7. The binding is remembered for the machine.
+func (s *Server) release(ctx context.Context, r *request) (*reply, string) {
+	return s.giveBack(r, func(a netip.Addr) (ok bool, err error) {
+		now := s.now()
+		server, ok := s.pool.release(r.id, a, now)
+		if !ok {
+			return false, nil
+		}
+		return true, s.put(ctx, s.leaseOf(r, a, server, now))
+	})
+}
+
+// decline is RFC 8415 section 18.3.8: the client found the address in use. It is not
+// offered for declineHold, also after a restart.
+func (s *Server) decline(ctx context.Context, r *request, in protocol.SegmentIntent, seg netboot.Segment6) (*reply, string) {
+	sc := newScope(r, in, seg, protocol.BootAnswer{})
+	return s.giveBack(r, func(a netip.Addr) (ok bool, err error) {
+		until, ok := s.pool.decline(sc, r.id, a, s.now())
+		if !ok {
+			return false, nil
+		}
+		s.log.Warn("address declined", "client", r.id, "address", a.String(), "until", until)
+		l := s.leaseOf(r, a, "", until)
+		l.Declined = true
+		return true, s.put(ctx, l)
+	})
+}
+
+// giveBack takes back the addresses of a message, and answers with success and, for
+// each IA without a lease of ours, that there is no binding. Who has no lease at all
+// is a stranger, and gets silence.
+func (s *Server) giveBack(r *request, take func(netip.Addr) (ok bool, err error)) (*reply, string) {
+	p := s.newReply(r, dhcpv6.MessageTypeReply)
+	p.add(status(iana.StatusSuccess, ""))
+	taken := 0
+	for _, ia := range r.ias {
+		found := false
+		for _, a := range ia.addrs {
+			ok, err := take(a)
+			if err != nil {
+				return nil, resultStoreError
+			}
+			found = found || ok
+		}
+		if found {
+			taken++
+			continue
+		}
+		p.add(refused(ia, iana.StatusNoBinding, "no such lease"))
+	}
+	if taken == 0 {
+		return nil, resultUnknown
+	}
+	return p, resultReply
+}

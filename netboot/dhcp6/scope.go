@@ -1,0 +1,81 @@
+package dhcp6
+
+import (
+	"encoding/binary"
+	"math"
+	"net/netip"
+	"slices"
+	"time"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+)
+
+const (
+	defaultLeaseTime = time.Hour
+	// guestLease is the lease time of a client that is no machine of ours: it is
+	// short, because nobody knows whether it comes back.
+	guestLease = 10 * time.Minute
+)
+
+// scope is which addresses of a segment one client may have.
+type scope struct {
+	seg   netboot.Segment6
+	guest bool // the client is no machine of ours
+	bmc   bool
+}
+
+func newScope(r *request, in protocol.SegmentIntent, seg netboot.Segment6, a protocol.BootAnswer) scope {
+	bmc := isBMCs(in, a) && netboot.IsBMC(in, r.mac)
+	return scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
+}
+
+// pool is the first address and how many there are; zero if the range is empty, not
+// IPv6, or wider than a /64. The last address of a whole /64 is not counted.
+func (sc scope) pool() (from netip.Addr, size uint64) {
+	f, t := sc.seg.PoolFrom, sc.seg.PoolTo
+	if !plain6(f) || !plain6(t) || t.Less(f) || upper(f) != upper(t) {
+		return netip.Addr{}, 0
+	}
+	return f, min(lower(t)-lower(f), math.MaxUint64-1) + 1
+}
+
+func upper(a netip.Addr) uint64 {
+	b := a.As16()
+	return binary.BigEndian.Uint64(b[:8])
+}
+
+func lower(a netip.Addr) uint64 {
+	b := a.As16()
+	return binary.BigEndian.Uint64(b[8:])
+}
+
+func nth(from netip.Addr, i uint64) netip.Addr {
+	b := from.As16()
+	binary.BigEndian.PutUint64(b[8:], lower(from)+i)
+	return netip.AddrFrom16(b)
+}
+
+// plain6 says that the address is IPv6, and without a zone.
+func plain6(a netip.Addr) bool { return a.Is6() && !a.Is4In6() && a.Zone() == "" }
+
+// usable says that the address may be given to a client: in the pool and on the
+// link, not one of ours, and not the anycast address of routers (RFC 4291 section
+// 2.6.1).
+func (sc scope) usable(a netip.Addr) bool {
+	_, size := sc.pool()
+	return size > 0 && plain6(a) && !a.Less(sc.seg.PoolFrom) && !sc.seg.PoolTo.Less(a) &&
+		sc.seg.Prefix.Contains(a) && a != sc.seg.Prefix.Masked().Addr() && a != sc.seg.Address && !slices.Contains(sc.seg.DNS, a)
+}
+
+// leaseTime is the valid lifetime, which is the preferred one too.
+func (sc scope) leaseTime() time.Duration {
+	d := sc.seg.LeaseTime
+	if d < time.Second {
+		d = defaultLeaseTime
+	}
+	if sc.guest {
+		d = min(d, guestLease)
+	}
+	return min(d, time.Duration(math.MaxUint32-1)*time.Second) // all ones is infinity
+}
