@@ -47,7 +47,8 @@ type Agent struct {
 	surveys chan struct{} // held while a board is read
 	notices *notices
 
-	indexing sync.Mutex // while the index is made: the last one made is of the last that was read
+	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
+	unindexed bool       // what was to be read into the index could not be; guarded by indexing
 
 	mu      sync.Mutex
 	servers map[string]*server
@@ -190,6 +191,31 @@ func (a *Agent) all() map[string]*server {
 func (a *Agent) reindex() error {
 	a.indexing.Lock()
 	defer a.indexing.Unlock()
+	return a.rebuild()
+}
+
+// rehold is reindex where only the holds of some servers have changed, which does not
+// grow with the rack. What an earlier call could not read is read now.
+func (a *Agent) rehold(servers []string) error {
+	a.indexing.Lock()
+	defer a.indexing.Unlock()
+	if a.unindexed {
+		return a.rebuild()
+	}
+	for _, name := range servers {
+		held, err := a.store.Held(name)
+		if err != nil {
+			a.unindexed = true
+			return err
+		}
+		a.index.hold(name, held)
+	}
+	return nil
+}
+
+// rebuild needs a.indexing.
+func (a *Agent) rebuild() error {
+	a.unindexed = true
 	o, err := a.store.Overview()
 	if err != nil {
 		return err
@@ -197,6 +223,7 @@ func (a *Agent) reindex() error {
 	a.index.rebuild(o)
 	a.finder.Segments(a.served(o))
 	a.fetch.pin(o)
+	a.unindexed = false
 	return nil
 }
 

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +15,7 @@ import (
 )
 
 // Questions about BMCs: how many are answered at once, wait, take how long at most, and
-// how long the same one is not answered again.
+// how long the same one is not answered again, if it is of the last asksKnown.
 const (
 	asksAtOnce  = 2
 	asksWaiting = 16
@@ -66,7 +65,7 @@ func (q *asks) count(r askResult) { q.agent.met.asks.WithLabelValues(string(r)).
 func (q *asks) take(m protocol.Ask) {
 	const op = "take a question"
 	now := q.agent.cfg.Clock()
-	known, room := q.note(m.ID, now)
+	known := q.note(m.ID, now)
 	until := now.Add(askBlind)
 	if hub := q.agent.hubClock.now(); !hub.IsZero() {
 		until = now.Add(min(m.NotAfter.Sub(hub), askTimeout))
@@ -83,8 +82,6 @@ func (q *asks) take(m protocol.Ask) {
 		err = protocol.Errorf(protocol.CodeUnsupported, op, "%.40q is no question that this agent knows", m.Kind).WithHint("upgrade the agent")
 	case m.BMC.Address == "" || !strings.HasPrefix(m.BMC.CredentialsRef, "local:"):
 		err = protocol.Errorf(protocol.CodeInvalid, op, "a BMC address and local credentials are needed").WithHint("accept the BMC with credentialsRef local:NAME")
-	case !room:
-		err = q.full()
 	default:
 		select {
 		case q.queue <- question{m, until}:
@@ -101,16 +98,26 @@ func (q *asks) full() error {
 	return protocol.Errorf(protocol.CodeUnavailable, "take a question", "%d questions wait already", asksWaiting).WithHint("ask again later")
 }
 
-// note remembers an id, and says whether it was known, and whether there was room.
-func (q *asks) note(id string, now time.Time) (known, room bool) {
+// note remembers an id, and says whether it was known. Of too many, the oldest is
+// forgotten: that question was answered long before, and if somebody repeats it in the
+// minutes for which it is good, a BMC is read once more.
+func (q *asks) note(id string, now time.Time) (known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	maps.DeleteFunc(q.seen, func(_ string, until time.Time) bool { return !now.Before(until) })
-	if _, known = q.seen[id]; known || len(q.seen) >= asksKnown {
-		return known, false
+	if until, there := q.seen[id]; there && now.Before(until) {
+		return true
+	}
+	if len(q.seen) >= asksKnown {
+		oldest := ""
+		for other, until := range q.seen {
+			if oldest == "" || until.Before(q.seen[oldest]) {
+				oldest = other
+			}
+		}
+		delete(q.seen, oldest)
 	}
 	q.seen[id] = now.Add(askRepeat)
-	return false, true
+	return false
 }
 
 // run answers until ctx ends.

@@ -20,6 +20,26 @@ func (m *metrics) newHolds() {
 	m.escalations = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_soft_escalations_total", Help: "Soft stops that came to a ForceOff.",
 	})
+	m.hurried = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_hold_reports_total", Help: "Reports that a hold has come to something, by whether they went out at once or, because of too many, the ordinary way.",
+	}, []string{"way"})
+	for _, way := range []string{hurriedAtOnce, hurriedLater} {
+		m.hurried.WithLabelValues(way)
+	}
+}
+
+const (
+	hurriedAtOnce = "at_once"
+	hurriedLater  = "ordinary"
+)
+
+// hurry counts a report that a hold has come to something.
+func (m *metrics) hurry(atOnce bool) {
+	way := hurriedLater
+	if atOnce {
+		way = hurriedAtOnce
+	}
+	m.hurried.WithLabelValues(way).Inc()
 }
 
 // measure takes over what a plan that is on disk has measured.

@@ -105,6 +105,16 @@ func serviceOf(in *protocol.ServiceIntent) (out netboot.Service) {
 	return out
 }
 
+// hold takes over whether a hold lies on a server.
+func (x *index) hold(server string, held bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e, there := x.servers[server]; there || held {
+		e.held = held
+		x.servers[server] = e
+	}
+}
+
 // follow takes over what a step changed. Whether a server is held is not its
 // business: a step that read the store before a hold was enforced would open the
 // gate again behind it.

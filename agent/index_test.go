@@ -39,6 +39,18 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 	if a := x.Resolve(client); a.Action != protocol.AnswerBoot {
 		t.Errorf("after the release it is answered %+v", a)
 	}
+	x.hold("server-1", true)
+	x.follow("server-1", armed)
+	if a := x.Resolve(client); a.Action != protocol.AnswerRefuse {
+		t.Errorf("a server that was held since is answered %+v", a)
+	}
+	x.hold("server-1", false)
+	if a := x.Resolve(client); a.Action != protocol.AnswerBoot {
+		t.Errorf("after that release it is answered %+v", a)
+	}
+	if x.hold("unknown", false); len(x.servers) != 1 {
+		t.Errorf("a server that was never named is in the index: %v", x.servers)
+	}
 }
 
 // TestIndexByUUID: firmware sends the SMBIOS UUID in either byte order; two servers

@@ -11,7 +11,7 @@ import (
 type metrics struct {
 	dropped                 prometheus.Counter
 	hellos, bmcEvents       prometheus.Counter
-	asks, webhooks          *prometheus.CounterVec
+	asks, webhooks, hurried *prometheus.CounterVec
 	streams, subscriptions  *prometheus.Desc
 	syncs, refused          *prometheus.CounterVec
 	report                  *reporter
@@ -74,7 +74,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	}
 	m.webhooks = newWebhooks()
 	m.newHolds()
-	reg.MustRegister(m, m.fenced, m.violations, m.escalations, m.dropped, m.hellos, m.syncs, m.refused, m.bmcEvents, m.asks, m.webhooks)
+	reg.MustRegister(m, m.fenced, m.violations, m.escalations, m.dropped, m.hellos, m.syncs, m.refused, m.bmcEvents, m.asks, m.webhooks, m.hurried)
 	return m
 }
 

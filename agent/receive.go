@@ -104,16 +104,16 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 	if err != nil {
 		return a.storeTrouble(err)
 	}
-	if err := a.reindex(); err != nil {
+	if err := a.rehold(changed); err != nil {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
 	if a.session.applied(leaf, d.Head, d.IssuedAt) {
 		defer a.lookAtAll() // the hub's time counts from here on
 	}
+	a.lookAt(changed) // before the hub is told: what is held shall be stopped
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
 	a.acknowledge(protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
-	a.lookAt(changed)
 	return nil
 }
 

@@ -25,12 +25,21 @@ const (
 	foundEvery = 2 * time.Second
 )
 
+// What a hold has come to goes out at once, past reportDebounce and the limit of its
+// shard: hurryBurst reports together, then hurryEvery. What is beyond that goes the
+// ordinary way.
+const (
+	hurryBurst = 50
+	hurryEvery = 50 * time.Millisecond
+)
+
 // reporter sends what the servers' last steps said: of each shard the whole, when
 // something in it has changed and at the latest every Config.ReportEvery. A server
 // stays in its shard as long as the agent runs.
 type reporter struct {
-	agent *Agent
-	poked chan struct{}
+	agent   *Agent
+	poked   chan struct{}
+	hurried chan struct{} // as poked, and at once
 
 	mu      sync.Mutex
 	servers map[string]protocol.ServerReport
@@ -40,6 +49,7 @@ type reporter struct {
 	shardOf map[string]*shard
 	seq     uint64
 	found   bool // there is news of BMCs that were found
+	hurry   *rate.Limiter
 
 	backlog backlog
 }
@@ -54,6 +64,7 @@ type raised struct {
 type shard struct {
 	names   []string // in the order in which they came
 	changed bool
+	urgent  bool // a hold in it has come to something, and hurry allowed it
 	sent    time.Time
 	limit   *rate.Limiter
 }
@@ -64,7 +75,8 @@ func newShard() *shard {
 
 func newReporter(a *Agent) *reporter {
 	return &reporter{
-		agent: a, poked: make(chan struct{}, 1), shards: []*shard{newShard()}, shardOf: map[string]*shard{},
+		agent: a, poked: make(chan struct{}, 1), hurried: make(chan struct{}, 1), hurry: rate.NewLimiter(rate.Every(hurryEvery), hurryBurst),
+		shards: []*shard{newShard()}, shardOf: map[string]*shard{},
 		servers: map[string]protocol.ServerReport{}, phases: map[string]protocol.Phase{}, conds: map[protocol.ConditionCode]raised{},
 	}
 }
@@ -79,12 +91,37 @@ func (r *reporter) put(s protocol.ServerReport, phase protocol.Phase) {
 		sh.names = append(sh.names, s.Server)
 		r.shardOf[s.Server] = sh
 	}
-	news := !sameButRead(s, r.servers[s.Server])
+	last := r.servers[s.Server]
+	news := !sameButRead(s, last)
 	sh.changed = sh.changed || news
+	hurry := news && holdsMoved(last.Holds, s.Holds)
+	if hurry && !sh.urgent { // else it goes with the one that waits
+		sh.urgent = r.hurry.AllowN(r.agent.cfg.Clock(), 1)
+		r.agent.met.hurry(sh.urgent)
+	}
+	hurry = hurry && sh.urgent
 	r.servers[s.Server], r.phases[s.Server] = s, phase
 	r.mu.Unlock()
-	if news {
+	switch {
+	case hurry:
+		wake(r.hurried)
+	case news:
 		r.poke()
+	}
+}
+
+// holdsMoved says whether a hold came, went, or has come to another word or state: what
+// people wait for.
+func holdsMoved(last, now []protocol.HoldReport) bool {
+	return !slices.EqualFunc(last, now, func(a, b protocol.HoldReport) bool {
+		return a.ID == b.ID && a.Word == b.Word && a.State == b.State && (a.Released == nil) == (b.Released == nil)
+	})
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -176,12 +213,7 @@ func (r *reporter) pokeFound() {
 }
 
 // poke sends what has changed, and events, soon.
-func (r *reporter) poke() {
-	select {
-	case r.poked <- struct{}{}:
-	default:
-	}
-}
+func (r *reporter) poke() { wake(r.poked) }
 
 // snapshot is what would be reported now.
 func (r *reporter) snapshot() (servers []protocol.ServerReport, conds []protocol.ConditionState) {
@@ -215,10 +247,12 @@ func (r *reporter) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
+		case <-r.hurried:
 		case <-r.poked:
 			select {
 			case <-ctx.Done():
 				return nil
+			case <-r.hurried:
 			case <-time.After(reportDebounce):
 			}
 		}
@@ -262,11 +296,11 @@ func (r *reporter) due() (reports []protocol.Report, next time.Duration) {
 			next = min(next, rest)
 			continue
 		}
-		if !sh.limit.AllowN(now, 1) {
+		if !sh.urgent && !sh.limit.AllowN(now, 1) {
 			next = min(next, reportEvery)
 			continue
 		}
-		sh.changed, sh.sent = false, now
+		sh.changed, sh.urgent, sh.sent = false, false, now
 		r.seq++
 		m := protocol.Report{
 			Agent: a.cfg.Agent, Rack: a.cfg.Rack, Seq: r.seq, At: now, Version: a.cfg.Version,

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"rackboot/agent/discover"
 	"rackboot/netboot"
 	"rackboot/protocol"
@@ -16,6 +18,7 @@ func reporting(t *testing.T) (*reporter, *wall) {
 	w := &wall{hubStart}
 	a := &Agent{cfg: Config{Clock: w.read, ReportEvery: 15 * time.Second}}
 	a.report = newReporter(a)
+	a.met = newMetrics(prometheus.NewRegistry(), a)
 	f, err := discover.New(discover.Config{Leases: noLeases{}, Changed: a.report.pokeFound, Clock: w.read})
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ type Driver interface {
 	// error. Target None with Disabled disarms. The result is filled as far as it
 	// is known with an error, too.
 	SetBoot(ctx context.Context, want protocol.Override) (BootResult, error)
-	// Reset sends one reset and never repeats it. ForceOff overtakes what waits for
+	// Reset sends one reset and never repeats one that may have been done. ForceOff overtakes what waits for
 	// the same BMC. Being already in the wanted state is a conflict: read to know.
 	Reset(ctx context.Context, reset ResetType) error
 	// Close ends the session, if this was the last driver that used it, and frees

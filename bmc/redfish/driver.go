@@ -31,6 +31,7 @@ type driver struct {
 	infoTypes []bmc.ResetType // from ActionInfo, which is read once
 	irmc      *string         // see irmcOf; nil: not looked for
 	resetAt   string          // target of the reset action, as last read
+	learned   *learnedReset   // nil: the system is read before a reset
 	future    string          // settings that the system does not link to
 	shown     *shown          // nil: Observe reports what it reads
 
@@ -63,17 +64,19 @@ func (d *driver) read(c *call) (*system, error) {
 			return nil, err
 		}
 		d.mu.Lock()
-		d.systemURI, d.resetAt = s.ODataID, s.reset.target
+		d.systemURI = s.ODataID
+		d.learn(s)
 		d.mu.Unlock()
 		return s, nil
 	}
 	s, err := get[system](c, uri)
 	if err != nil {
+		d.forgetReset()
 		return nil, err
 	}
 	s.located(uri)
 	d.mu.Lock()
-	d.resetAt = s.reset.target
+	d.learn(s)
 	if s.settings == "" {
 		s.settings = d.future
 	}

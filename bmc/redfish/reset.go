@@ -19,16 +19,28 @@ type resetBody struct {
 }
 
 // Reset reads the system for the action's address and types, and sends one
-// reset. Being already in the wanted state is a conflict, which the caller
+// reset. A stop whose address and type the last read gave is sent at once, and the
+// system is read only if the BMC refuses it: it is sent to another address if that
+// read gives one. Being already in the wanted state is a conflict, which the caller
 // settles by reading.
 func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 	c := d.call(ctx, opReset)
 	c.urgent = reset == bmc.ResetForceOff
+	known, at := d.stopKnown(reset)
+	var refused error
+	if known {
+		if refused = d.send(c, at, reset); !staleReset(refused) {
+			return refused
+		}
+	}
 	s, err := d.read(c)
-	if known := d.resetKnown(); err != nil && c.urgent && known != "" && protocol.CodeOf(err) != protocol.CodeDenied {
+	if refused != nil && (err != nil || s.reset.target == at && slices.Contains(d.resetTypes(c, s), reset)) {
+		return refused // it was not the address
+	}
+	if last := d.resetKnown(); err != nil && c.urgent && last != "" && protocol.CodeOf(err) != protocol.CodeDenied {
 		// A BMC that cannot say how the system is can often still turn it off.
 		d.logger.Warn("system cannot be read; forced off all the same", "err", err)
-		return c.reset(known, reset)
+		return d.send(c, last, reset)
 	}
 	if err != nil {
 		return err
@@ -41,15 +53,16 @@ func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 		return protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s does not offer the reset %s; it offers %v", d.link.base, reset, types).
 			WithHint("use one of those that it offers")
 	}
-	return c.reset(s.reset.target, reset)
+	return d.send(c, s.reset.target, reset)
 }
 
-// reset sends one reset.
-func (c *call) reset(target string, reset bmc.ResetType) error {
+// send sends one reset.
+func (d *driver) send(c *call, target string, reset bmc.ResetType) error {
 	// Without If-Match: the ETag changes with the power state, and a reset that
 	// was refused for it could not be told from one refused for the state.
 	resp, err := c.Post(target, resetBody{ResetType: reset})
 	if err != nil {
+		d.forgetReset()
 		return tooSoon(reset, err)
 	}
 	return schemas.CleanupHTTPResponse(resp)

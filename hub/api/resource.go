@@ -44,7 +44,7 @@ func registerKind[T protocol.Object](a *API) {
 
 	huma.Register(a.huma, a.operation(http.MethodGet, all, "list"+string(kind), "List all, sorted by name", nil),
 		func(context.Context, *noInput) (*answer[protoapi.List[T]], error) {
-			items := store.List[T](a.store)
+			items := store.Copies[T](a.store) // which Decorate fills
 			for _, obj := range items {
 				a.fleet.Decorate(obj)
 				brief(obj)

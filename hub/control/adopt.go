@@ -30,7 +30,7 @@ func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.Serve
 		if hr.Hold == nil && !missing {
 			continue
 		}
-		_, err := store.Get[*protocol.Hold](c.cfg.Store, hr.ID)
+		_, err := store.Peek[*protocol.Hold](c.cfg.Store, hr.ID)
 		if protocol.CodeOf(err) != protocol.CodeNotFound || c.mirror.wasReleased(hr.ID) {
 			continue
 		}

@@ -55,6 +55,7 @@ func newBench(t *testing.T, images Images) *bench {
 	t.Helper()
 	b := &bench{t: t, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), mem: storetest.NewMemory(), hub: wire.NewSigner(key("hub")), images: images, seq: map[string]uint64{}}
 	b.restart()
+	t.Cleanup(b.unaltered)
 	return b
 }
 
@@ -65,9 +66,20 @@ func (b *bench) newID() string {
 	return fmt.Sprintf("id%06d", b.ids)
 }
 
+// unaltered holds everybody to the contract of what the store shares.
+func (b *bench) unaltered() {
+	b.t.Helper()
+	if keys := b.store.Altered(); len(keys) > 0 {
+		b.t.Errorf("shared resources were changed: %v", keys)
+	}
+}
+
 // restart opens the store again, as a hub that starts does.
 func (b *bench) restart() {
 	b.t.Helper()
+	if b.store != nil {
+		b.unaltered()
+	}
 	var err error
 	if b.store, err = store.Open(b.t.Context(), store.Config{KV: b.mem, Log: b.mem, Clock: b.clock, NewID: b.newID}); err != nil {
 		b.t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 )
 
 // bmcs is the part of a pass that is about BMCs: those that were found become
-// resources, and what is behind them becomes Servers. changed says that the fleet is
-// not what is stored any more.
-func (c *Control) bmcs(ctx context.Context, f plan.Fleet) (changed bool, err error) {
+// resources, and what is behind them becomes Servers.
+func (c *Control) bmcs(ctx context.Context, v view) error {
+	f := v.Fleet
 	errs := []error{c.cfg.Store.SweepInventories(ctx)}
 	agents := map[string][]protocol.ConditionState{}
 	for _, r := range f.Racks {
@@ -25,11 +25,9 @@ func (c *Control) bmcs(ctx context.Context, f plan.Fleet) (changed bool, err err
 		}
 		findings, gone, left := plan.Findings(f, r.Metadata.Name, found)
 		for _, n := range findings {
-			changed = true
 			errs = append(errs, c.keepFinding(ctx, n))
 		}
 		for _, b := range gone {
-			changed = true
 			errs = append(errs, c.cfg.Store.Remove(ctx, b))
 		}
 		c.found.leave(r.Metadata.Name, left)
@@ -40,22 +38,17 @@ func (c *Control) bmcs(ctx context.Context, f plan.Fleet) (changed bool, err err
 			})
 		}
 	}
-	if changed {
-		f = c.fleet()
-	}
+	f = c.look(v).Fleet
 	conds := bmcConditions{bmcs: map[string][]protocol.ConditionState{}, servers: map[string][]protocol.ConditionState{}}
-	servers := false
 	for _, b := range f.BMCs {
-		made, err := c.behind(ctx, f, b, &conds)
-		servers = servers || made
-		errs = append(errs, err)
+		errs = append(errs, c.behind(ctx, f, b, &conds))
 	}
 	c.readings.forget(f.BMCs)
 	now := c.cfg.Clock()
 	c.agentConds.keep(agents, now)
 	c.bmcConds.keep(conds.bmcs, now)
 	c.serverConds.keep(conds.servers, now)
-	return changed || servers, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 func (c *Control) keepFinding(ctx context.Context, n plan.Finding) error {
@@ -92,7 +85,7 @@ func (k *bmcConditions) server(name string, code protocol.ConditionCode, message
 
 // behind sees to what is behind one BMC: that its inventory is asked for, that its
 // systems have Servers, and that what does not agree is said.
-func (c *Control) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) (made bool, err error) {
+func (c *Control) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
 	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
 	intent, usable := plan.BMCIntent(b)
 	inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID)
@@ -126,14 +119,14 @@ func (c *Control) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, con
 		}
 		refused, err := c.makeServers(ctx, inv, d)
 		if err != nil {
-			return true, err
+			return err
 		}
-		problems, made = append(problems, refused...), len(d.New) > len(refused)
+		problems = append(problems, refused...)
 	}
 	if len(problems) > 0 {
 		conds.bmc(name, protocol.CondBMCInventory, "%s", strings.Join(problems, "; "))
 	}
-	return made, nil
+	return nil
 }
 
 // makeServers makes the Servers of new systems, and remembers for which systems there

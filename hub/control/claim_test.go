@@ -266,7 +266,7 @@ func TestHoldWaitsForNoPass(t *testing.T) {
 	if written, err = b.control.holds(ctx(t)); err != nil || len(written) != 0 {
 		t.Errorf("nothing has changed, and there are new documents for %v, %v", written, err)
 	}
-	b.apply(storetest.Claim("c1", "n1"))
+	b.apply(storetest.Claim("c1", "n2")) // n1 is held
 	late := false
 	b.mem.BeforeWrite = func(string) error { // a pass is at its first write
 		if !late {

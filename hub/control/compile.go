@@ -15,14 +15,12 @@ import (
 
 // compile brings every agent's ledger up to date and sends; the hold documents first. An agent whose ledger
 // cannot be written keeps none of the others waiting.
-func (c *Control) compile(ctx context.Context) error {
-	f := c.fleet()
-	given, err := c.give(ctx, f)
+func (c *Control) compile(ctx context.Context, v view) error {
+	v = c.look(v)
+	err := c.give(ctx, v.Fleet)
 	_, failed := c.holds(ctx)
 	errs := []error{err, failed}
-	if given {
-		f = c.fleet() // as it is on disk
-	}
+	f := c.look(v).Fleet // as it is on disk
 	f.Shards = c.shards(f)
 	for agent, docs := range plan.Compile(f) {
 		ready := false
@@ -44,7 +42,7 @@ func (c *Control) compile(ctx context.Context) error {
 func (c *Control) shards(f plan.Fleet) map[string]int {
 	out := map[string]int{}
 	for _, r := range f.Racks {
-		l, err := c.cfg.Store.Ledger(r.Status.Agent)
+		l, err := c.cfg.Store.PeekLedger(r.Status.Agent)
 		if err != nil {
 			continue // enter says so
 		}

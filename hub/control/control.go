@@ -143,11 +143,13 @@ func (c *Control) Run(ctx context.Context) error {
 			case <-changed:
 			case <-c.poked:
 			}
+			begun := time.Now()
 			if err := c.reconcile(ctx); err != nil && ctx.Err() == nil {
 				// A conflict is another writer's change, which is on its way here.
 				c.log.Warn("reconcile again", "err", err)
 				time.AfterFunc(200*time.Millisecond, c.poke)
 			}
+			rest(ctx, begun)
 		}
 	})
 	return group.Wait()
@@ -159,6 +161,23 @@ func (c *Control) poke() {
 		case p <- struct{}{}:
 		default:
 		}
+	}
+}
+
+// Between two rounds of what each write to the store causes is a pause of restShare
+// times what the last one took, at most restMax: a set that is applied to a large fleet
+// is hundreds of writes, and most of the time is left to holds and to others.
+const (
+	restShare = 2
+	restMax   = 200 * time.Millisecond
+)
+
+func rest(ctx context.Context, begun time.Time) {
+	t := time.NewTimer(min(restShare*time.Since(begun), restMax))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *Control) decorateHold(h *protocol.Hold) {
 // holdSeen is what is known of a hold, and when the report came that says so.
 func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time) {
 	seen.Released = h.Status.ReleasedAt != nil
-	if rack, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h)); err == nil && rack.Status.Agent != "" {
+	if rack, err := store.Peek[*protocol.Rack](c.cfg.Store, c.rackOfHold(h)); err == nil && rack.Status.Agent != "" {
 		seen.Laid = c.mirror.enforced(rack.Status.Agent, h.Metadata.Name)
 	}
 	r, got := c.mirror.server(h.Spec.Server)
@@ -91,7 +91,7 @@ func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, silent time.
 
 // unsaid is why nothing is known of a hold beyond its acceptance.
 func (c *Control) unsaid(h *protocol.Hold) string {
-	rack, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
+	rack, err := store.Peek[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
 	if err != nil || rack.Status.Agent == "" {
 		return "its rack has no agent"
 	}
@@ -104,7 +104,7 @@ func (c *Control) receipt(h *protocol.Hold, signed []byte) *protocol.Receipt {
 	if len(signed) == 0 {
 		return nil
 	}
-	r, err := store.Get[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
+	r, err := store.Peek[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
 	if err != nil {
 		return nil
 	}

@@ -69,8 +69,9 @@ func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, server
 		return err
 	}
 	c.cfg.Crash.At("hub.provisioned.filed")
-	configs[i].Status.Provisioned, configs[i].Status.SignedProvisioned = &p, signed
-	return c.cfg.Store.Put(ctx, configs[i])
+	own := store.Copy(c.cfg.Store, configs[i])
+	own.Status.Provisioned, own.Status.SignedProvisioned = &p, signed
+	return c.cfg.Store.Put(ctx, own)
 }
 
 // filedPerFact bounds the records that one fact is looked for in; a receipt that

@@ -30,9 +30,9 @@ func (c *Control) endRequest(ctx context.Context, q store.StoredRequest, o proto
 }
 
 // give records to which database of which agent each grant and each request goes,
-// before any document carries it. What was given stays given. given says that the
-// fleet is not what is stored any more.
-func (c *Control) give(ctx context.Context, f plan.Fleet) (given bool, err error) {
+// before any document carries it. What was given stays given.
+func (c *Control) give(ctx context.Context, f plan.Fleet) error {
+	given := false
 	var errs []error
 	peers := map[string]store.Peer{} // of the agents that may be sent to, by rack
 	for _, r := range f.Racks {
@@ -50,8 +50,9 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) (given bool, err error
 		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Able(), (protocol.BootIntent{Policy: b.Spec.BootPolicy}).Needs())) > 0 {
 			continue
 		}
-		b.Status.GrantFor, given = peer.Incarnation, true
-		errs = append(errs, c.cfg.Store.Put(ctx, b))
+		own := store.Copy(c.cfg.Store, b)
+		own.Status.GrantFor, given = peer.Incarnation, true
+		errs = append(errs, c.cfg.Store.Put(ctx, own))
 	}
 	for _, q := range c.cfg.Store.Requests() {
 		peer, ok := peers[q.Rack]
@@ -69,7 +70,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) (given bool, err error
 	if given {
 		c.cfg.Crash.At("hub.given")
 	}
-	return given, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 func list(caps []protocol.Capability) string {

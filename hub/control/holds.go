@@ -13,18 +13,14 @@ import (
 	"rackboot/protocol"
 )
 
-// The hold documents are made again holdsAgain after an error; and between two rounds
-// is a pause of holdsShare times what the last one took, some milliseconds in a fleet
-// of 200 racks.
-const (
-	holdsAgain = 200 * time.Millisecond
-	holdsShare = 2
-)
+// holdsAgain is when the hold documents are made again after an error.
+const holdsAgain = 200 * time.Millisecond
 
 // runHolds keeps the hold documents up to date beside the reconciling of everything
-// else, which takes time that grows with the fleet: a hold waits for none of it.
+// else, which takes time that grows with the fleet: a hold waits for none of it. What
+// else a hold document depends on, racks and their agents, each pass sees to.
 func (c *Control) runHolds(ctx context.Context, group *errgroup.Group) {
-	changed, stop := c.cfg.Store.Subscribe()
+	changed, stop := c.cfg.Store.SubscribeHolds()
 	group.Go(func() error {
 		defer stop()
 		for {
@@ -43,12 +39,7 @@ func (c *Control) runHolds(ctx context.Context, group *errgroup.Group) {
 				c.log.Warn("make the hold documents again", "err", err)
 				time.AfterFunc(holdsAgain, c.poke)
 			}
-			// Every write to the store wakes it, of a whole fleet too: leave most of
-			// the time to others.
-			select {
-			case <-ctx.Done():
-			case <-time.After(min(holdsShare*time.Since(begun), holdsAgain)):
-			}
+			rest(ctx, begun)
 		}
 	})
 }
@@ -82,8 +73,12 @@ func (c *Control) holds(ctx context.Context) (written []string, err error) {
 func (c *Control) heldFleet() plan.Fleet {
 	s := c.cfg.Store
 	f := plan.Fleet{Racks: store.List[*protocol.Rack](s), Holds: store.List[*protocol.Hold](s), Requests: c.openRequests()}
-	for _, h := range f.Holds {
-		h.Status.Rack = c.rackOfHold(h)
+	for i, h := range f.Holds {
+		if h.Status.Rack == "" { // accepted by an earlier version
+			own := *h
+			own.Status.Rack = c.rackOfHold(h)
+			f.Holds[i] = &own
+		}
 	}
 	f.Peers = c.peers(f.Racks)
 	return f

@@ -31,7 +31,7 @@ func (c *Control) lay(agent string, s store.SentDoc) {
 // enforcedNow measures how long a hold took to the agent's disk. What an earlier run
 // of the hub accepted, or an agent, is not known to have been on its way.
 func (c *Control) enforcedNow(id string) {
-	h, err := store.Get[*protocol.Hold](c.cfg.Store, id)
+	h, err := store.Peek[*protocol.Hold](c.cfg.Store, id)
 	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[annotationAdopted] != "" {
 		return
 	}

@@ -133,8 +133,10 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		powers[key{rack, string(power)}]++
 		gauge(m.state, 1, rack, name, string(phase), string(power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
 	}
-	for _, h := range f.Holds {
-		m.control.decorateHold(h)
+	for i, stored := range f.Holds {
+		h := *stored // its status is filled in, and what is listed is everybody's
+		m.control.decorateHold(&h)
+		f.Holds[i] = &h
 		words[key{f.RackOf(h.Spec.Server), string(h.Status.Word)}]++
 	}
 	m.collect(f, ch)

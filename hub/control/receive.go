@@ -23,7 +23,7 @@ func (c *Control) Receive(topic string, payload []byte) {
 		c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc()
 		return
 	}
-	a, err := store.Get[*protocol.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
 	if err != nil {
 		c.stranger(agent, leaf, err)
 		return
@@ -97,6 +97,6 @@ func (c *Control) verifier(a *protocol.Agent) (v *wire.Verifier) {
 
 // active says whether the agent is the one that serves its rack.
 func (c *Control) active(a *protocol.Agent) bool {
-	r, err := store.Get[*protocol.Rack](c.cfg.Store, a.Spec.RackRef.Name)
+	r, err := store.Peek[*protocol.Rack](c.cfg.Store, a.Spec.RackRef.Name)
 	return err == nil && r.Status.Agent == a.Metadata.Name && r.Status.Term == a.Spec.Term
 }

@@ -11,6 +11,23 @@ import (
 	"rackboot/protocol/wire"
 )
 
+// view is the fleet at a moment: its resources are the store's own, and not to be
+// changed.
+type view struct {
+	plan.Fleet
+	at uint64 // Changes of the store
+}
+
+// look is a view of what is stored now: the last one, where nothing was written since.
+// The reports in it may be older, but a report that comes makes another pass.
+func (c *Control) look(last view) view {
+	at := c.cfg.Store.Changes()
+	if last.at == at && at > 0 {
+		return last
+	}
+	return view{c.fleet(), at}
+}
+
 // fleet reads everything that a decision depends on.
 func (c *Control) fleet() plan.Fleet {
 	s := c.cfg.Store
@@ -31,19 +48,16 @@ func (c *Control) reconcile(ctx context.Context) error {
 	if c.steppedDown() {
 		return nil
 	}
-	f := c.fleet()
-	errs := []error{c.vacate(ctx, f)}
-	changed, err := c.bmcs(ctx, f)
-	if errs = append(errs, err); changed {
-		f = c.fleet()
-	}
-	bindings, unbound := plan.Bind(f)
+	v := c.look(view{})
+	errs := []error{c.vacate(ctx, v.Fleet)}
+	errs = append(errs, c.bmcs(ctx, v))
+	v = c.look(v)
+	bindings, unbound := plan.Bind(v.Fleet)
 	for _, b := range bindings {
 		errs = append(errs, c.bind(ctx, b))
 	}
-	if len(bindings) > 0 {
-		f = c.fleet()
-	}
+	v = c.look(v)
+	f := v.Fleet
 	conds := map[string][]protocol.ConditionState{}
 	for _, u := range unbound {
 		conds[u.Claim] = append(conds[u.Claim], protocol.ConditionState{Code: protocol.CondUnbound, Message: u.Reason})
@@ -54,7 +68,7 @@ func (c *Control) reconcile(ctx context.Context) error {
 		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], extra...)
 	}
 	c.conds.keep(conds, c.cfg.Clock())
-	errs = append(errs, c.firmwareOver(ctx, f), c.removeReleased(ctx, f), c.sweep(ctx), c.compile(ctx))
+	errs = append(errs, c.firmwareOver(ctx, f), c.removeReleased(ctx, f), c.sweep(ctx), c.compile(ctx, v))
 	// Afterwards: a hold is on its way before it is written about.
 	errs = append(errs, c.audit(ctx, store.List[*protocol.Hold](c.cfg.Store)))
 	return errors.Join(errs...)
@@ -76,8 +90,9 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		c.mirror.drop(r.Status.Agent, servers)
 		c.contacts.drop(r.Status.Agent)
 		c.found.drop(r.Metadata.Name)
-		r.Status.Agent = ""
-		if err := c.cfg.Store.Put(ctx, r); err != nil {
+		own := store.Copy(c.cfg.Store, r)
+		own.Status.Agent = ""
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
 			return err
 		}
 	}

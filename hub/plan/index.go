@@ -17,9 +17,12 @@ type index struct {
 	behind  map[string][]*protocol.Server // by BMC
 }
 
-// Indexed is the fleet with an index of what it has now. Its slices must not be
-// changed afterwards.
+// Indexed is the fleet with an index of what it has now; one that has an index keeps
+// it. Its slices must not be changed afterwards.
 func (f Fleet) Indexed() Fleet {
+	if f.index != nil {
+		return f
+	}
 	x := &index{
 		bmcs: make(map[string]*protocol.BMC, len(f.BMCs)), servers: make(map[string]*protocol.Server, len(f.Servers)),
 		claims: make(map[string]*protocol.Claim, len(f.Claims)), configs: make(map[string]*protocol.BootConfiguration, len(f.Configs)),

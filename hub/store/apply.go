@@ -54,19 +54,25 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 		return nil, err
 	}
 	defer unlock()
-	if slices.ContainsFunc(objs, func(o protocol.Object) bool { _, ok := o.(*protocol.Server); return ok }) {
-		// A hold must not be placed on a server while its BMC is exchanged.
-		unlock, err := s.holdLock.acquire(ctx, op)
-		if err != nil {
-			return nil, err
-		}
-		defer unlock()
-	}
-	done := map[int]Outcome{}
+	done, locked := map[int]Outcome{}, false
 	for try := 1; ; try++ {
 		items, err := s.prepare(objs, opts)
 		if err != nil {
 			return nil, err
+		}
+		if !locked && slices.ContainsFunc(items, exchanged) {
+			// From here on no hold comes to a server whose BMC is exchanged: it was
+			// checked that none is there, so check once more. All other sets, however
+			// large, keep no hold waiting.
+			unlock, err := s.holdLock.acquire(ctx, op)
+			if err != nil {
+				return nil, err
+			}
+			defer unlock()
+			locked = true
+			if items, err = s.prepare(objs, opts); err != nil {
+				return nil, err
+			}
 		}
 		if !opts.DryRun {
 			err = s.write(ctx, items, done, opts.By)
@@ -124,6 +130,17 @@ func (s *Store) write(ctx context.Context, items []applyItem, done map[int]Outco
 type applyItem struct {
 	old, next protocol.Object
 	outcome   Outcome
+}
+
+// exchanged says whether a stored server gets another BMC, or another of its systems:
+// what a hold on it stops would be another machine.
+func exchanged(it applyItem) bool {
+	old, is := it.old.(*protocol.Server)
+	if !is {
+		return false
+	}
+	next := it.next.(*protocol.Server)
+	return old.Spec.BMCRef != next.Spec.BMCRef || old.Spec.SystemURI != next.Spec.SystemURI
 }
 
 // prepare checks the whole set and works out what to write.

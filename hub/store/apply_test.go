@@ -162,7 +162,7 @@ func TestApplyAfterACrashAtEachWrite(t *testing.T) {
 		s = open(t, mem)
 		stored := 0
 		for _, kind := range protocol.Kinds() {
-			for _, obj := range s.ListObjects(kind) {
+			for _, obj := range s.CopyObjects(kind) {
 				stored++
 				if r, ok := obj.(protocol.Referrer); ok {
 					for _, ref := range r.References() {

@@ -36,7 +36,7 @@ func (c *checker) uniqueMAC(i int, b *protocol.BMC, items []applyItem) {
 			}
 		}
 	}
-	for _, other := range peek[*protocol.BMC](c.store) {
+	for _, other := range List[*protocol.BMC](c.store) {
 		if !inSet[other.Metadata.Name] {
 			clash(other)
 		}

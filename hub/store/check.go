@@ -79,11 +79,7 @@ func (c *checker) set(items []applyItem) {
 		if o, ok := inSet[keyOf(kind, name)]; ok {
 			return o
 		}
-		o, err := c.store.GetObject(kind, name)
-		if err != nil {
-			return nil
-		}
-		return o
+		return c.store.shared(kind, name)
 	}
 	servers := false
 	for i, it := range items {
@@ -154,8 +150,10 @@ func (c *checker) change(i int, it applyItem, lookup func(protocol.Kind, string)
 		if to, _ := rackOf(next, lookup); from != "" && to != "" && from != to {
 			c.add(i, "spec.bmcRef.name", "a server cannot move from rack %q to %q; delete it and create it again", from, to)
 		}
-		moved := old.Spec.BMCRef != next.Spec.BMCRef || old.Spec.SystemURI != next.Spec.SystemURI
-		if who := c.store.users(next.Metadata.Name); moved && len(who) > 0 {
+		if !exchanged(it) {
+			return
+		}
+		if who := c.store.users(next.Metadata.Name); len(who) > 0 {
 			c.add(i, "spec.bmcRef.name", "bmcRef and systemURI cannot change while the server is in use by %s", joined(who))
 		}
 	case *protocol.Claim:

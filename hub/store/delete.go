@@ -69,14 +69,14 @@ func (s *Store) referrers(kind protocol.Kind, name string) []string {
 func (s *Store) referring(kind protocol.Kind, name string, by ...protocol.Kind) []string {
 	var who []string
 	for _, k := range by {
-		for _, obj := range s.ListObjects(k) {
-			r, ok := obj.(protocol.Referrer)
+		for _, e := range s.mirror.list(bucketOf(k)) {
+			r, ok := e.obj.(protocol.Referrer)
 			if !ok {
 				continue
 			}
 			for _, ref := range r.References() {
 				if ref.Kind == kind && ref.Name == name {
-					who = append(who, string(k)+"/"+obj.Head().Metadata.Name)
+					who = append(who, string(k)+"/"+e.obj.Head().Metadata.Name)
 				}
 			}
 		}

@@ -9,7 +9,9 @@
 //	inventory.<bmc>       an Inventory as JSON
 //	meta.<name>           bytes of the caller's, such as epochs and keys
 //
-// Reads come from a mirror in memory that [Store.Run] feeds from the watch.
+// Reads come from a mirror in memory that [Store.Run] feeds from the watch. Each
+// revision is decoded once. [List] and [Peek] share what was decoded with everybody
+// else, so that nobody may change it; [Get], [Copies] and [Copy] make copies.
 // A write is a compare-and-set; when it has succeeded the mirror has it before
 // the call returns, so that a caller reads its own writes.
 //

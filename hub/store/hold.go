@@ -42,11 +42,11 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 	if err != nil {
 		return nil, err
 	}
-	for _, old := range peek[*protocol.Hold](s) {
+	for _, old := range List[*protocol.Hold](s) {
 		if old.Spec.Owner != hold.Spec.Owner || old.Spec.Key != hold.Spec.Key || old.Spec.Server != hold.Spec.Server {
 			continue
 		}
-		return sameHold(copied(s, old), hold, named)
+		return sameHold(Copy(s, old), hold, named)
 	}
 	if err := s.room(op, rack, holdSize(hold)); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -17,19 +18,21 @@ import (
 type mirror struct {
 	mu      sync.RWMutex
 	buckets map[string]map[string]cached // res.servers -> name -> entry
+	sorted  map[string][]cached          // of a bucket in key order; absent after a change
+	changes uint64                       // counts what was changed
 	watched uint64                       // position of the watch
-	subs    map[chan struct{}]struct{}
+	subs    map[chan struct{}][]string   // the buckets of interest; none is all
 }
 
-// cached is an entry and, for a resource, what it decodes to, which nobody may
-// change: it is for the store's own scans.
+// cached is an entry and, for a resource, what it decodes to, which is shared by
+// everybody who reads and which nobody may change.
 type cached struct {
 	state.Entry
 	obj protocol.Object // nil for what is no resource, or cannot be read
 }
 
 func newMirror() *mirror {
-	return &mirror{buckets: map[string]map[string]cached{}, subs: map[chan struct{}]struct{}{}}
+	return &mirror{buckets: map[string]map[string]cached{}, sorted: map[string][]cached{}, subs: map[chan struct{}][]string{}}
 }
 
 // split takes a key apart at its last dot; names have none.
@@ -39,21 +42,23 @@ func split(key string) (bucket, name string) {
 }
 
 func (m *mirror) apply(e cached) {
+	bucket, _ := split(e.Key)
 	m.mu.Lock()
 	changed := m.set(e)
 	m.mu.Unlock()
 	if changed {
-		m.wake()
+		m.wake(bucket)
 	}
 }
 
 func (m *mirror) applyWatched(e cached) {
+	bucket, _ := split(e.Key)
 	m.mu.Lock()
 	m.watched = max(m.watched, e.Revision)
 	changed := m.set(e)
 	m.mu.Unlock()
 	if changed {
-		m.wake()
+		m.wake(bucket)
 	}
 }
 
@@ -70,10 +75,35 @@ func (m *mirror) set(e cached) bool {
 		return false
 	case e.Deleted:
 		delete(b, name)
-		return had && !old.Deleted
+		if !had || old.Deleted {
+			return false
+		}
+	default:
+		b[name] = e
 	}
-	b[name] = e
+	m.touched(bucket)
 	return true
+}
+
+// touched notes that a bucket has changed; it needs m.mu.
+func (m *mirror) touched(bucket string) {
+	delete(m.sorted, bucket)
+	m.changes++
+}
+
+// has says whether the entry, or a newer one of its key, is there.
+func (m *mirror) has(key string, revision uint64) bool {
+	bucket, name := split(key)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	e, ok := m.buckets[bucket][name]
+	return ok && e.Revision >= revision
+}
+
+func (m *mirror) version() uint64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.changes
 }
 
 // bury marks a key deleted that was deleted at revision by this process.
@@ -84,10 +114,11 @@ func (m *mirror) bury(key string, revision uint64) {
 	changed := had && old.Revision <= revision && !old.Deleted
 	if changed {
 		m.buckets[bucket][name] = cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
+		m.touched(bucket)
 	}
 	m.mu.Unlock()
 	if changed {
-		m.wake()
+		m.wake(bucket)
 	}
 }
 
@@ -99,17 +130,30 @@ func (m *mirror) get(key string) (cached, bool) {
 	return e, ok && !e.Deleted
 }
 
-// list returns the live entries of a bucket in key order.
+// list returns the live entries of a bucket in key order, for reading only. They are
+// sorted once after each change of the bucket.
 func (m *mirror) list(bucket string) []cached {
 	m.mu.RLock()
-	out := make([]cached, 0, len(m.buckets[bucket]))
-	for _, e := range m.buckets[bucket] {
-		if !e.Deleted {
-			out = append(out, e)
+	out, ok := m.sorted[bucket]
+	at := m.changes
+	if !ok {
+		out = make([]cached, 0, len(m.buckets[bucket]))
+		for _, e := range m.buckets[bucket] {
+			if !e.Deleted {
+				out = append(out, e)
+			}
 		}
 	}
 	m.mu.RUnlock()
+	if ok {
+		return out
+	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
+	m.mu.Lock()
+	if m.changes == at {
+		m.sorted[bucket] = out
+	}
+	m.mu.Unlock()
 	return out
 }
 
@@ -125,10 +169,10 @@ func (m *mirror) position() uint64 {
 	return m.watched
 }
 
-func (m *mirror) subscribe() (<-chan struct{}, func()) {
+func (m *mirror) subscribe(buckets ...string) (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	m.mu.Lock()
-	m.subs[c] = struct{}{}
+	m.subs[c] = buckets
 	m.mu.Unlock()
 	return c, func() {
 		m.mu.Lock()
@@ -137,10 +181,13 @@ func (m *mirror) subscribe() (<-chan struct{}, func()) {
 	}
 }
 
-func (m *mirror) wake() {
+func (m *mirror) wake(bucket string) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for c := range m.subs {
+	for c, buckets := range m.subs {
+		if len(buckets) > 0 && !slices.Contains(buckets, bucket) {
+			continue
+		}
 		select {
 		case c <- struct{}{}:
 		default:

@@ -72,19 +72,7 @@ func (s *Store) readLogged(e state.Entry) cached {
 	return c
 }
 
-// peek lists the resources of type T without copying them, for reading only.
-func peek[T protocol.Object](s *Store) []T {
-	entries := s.mirror.list(bucketOf(protocol.KindOf[T]()))
-	out := make([]T, 0, len(entries))
-	for _, e := range entries {
-		if obj, ok := e.obj.(T); ok {
-			out = append(out, obj)
-		}
-	}
-	return out
-}
-
-// GetObject returns a deep copy; not_found if there is none.
+// GetObject returns a deep copy, the caller's own; not_found if there is none.
 func (s *Store) GetObject(kind protocol.Kind, name string) (protocol.Object, error) {
 	e, ok := s.mirror.get(keyOf(kind, name))
 	if !ok {
@@ -93,9 +81,9 @@ func (s *Store) GetObject(kind protocol.Kind, name string) (protocol.Object, err
 	return decode(kind, e.Entry)
 }
 
-// ListObjects returns deep copies of all resources of the kind, sorted by name.
+// CopyObjects returns deep copies of all resources of the kind, sorted by name.
 // One that this version cannot read is left out; it was logged when it came.
-func (s *Store) ListObjects(kind protocol.Kind) []protocol.Object {
+func (s *Store) CopyObjects(kind protocol.Kind) []protocol.Object {
 	entries := s.mirror.list(bucketOf(kind))
 	out := make([]protocol.Object, 0, len(entries))
 	for _, e := range entries {
@@ -109,7 +97,8 @@ func (s *Store) ListObjects(kind protocol.Kind) []protocol.Object {
 	return out
 }
 
-// Get returns a deep copy of the resource of type T; not_found if there is none.
+// Get returns a deep copy of the resource of type T, the caller's own; not_found if
+// there is none.
 func Get[T protocol.Object](s *Store, name string) (T, error) {
 	obj, err := s.GetObject(protocol.KindOf[T](), name)
 	if err != nil {
@@ -119,9 +108,10 @@ func Get[T protocol.Object](s *Store, name string) (T, error) {
 	return obj.(T), nil
 }
 
-// List returns deep copies of all resources of type T, sorted by name.
-func List[T protocol.Object](s *Store) []T {
-	objs := s.ListObjects(protocol.KindOf[T]())
+// Copies returns deep copies of all resources of type T, the caller's own, sorted by
+// name.
+func Copies[T protocol.Object](s *Store) []T {
+	objs := s.CopyObjects(protocol.KindOf[T]())
 	out := make([]T, len(objs))
 	for i, o := range objs {
 		out[i] = o.(T)

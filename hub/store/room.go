@@ -16,7 +16,7 @@ const (
 // has the lock of holds.
 func (s *Store) room(op, rack string, more int) error {
 	used := more
-	for _, h := range peek[*protocol.Hold](s) {
+	for _, h := range List[*protocol.Hold](s) {
 		if h.Status.Rack == rack {
 			used += holdSize(h)
 		}

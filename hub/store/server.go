@@ -9,11 +9,11 @@ import (
 // RackOf is the name of the rack that a server is in: that of its BMC. The code
 // is not_found if server or BMC do not exist.
 func (s *Store) RackOf(server string) (string, error) {
-	srv, err := Get[*protocol.Server](s, server)
+	srv, err := Peek[*protocol.Server](s, server)
 	if err != nil {
 		return "", err
 	}
-	bmc, err := Get[*protocol.BMC](s, srv.Spec.BMCRef.Name)
+	bmc, err := Peek[*protocol.BMC](s, srv.Spec.BMCRef.Name)
 	if err != nil {
 		return "", err
 	}
@@ -23,9 +23,9 @@ func (s *Store) RackOf(server string) (string, error) {
 // ClaimOf is the claim that has the server, or nil. A claim that names a server
 // but was not bound to it yet does not have it.
 func (s *Store) ClaimOf(server string) *protocol.Claim {
-	for _, c := range peek[*protocol.Claim](s) {
+	for _, c := range List[*protocol.Claim](s) {
 		if c.Status.Server == server {
-			return copied(s, c)
+			return Copy(s, c)
 		}
 	}
 	return nil
@@ -34,9 +34,9 @@ func (s *Store) ClaimOf(server string) *protocol.Claim {
 // HoldsOn lists the holds on a server that were not released.
 func (s *Store) HoldsOn(server string) []*protocol.Hold {
 	var out []*protocol.Hold
-	for _, h := range peek[*protocol.Hold](s) {
+	for _, h := range List[*protocol.Hold](s) {
 		if h.Spec.Server == server && h.Status.ReleasedAt == nil {
-			out = append(out, copied(s, h))
+			out = append(out, Copy(s, h))
 		}
 	}
 	return out
@@ -47,12 +47,12 @@ func (s *Store) HoldsOn(server string) []*protocol.Hold {
 // acknowledged.
 func (s *Store) users(server string) []string {
 	var who []string
-	for _, c := range peek[*protocol.Claim](s) {
+	for _, c := range List[*protocol.Claim](s) {
 		if c.Status.Server == server || (c.Spec.ServerRef != nil && c.Spec.ServerRef.Name == server) {
 			who = append(who, "Claim/"+c.Metadata.Name)
 		}
 	}
-	for _, h := range peek[*protocol.Hold](s) {
+	for _, h := range List[*protocol.Hold](s) {
 		if h.Spec.Server == server {
 			who = append(who, "Hold/"+h.Metadata.Name)
 		}
@@ -67,14 +67,4 @@ func joined(who []string) string {
 		return strings.Join(who[:most], ", ") + " and others"
 	}
 	return strings.Join(who, ", ")
-}
-
-// copied is a deep copy of what peek returned.
-func copied[T protocol.Object](s *Store, obj T) T {
-	c, err := clone(obj)
-	if err != nil { // it was decoded from JSON, so it can be encoded
-		s.logger.Error("resource cannot be copied", "name", obj.Head().Metadata.Name, "err", err)
-		return obj
-	}
-	return c.(T)
 }

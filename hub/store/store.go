@@ -37,8 +37,9 @@ type Store struct {
 	ledgers     *decoded
 	inventories *inventories
 
-	// setLock serialises Apply and Delete, holdLock serialises what creates
-	// holds or must not miss one. setLock is taken before holdLock.
+	// setLock serialises Apply and Delete, holdLock serialises what creates holds or
+	// must not miss one: no server that a hold names is deleted, and none gets another
+	// BMC or system. setLock is taken before holdLock.
 	setLock  lock
 	holdLock lock
 }
@@ -97,6 +98,10 @@ func (s *Store) follow(ctx context.Context) error {
 		return err
 	}
 	for e := range changes {
+		if s.mirror.has(e.Key, e.Revision) { // our own write: it is decoded already
+			s.mirror.seen(e.Revision)
+			continue
+		}
 		s.mirror.applyWatched(s.readLogged(e))
 	}
 	return errors.New("watch channel was closed")
@@ -105,6 +110,16 @@ func (s *Store) follow(ctx context.Context) error {
 // Subscribe returns a channel that gets a value after any change, several
 // changes in one, and a function that ends the subscription.
 func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscribe() }
+
+// SubscribeHolds is Subscribe for the changes of holds and requests only.
+func (s *Store) SubscribeHolds() (<-chan struct{}, func()) {
+	return s.mirror.subscribe(bucketOf(protocol.KindHold), "request")
+}
+
+// Changes counts what has changed in what is read here since the store was opened.
+// Whoever reads the count first, and then resources, has what is stored for as long as
+// the count stays.
+func (s *Store) Changes() uint64 { return s.mirror.version() }
 
 // put is the one way that a key is written: compare-and-set at revision (0 is
 // create), then the mirror.

@@ -23,7 +23,7 @@ func (c *checker) unique(items []applyItem) {
 			index[srv.Metadata.Name] = i
 		}
 	}
-	for _, srv := range peek[*protocol.Server](c.store) {
+	for _, srv := range List[*protocol.Server](c.store) {
 		if _, replaced := index[srv.Metadata.Name]; !replaced {
 			all = append(all, srv)
 		}

@@ -29,7 +29,7 @@ type readers struct {
 type counts struct {
 	Booted int   // servers that fetched their file once
 	Files  int   // read to the end, at a rate
-	Bytes  int64 // thereof
+	Bytes  int64 // read at a rate
 	Failed int
 }
 
@@ -77,7 +77,6 @@ func (f *bootFirmware) Boot(ctx context.Context, guest *sim.Guest, target protoc
 		}
 		n, err := f.read(ctx, &http.Client{Transport: transport}, loaded.URL)
 		f.readers.count(func(c *counts) {
-			c.Bytes += n
 			switch {
 			case err == nil && n == loaded.Size:
 				c.Files++
@@ -113,7 +112,8 @@ func (f *bootFirmware) read(ctx context.Context, client *http.Client, url string
 	for f.readers.on.is() {
 		m, err := io.CopyN(io.Discard, resp.Body, readChunk)
 		n += m
-		if err == io.EOF { //nolint:errorlint // CopyN returns it bare
+		f.readers.count(func(c *counts) { c.Bytes += m }) // a file may take longer than the load
+		if err == io.EOF {                                //nolint:errorlint // CopyN returns it bare
 			return n, nil
 		}
 		if err != nil {

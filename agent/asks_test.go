@@ -1,0 +1,25 @@
+package agent
+
+import (
+	"testing"
+	"time"
+)
+
+// TestManyQuestions: however many were asked in the last minutes, the next one is
+// taken, and what is repeated soon is known.
+func TestManyQuestions(t *testing.T) {
+	q := newAsks(nil)
+	at := hubStart
+	id := func(i int) string { return numbered(i).Server }
+	for i := range 3 * asksKnown {
+		if at = at.Add(time.Millisecond); q.note(id(i), at) {
+			t.Fatalf("question %d is not new", i)
+		}
+	}
+	if !q.note(id(3*asksKnown-1), at) || !q.note(id(2*asksKnown), at) || len(q.seen) != asksKnown {
+		t.Errorf("of the last %d some are forgotten; %d are kept", asksKnown, len(q.seen))
+	}
+	if q.note(id(3*asksKnown-1), at.Add(askRepeat)) {
+		t.Error("a question is known for longer than askRepeat")
+	}
+}

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"reflect"
+
+	"rackboot/protocol"
+)
+
+// Peek returns the resource of type T as everybody shares it: neither it nor anything
+// that it refers to may be changed. Whoever wants to change it uses [Get] or [Copy].
+// The codes are not_found, and internal if it cannot be read.
+func Peek[T protocol.Object](s *Store, name string) (T, error) {
+	kind := protocol.KindOf[T]()
+	e, _ := s.mirror.get(keyOf(kind, name))
+	if obj, ok := e.obj.(T); ok {
+		return obj, nil
+	}
+	return Get[T](s, name) // says why not
+}
+
+// List returns all resources of type T, sorted by name. The slice is the caller's. The
+// resources are shared as those of [Peek] are: each was decoded once, when its revision
+// came, so that a list of a whole fleet costs no more than the slice.
+func List[T protocol.Object](s *Store) []T {
+	entries := s.mirror.list(bucketOf(protocol.KindOf[T]()))
+	out := make([]T, 0, len(entries))
+	for _, e := range entries {
+		if obj, ok := e.obj.(T); ok {
+			out = append(out, obj)
+		}
+	}
+	return out
+}
+
+// Copy returns a deep copy of a shared resource, at its revision, the caller's own: a
+// Put of it fails where the stored one has changed since.
+func Copy[T protocol.Object](s *Store, obj T) T {
+	c, err := clone(obj)
+	if err != nil { // it was decoded from JSON, so it can be encoded
+		s.logger.Error("resource cannot be copied", "name", obj.Head().Metadata.Name, "err", err)
+		return obj
+	}
+	return c.(T)
+}
+
+// shared is Peek for any kind; nil if there is none.
+func (s *Store) shared(kind protocol.Kind, name string) protocol.Object {
+	e, _ := s.mirror.get(keyOf(kind, name))
+	return e.obj
+}
+
+// Altered names the shared resources that are not what is stored, because somebody
+// changed what [List] or [Peek] returned: a defect of the caller, which tests of callers
+// look for at their end. It decodes everything.
+func (s *Store) Altered() (keys []string) {
+	for _, kind := range protocol.Kinds() {
+		for _, e := range s.mirror.list(bucketOf(kind)) {
+			if e.obj == nil {
+				continue
+			}
+			if stored, err := decode(kind, e.Entry); err != nil || !reflect.DeepEqual(stored, e.obj) {
+				keys = append(keys, e.Key)
+			}
+		}
+	}
+	return keys
+}

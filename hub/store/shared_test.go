@@ -1,0 +1,195 @@
+package store
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+// labelled is a site whose rack has a label.
+func labelled() []protocol.Object {
+	rack := storetest.Rack("r1")
+	rack.Metadata.Labels = map[string]string{"site": "a"}
+	return append([]protocol.Object{rack}, storetest.Site()[1:]...)
+}
+
+// What Get, Copies and Copy return is the caller's; what List and Peek return is
+// everybody's, and a change of it is found.
+func TestCopiesAreTheCallersOwn(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, labelled()...)
+	change := func(r *protocol.Rack) {
+		r.Status.Agent = "changed"
+		r.Metadata.Labels["site"] = "changed"
+	}
+	got, err := Get[*protocol.Rack](s, "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := Peek[*protocol.Rack](s, "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []*protocol.Rack{got, Copies[*protocol.Rack](s)[0], Copy(s, shared)} {
+		if own.Metadata.Revision != shared.Metadata.Revision {
+			t.Errorf("revision %d, want %d", own.Metadata.Revision, shared.Metadata.Revision)
+		}
+		change(own)
+	}
+	if keys := s.Altered(); len(keys) > 0 || shared.Status.Agent != "" || shared.Metadata.Labels["site"] != "a" {
+		t.Fatalf("a copy is not the caller's own: %v, %+v", keys, shared)
+	}
+	list := List[*protocol.Rack](s)
+	if list[0] != shared {
+		t.Error("List and Peek decode anew")
+	}
+	list[0] = nil // the slice is the caller's
+	if List[*protocol.Rack](s)[0] != shared {
+		t.Error("the slice of List is shared")
+	}
+	change(shared)
+	if keys := s.Altered(); !slices.Equal(keys, []string{"res.racks.r1"}) {
+		t.Errorf("altered: %v", keys)
+	}
+}
+
+// A new revision is a new object: who has the old one keeps it as it was.
+func TestAWriteReplacesWhatIsShared(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, labelled()...)
+	before, err := Peek[*protocol.Rack](s, "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := s.Changes()
+	own := Copy(s, before)
+	own.Status.Agent = "a1"
+	if err := s.Put(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	after := List[*protocol.Rack](s)[0]
+	if before.Status.Agent != "" || after == before || after.Status.Agent != "a1" || after.Metadata.Revision != own.Metadata.Revision {
+		t.Errorf("before %+v, after %+v", before.Status, after.Status)
+	}
+	if s.Changes() == changes {
+		t.Error("the write is not counted")
+	}
+	own.Status.Agent = "a2" // what was written stays the caller's
+	if after.Status.Agent != "a1" || len(s.Altered()) > 0 {
+		t.Error("what was put is shared with who put it")
+	}
+	if err := s.Remove(t.Context(), Copy(s, List[*protocol.Server](s)[0])); err != nil {
+		t.Fatal(err)
+	}
+	if left := List[*protocol.Server](s); len(left) != 1 || left[0].Metadata.Name != "n2" {
+		t.Errorf("after n1 was removed: %v", left)
+	}
+	_, err = Peek[*protocol.Server](s, "n1")
+	wantCode(t, err, protocol.CodeNotFound)
+}
+
+// While a set is written, a hold waits only where a server's BMC or system is exchanged:
+// it would come to another machine than the one that was checked to be free.
+func TestHoldsDoNotWaitForAnApply(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*protocol.Server)
+		waits  bool
+	}{
+		{"another boot MAC", func(v *protocol.Server) { v.Spec.BootMAC = "52:54:00:00:00:77" }, false},
+		{"labels", func(v *protocol.Server) { v.Metadata.Labels = map[string]string{"a": "b"} }, false},
+		{"another system", func(v *protocol.Server) { v.Spec.SystemURI = "/redfish/v1/Systems/other" }, true},
+		{"another BMC", func(v *protocol.Server) { v.Spec.BMCRef.Name = "b3" }, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				mem := storetest.NewMemory()
+				s := open(t, mem)
+				apply(t, s, append(storetest.Site(), storetest.BMC("b3", "r1"))...)
+				let, written, held := make(chan struct{}), make(chan error, 1), make(chan error, 1)
+				mem.BeforeWrite = func(key string) error {
+					if key == "res.servers.n1" {
+						<-let
+					}
+					return nil
+				}
+				next := Copy(s, List[*protocol.Server](s)[0])
+				row.change(next)
+				go func() {
+					_, err := s.Apply(t.Context(), []protocol.Object{next}, ApplyOptions{By: "admin"})
+					written <- err
+				}()
+				synctest.Wait() // it has checked, and writes
+				go func() {
+					_, err := s.CreateHold(t.Context(), storetest.Hold("admin", "upgrade", "n1"))
+					held <- err
+				}()
+				synctest.Wait()
+				if waits := len(held) == 0; waits != row.waits {
+					t.Errorf("the hold waits: %v, want %v", waits, row.waits)
+				}
+				close(let)
+				if err := <-written; err != nil {
+					t.Error(err)
+				}
+				if err := <-held; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// Who waits for holds and requests is not woken by anything else.
+func TestSubscriptions(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	all, stopAll := s.Subscribe()
+	holds, stop := s.SubscribeHolds()
+	defer stopAll()
+	woken := func() (some, hold bool) {
+		select {
+		case <-all:
+			some = true
+		default:
+		}
+		select {
+		case <-holds:
+			hold = true
+		default:
+		}
+		return some, hold
+	}
+	apply(t, s, storetest.Site()...)
+	if some, hold := woken(); !some || hold {
+		t.Errorf("after an Apply: %v, %v", some, hold)
+	}
+	h, err := s.CreateHold(t.Context(), storetest.Hold("admin", "upgrade", "n1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if some, hold := woken(); !some || !hold {
+		t.Errorf("after a hold: %v, %v", some, hold)
+	}
+	if err := s.PutRequest(t.Context(), asked("r1", "n1", "admin", "")); err != nil {
+		t.Fatal(err)
+	}
+	if some, hold := woken(); !some || !hold {
+		t.Errorf("after a request: %v, %v", some, hold)
+	}
+	if err := s.Remove(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	if some, hold := woken(); !some || !hold {
+		t.Errorf("after a removal: %v, %v", some, hold)
+	}
+	stop()
+	if err := s.RemoveRequest(t.Context(), "r1"); err != nil {
+		t.Fatal(err)
+	}
+	if some, hold := woken(); !some || hold {
+		t.Errorf("after the subscription ended: %v, %v", some, hold)
+	}
+}
