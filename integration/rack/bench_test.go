@@ -151,8 +151,14 @@ func (b *bench) Publish(topic string, payload []byte) error {
 		b.answers = append(b.answers, m)
 	}
 	a := b.agent
+	if a != nil {
+		b.link.pending.Add(1) // while stop cannot have begun to wait
+	}
 	b.mu.Unlock()
-	b.link.hear(a, topic, payload)
+	if a != nil {
+		defer b.link.pending.Done()
+		b.link.hear(a, topic, payload)
+	}
 	return nil
 }
 
