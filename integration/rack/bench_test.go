@@ -290,7 +290,15 @@ func (b *bench) report(i int) (r protocol.ServerReport, ok bool) {
 // eventually waits for something to be so.
 func (b *bench) eventually(what string, ok func() bool) {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) { // between looks
+	b.within(eventual, what, ok)
+}
+
+// eventual is many times of what anything here takes.
+const eventual = 20 * time.Second
+
+func (b *bench) within(d time.Duration, what string, ok func() bool) {
+	b.t.Helper()
+	for deadline := time.Now().Add(d); !ok(); time.Sleep(2 * time.Millisecond) { // between looks
 		if time.Now().After(deadline) {
 			m, _ := b.newest()
 			raw, _ := json.MarshalIndent(m, "", " ")

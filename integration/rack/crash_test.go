@@ -330,6 +330,10 @@ func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point st
 	}
 }
 
+// lateOn is how long nothing is proved after an On of which the agent that died cannot
+// have seen what became of it.
+const lateOn = 30 * time.Second
+
 // patience is how long a first boot may stand still before a person cuts power.
 const patience = 2 * time.Second
 
@@ -341,7 +345,7 @@ func (b *crashBench) reach(st stage) bool {
 	spent := false
 	var on time.Time
 	epoch := uint64(0)
-	b.eventually("the end of "+st.Name, func() bool {
+	b.within(eventual+lateOn, "the end of "+st.Name, func() bool {
 		r, _ := b.report(0)
 		if spent = has(protocol.CondGrantSpent)(r) && r.Provisioned == nil; spent {
 			return true
