@@ -48,7 +48,7 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 		}
 		return sameHold(Copy(s, old), hold, named)
 	}
-	if err := s.room(op, rack, holdSize(hold)); err != nil {
+	if err := s.roomForHold(op, rack, hold); err != nil {
 		return nil, err
 	}
 	hold.Status = protocol.HoldStatus{Rack: rack}

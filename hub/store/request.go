@@ -50,7 +50,7 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 		return StoredRequest{}, protocol.Errorf(protocol.CodeConflict, op, "%d requests for server %q have not ended", open, r.Server).
 			WithHint("one reboot serves all that wait; see rackctl describe server %s, and give a --ref so that the same again is the same", r.Server)
 	}
-	if err := s.room(op, r.Rack, requestSize(r.Request)); err != nil {
+	if err := s.roomForRequest(op, r); err != nil {
 		return StoredRequest{}, err
 	}
 	r.Revision = 0

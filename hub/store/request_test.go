@@ -58,6 +58,28 @@ func TestCreateRequestByRef(t *testing.T) {
 	wantCode(t, err, protocol.CodeInvalid)
 }
 
+// Requests have room of their own: however many wait, a server is still held.
+func TestRequestsKeepNoHoldOut(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Site()...)
+	long := strings.Repeat("r", 1024)
+	n := 0
+	for ; ; n++ {
+		q := asked(fmt.Sprintf("q%d", n), fmt.Sprintf("n%d", n/maxOpen+1), "admin", fmt.Sprintf("%d", n)+long[10:])
+		q.Rack = "r1"
+		if _, err := s.CreateRequest(t.Context(), q); err != nil {
+			wantCode(t, err, protocol.CodeConflict)
+			break
+		}
+	}
+	if n >= maxOpen {
+		t.Errorf("%d long requests fit", n)
+	}
+	if _, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
+		t.Errorf("no room for a hold: %v", err)
+	}
+}
+
 // What waits behind a hold is bounded, by server and by rack.
 func TestRequestsAndHoldsAreBounded(t *testing.T) {
 	s := open(t, storetest.NewMemory())

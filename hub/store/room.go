@@ -3,34 +3,46 @@ package store
 import "rackboot/protocol"
 
 const (
-	// maxRack bounds what lies on the servers of one rack, in bytes of a document that
-	// carries all of it and may have 128 KiB: a document that is too long would keep
-	// every hold and release of the rack from its agent.
-	maxRack = 112 << 10
+	// maxHolds and maxRequests bound what lies on the servers of one rack, in bytes of a
+	// document that carries all of it and may have 128 KiB: a document that is too long
+	// would keep every hold and release of the rack from its agent. Each has room of its
+	// own, so that no number of reboots keeps a fence from being placed.
+	maxHolds    = 80 << 10
+	maxRequests = 32 << 10
 	// besides is what a hold or request takes besides its texts: ids, times, names of
 	// fields.
 	besides = 400
 )
 
-// room refuses what does not fit any more into the hold document of a rack. The caller
-// has the lock of holds.
-func (s *Store) room(op, rack string, more int) error {
-	used := more
+// roomForHold refuses a hold that does not fit any more into the hold document of its
+// rack. The caller has the lock of holds.
+func (s *Store) roomForHold(op, rack string, hold *protocol.Hold) error {
+	used := holdSize(hold)
 	for _, h := range List[*protocol.Hold](s) {
 		if h.Status.Rack == rack {
 			used += holdSize(h)
 		}
 	}
+	if used <= maxHolds {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeConflict, op, "the holds of rack %q take %d bytes, and %d is the most that its agent can be sent", rack, used, maxHolds).
+		WithHint("release holds that nobody needs (rackctl get holds), or give shorter reasons and refs")
+}
+
+// roomForRequest is roomForHold of a request.
+func (s *Store) roomForRequest(op string, r StoredRequest) error {
+	used := requestSize(r.Request)
 	for _, q := range s.Requests() {
-		if q.Rack == rack && q.Report.Outcome == protocol.OutcomePending {
+		if q.Rack == r.Rack && q.Report.Outcome == protocol.OutcomePending {
 			used += requestSize(q.Request)
 		}
 	}
-	if used <= maxRack {
+	if used <= maxRequests {
 		return nil
 	}
-	return protocol.Errorf(protocol.CodeConflict, op, "the holds and requests of rack %q take %d bytes, and %d is the most that its agent can be sent", rack, used, maxRack).
-		WithHint("release holds that nobody needs (rackctl get holds), or give shorter reasons and refs")
+	return protocol.Errorf(protocol.CodeConflict, op, "the requests of rack %q that have not ended take %d bytes, and %d is the most that its agent can be sent", r.Rack, used, maxRequests).
+		WithHint("wait until some have ended, or give shorter refs; one reboot serves all that wait for the same server")
 }
 
 func holdSize(h *protocol.Hold) int {

@@ -85,7 +85,11 @@ func (s *site) reboot(server string, within time.Duration) (id string) {
 	s.book.mu.Lock()
 	s.book.requests[q.ID] = &asked{Request: q.Request, cycles: map[int]bool{}, lost: true} // until it is answered
 	s.book.mu.Unlock()
-	if err := h.store.PutRequest(s.ctx, q); err != nil || !h.alive() {
+	_, err = h.store.CreateRequest(s.ctx, q)
+	if protocol.CodeOf(err) == protocol.CodeConflict {
+		return "" // too many have not ended: refused, and nothing was promised
+	}
+	if err != nil || !h.alive() {
 		s.answered("request", err)
 		return ""
 	}
