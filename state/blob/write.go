@@ -127,7 +127,7 @@ func (s *Store) store(ctx context.Context, op, digest string, size int64, r io.R
 func (s *Store) fill(ctx context.Context, op, digest string, size int64, tmp *os.File, r io.Reader) error {
 	h := sha256.New()
 	src := &source{r: reader{ctx, io.LimitReader(r, size+1)}} // one more shows that it is too long
-	n, err := io.Copy(io.MultiWriter(tmp, h), src)
+	n, err := io.Copy(io.MultiWriter(&steady{file: tmp}, h), src)
 	switch {
 	case src.err != nil:
 		return readError(op, digest, src.err)
@@ -169,4 +169,24 @@ func (s *Store) diskError(op, digest string, size int64, err error) error {
 		return insufficient(op, digest, size, free+size, s.cfg.Dir) // its own reservation is not in the way
 	}
 	return protocol.Errorf(protocol.CodeInternal, op, "%s: %w", digest, err)
+}
+
+// syncEvery is how much of a blob may wait for the disk.
+const syncEvery = 8 << 20
+
+// steady writes a file to disk as it comes. What the kernel keeps back it writes all at
+// once, and until then every other fsync on the same disk waits: a hold must be on it
+// before anything is said about it.
+type steady struct {
+	file    *os.File
+	waiting int
+}
+
+func (s *steady) Write(b []byte) (int, error) {
+	n, err := s.file.Write(b)
+	if s.waiting += n; err == nil && s.waiting >= syncEvery {
+		s.waiting = 0
+		err = s.file.Sync()
+	}
+	return n, err
 }
