@@ -68,7 +68,7 @@ func (b *boots) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
 
 // tokenAt is the token of the open attempt of the machine that has an address.
 func (b *boots) tokenAt(remote netip.Addr) (token string, ok bool) {
-	mac := b.leased.of(remote)
+	mac := b.leased.of(remote, b.agent.cfg.Clock())
 	if mac == "" {
 		return "", false
 	}

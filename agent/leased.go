@@ -3,6 +3,7 @@ package agent
 import (
 	"net/netip"
 	"sync"
+	"time"
 
 	"rackboot/agent/store"
 	"rackboot/netboot"
@@ -12,11 +13,11 @@ import (
 // fixed name are known by nothing else. It holds one entry for each address that was
 // leased, so that the pool bounds it. It is safe for concurrent use.
 type leased struct {
-	mu  sync.RWMutex
-	mac map[netip.Addr]string
+	mu     sync.RWMutex
+	leases map[netip.Addr]netboot.Lease
 }
 
-func newLeased() *leased { return &leased{mac: map[netip.Addr]string{}} }
+func newLeased() *leased { return &leased{leases: map[netip.Addr]netboot.Lease{}} }
 
 // load takes over the leases from before the start. Without them a client has to ask
 // for its lease again, which firmware does at each boot.
@@ -35,15 +36,19 @@ func (l *leased) note(lease netboot.Lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if lease.Declined {
-		delete(l.mac, lease.Address)
+		delete(l.leases, lease.Address)
 		return
 	}
-	l.mac[lease.Address] = lease.MAC
+	l.leases[lease.Address] = lease
 }
 
-// of is the MAC address that has an address; empty if none has.
-func (l *leased) of(a netip.Addr) string {
+// of is the MAC address whose lease of an address runs; empty if none does.
+func (l *leased) of(a netip.Addr, now time.Time) string {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.mac[a.Unmap()]
+	lease := l.leases[a.Unmap()]
+	if !now.Before(lease.Expires) {
+		return ""
+	}
+	return lease.MAC
 }

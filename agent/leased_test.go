@@ -3,6 +3,7 @@ package agent
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"rackboot/netboot"
 	"rackboot/protocol"
@@ -14,7 +15,10 @@ import (
 func TestFixedNames(t *testing.T) {
 	const mac = "02:00:00:00:00:01"
 	at := netip.MustParseAddr("10.7.0.50")
+	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	end := now.Add(time.Hour)
 	a := &Agent{index: newIndex()}
+	a.cfg.Clock = func() time.Time { return now }
 	b := &boots{agent: a, leased: newLeased()}
 	a.index.byMAC = map[string][]string{mac: {"one"}, "02:00:00:00:00:02": {"one", "two"}}
 	attempt := &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: protocol.AttemptPowerRequested}
@@ -26,7 +30,7 @@ func TestFixedNames(t *testing.T) {
 		}
 	}
 	known(false, "no lease")
-	b.leased.note(netboot.Lease{Address: at, MAC: mac})
+	b.leased.note(netboot.Lease{Address: at, MAC: mac, Expires: end})
 	known(true, "leased")
 	if token, ok := b.tokenAt(netip.MustParseAddr("::ffff:10.7.0.50")); !ok || token != "t" {
 		t.Error("the address as a dual-stack socket shows it is another one")
@@ -36,11 +40,14 @@ func TestFixedNames(t *testing.T) {
 	attempt.State, attempt.Intended = protocol.AttemptPowerRequested, protocol.TargetHdd
 	known(false, "a boot from disk")
 	attempt.Intended = protocol.TargetPxe
-	b.leased.note(netboot.Lease{Address: at, MAC: "02:00:00:00:00:02"})
+	b.leased.note(netboot.Lease{Address: at, MAC: "02:00:00:00:00:02", Expires: end})
 	known(false, "an address that more than one server has")
-	b.leased.note(netboot.Lease{Address: at, MAC: mac})
+	b.leased.note(netboot.Lease{Address: at, MAC: mac, Expires: end})
 	known(true, "leased again")
-	b.leased.note(netboot.Lease{Address: at, MAC: mac, Declined: true})
+	now = end
+	known(false, "the lease has ended")
+	now = end.Add(-time.Second)
+	b.leased.note(netboot.Lease{Address: at, MAC: mac, Expires: end, Declined: true})
 	known(false, "declined")
 	if _, err := b.OpenFor(at, "boot.efi"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("opened for nobody: %v", err)
