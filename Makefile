@@ -13,16 +13,16 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 ARGS      ?=
 # How long each fuzz target runs.
 FUZZTIME  ?= 5s
-# Everything but the tests with real brokers and firmware, which `make integration`
+# Everything but the tests with real brokers, images and firmware, which `make integration`
 # runs.
-TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(brokers|firmware)$$')
+TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(brokers|firmware|images)$$')
 
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## the four programs, into bin/
+build: ## the five programs, into bin/
 	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: test
@@ -38,10 +38,21 @@ demo: build ## show the main job with two simulated servers; KEEP=1 stays up
 	bin/rackboot-sim demo $(if $(KEEP),--keep)
 
 .PHONY: integration
-integration: ## real brokers, and real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
+integration: ## real brokers, images of xorriso, and real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
 	integration/packages
-	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats
+	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/images -require=iso
+	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats,registry
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
+
+.PHONY: bench-iso
+bench-iso: ## upload a file of 5 GiB into the hub's store: speed and memory; needs 6 GiB in TMPDIR
+	$(GO) test ./hub/iso -run='^$$' -bench=Upload -benchtime=1x -timeout=30m
+
+.PHONY: soak
+soak: ## what is too long for each commit: millions of random steps of the decisions, arm64 firmware (QEMU, AAVMF), and Debian's installer from a repository that is cut off, as root on Debian 12
+	$(GO) test ./protocol/decide -count=1 -timeout=30m -run='^TestProperties$$' -rapid.checks=10000 -v
+	integration/packages arm64
+	$(GO) test -tags=soak -count=1 -timeout=19m $(ARGS) ./integration/firmware -run='AAVMF|BootEnvMirror' -require=root,qemu
 
 .PHONY: check
 check: vet lint test ## what to run before sending a change
@@ -63,13 +74,20 @@ format: ## gofumpt and goimports over the tree
 vuln: ## govulncheck; needs vuln.go.dev, or GOVULNDB with a copy of it
 	$(TOOL) govulncheck ./...
 
+.PHONY: licenses
+licenses: build ## write docs/DEPENDENCIES.md: the modules that the programs contain, and their licences
+	@$(GO) -C tools run ./licenses $(CURDIR)/bin/* > $(or $(OUT),docs/DEPENDENCIES.md)
+
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME
-	@# Two at a time with one worker each: the builds take longer than the fuzzing.
 	@targets=$$($(GO) test -list '^Fuzz' $(TESTED) | awk '/^Fuzz/ {f[n++] = $$1} /^ok/ {while (n) print $$2, f[--n]}'); \
 	test -n "$$targets"; \
-	xargs -P 2 -n 2 bash -c 'echo "fuzz $$0 $$1"; exec $(GO) test -run "^$$" -fuzz "^$$1\$$" -parallel 1 -fuzztime $(FUZZTIME) $(ARGS) "$$0"' <<< "$$targets"; \
+	GO=$(GO) xargs -P 2 -n 2 .ci/fuzz $(FUZZTIME) $(ARGS) <<< "$$targets"; \
 	echo "$$(wc -l <<< "$$targets") fuzz targets"
+
+.PHONY: openapi
+openapi: ## rewrite docs/openapi.json
+	$(GO) test ./hub/api -run '^TestOpenAPIPage$$' -update
 
 .PHONY: bench
 bench: ## every benchmark
@@ -83,6 +101,10 @@ bench-bmc: ## the BMC driver against 200 slow simulated BMCs, four to five minut
 bench-netboot: ## the boot servers beside Kea, dnsmasq, nginx and tftpd-hpa, as root, five to ten minutes; ARGS=-install gets those
 	$(GO) run ./integration/benchnetboot $(ARGS)
 
+.PHONY: bench-fs
+bench-fs: ## files out of an ISO image beside nginx with the extracted ones, rendering for 1,000 servers, swaps under load, three minutes; ARGS=-install gets nginx
+	$(GO) run ./integration/benchfs $(ARGS)
+
 .PHONY: bench-fence
 bench-fence: ## from a hold to its receipt, alone and under five loads, four to six minutes
 	$(GO) run ./integration/benchfence $(ARGS)
@@ -90,6 +112,10 @@ bench-fence: ## from a hold to its receipt, alone and under five loads, four to 
 .PHONY: mutate-bmc
 mutate-bmc: ## take behaviours out of BMC driver and simulator; a test must notice each, ten to twenty minutes
 	$(GO) run ./integration/mutate $(ARGS)
+
+.PHONY: mutate-decide
+mutate-decide: ## break what decides about boots; the properties must notice each, five minutes
+	$(GO) run ./integration/mutate $(ARGS) decide.txt
 
 .PHONY: cover
 cover: ## statement coverage by package, and cover.html

@@ -35,8 +35,14 @@ func TestConfigs(t *testing.T) {
 				t.Error(err)
 			}
 		},
-		"bmc/*.yaml":  checkManifest,
-		"demo/*.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"bmc/*.yaml":         checkManifest,
+		"segments/*.yaml":    checkManifest,
+		"discovery/*.yaml":   checkManifest,
+		"userdata/*.yaml":    checkManifest,
+		"maintenance/*.yaml": checkManifest,
+		"groups/*.yaml":      checkManifest,
+		"images/*.yaml":      checkManifest,
+		"demo/*.yaml":        func(t *testing.T, p string) { yamlFile[any](t, p) },
 		"credentials/*": func(t *testing.T, p string) {
 			for _, c := range yamlFile[struct{ Username, Password string }](t, p) {
 				if c.Username == "" || c.Password == "" {
@@ -48,7 +54,15 @@ func TestConfigs(t *testing.T) {
 		"brokers/*":              checkBroker,
 		"prometheus/scrape.yaml": func(t *testing.T, p string) { yamlFile[scrape](t, p) },
 		"prometheus/rules.yaml":  func(t *testing.T, p string) { checkRules(t, yamlFile[rules](t, p)) },
+		"grafana/*.json":         checkDashboard,
 		"systemd/*.service":      checkUnit,
+		"report/*":               checkReport,
+		"bootenvs/*.yaml":        checkManifest,
+		"bootenvs/testdata/*.txt": func(t *testing.T, p string) {
+			if _, err := os.Stat("configs/bootenvs/" + strings.TrimSuffix(filepath.Base(p), ".txt") + ".yaml"); err != nil {
+				t.Errorf("it is of no environment: %v", err)
+			}
+		},
 	}
 	matched := map[string]int{}
 	for p := range files(t, func(p string) bool { return strings.HasPrefix(p, "configs/") }) {
@@ -184,6 +198,7 @@ func checkRules(t *testing.T, all []rules) {
 					t.Errorf("%s: no code makes %s", r.Alert, m)
 				}
 			}
+			checkOutcomes(t, r.Alert, r.Expr)
 			for _, m := range regexp.MustCompile(`code="(\w+)"`).FindAllStringSubmatch(r.Expr, -1) {
 				if !slices.Contains(codes, m[1]) {
 					t.Errorf("%s: no condition has the code %s", r.Alert, m[1])
@@ -220,6 +235,9 @@ func checkUnit(t *testing.T, p string) {
 	}
 	values := map[string]string{}
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
 		key, value, ok := strings.Cut(line, "=")
 		if !ok && line != "" && !strings.HasPrefix(line, "[") {
 			t.Errorf("line %d: %q is not key=value", i+1, line)

@@ -17,19 +17,23 @@ type layer struct {
 // layers is the shape of the tree: what is decided stands apart from what is
 // done, and each library stays behind its owner.
 func layers() []layer {
-	offline := []string{"netboot", "netboot/image"} // what the hub uses of netboot, without a server
+	offline := []string{"netboot", "netboot/bootenv", "netboot/fsview", "netboot/image", "netboot/ignition", "netboot/iso"} // what the hub uses of netboot, without a server
 	agent := []string{
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "bmc", "bmc/redfish",
-		"netboot", "netboot/bootcert", "netboot/dhcp", "netboot/httpboot", "netboot/tftp", "netboot/image", "agent/store", "agent/discover", "agent/local",
+		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
+		"agent/store", "agent/discover", "agent/loaders", "agent/local",
 	}
-	hub := slices.Concat([]string{"protocol/...", "pending", "hub/plan", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
+	hub := slices.Concat([]string{"protocol/...", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
 		{".", nil, "the root holds the guards"},
 		{"protocol", nil, "nouns, codes and topics: who speaks them takes no library along"},
 		{"protocol/decide", []string{"protocol"}, "the rack's decisions are pure"},
 		{"protocol/wire", []string{"protocol"}, "seals and opens what protocol names"},
+		{"protocol/sealbox", []string{"protocol"}, "hub and agent seal and open alike; HPKE is of the standard library"},
 		{"protocol/link", []string{"protocol", "protocol/wire"}, "carries envelopes; MQTT stays inside"},
+		{"protocol/auditlog", []string{"protocol", "protocol/wire"}, "the audit log's format and its check, for who has no hub"},
+		{"protocol/conns", nil, "bounds what listens in both daemons"},
 		{"protocol/api", []string{"protocol", "protocol/wire"}, "routes and client of the hub's API"},
 
 		{"state", []string{"protocol"}, "contracts of the two stores"},
@@ -43,64 +47,98 @@ func layers() []layer {
 		{"bmc/sim", []string{"protocol"}, "shares nothing with the driver, so that they cannot agree on an error"},
 
 		{"netboot", []string{"protocol"}, "what the boot servers need from the agent"},
-		{"netboot/dhcp", []string{"protocol", "netboot"}, "a server of one protocol"},
-		{"netboot/dhcp6", []string{"protocol", "netboot"}, "a server of one protocol"},
-		{"netboot/httpboot", []string{"protocol", "netboot"}, "a server of one protocol"},
-		{"netboot/bootcert", []string{"protocol", "netboot"}, "works offline: the agent serves what rackctl makes"},
-		{"netboot/tftp", []string{"protocol", "netboot"}, "a server of one protocol"},
-		{"netboot/image", []string{"protocol", "netboot"}, "works offline: the hub and rackctl use it too"},
+		{"netboot/guard", []string{"protocol", "netboot"}, "what the servers share"},
+		{"netboot/dhcp", []string{"protocol", "netboot", "netboot/guard"}, "a server of one protocol"},
+		{"netboot/dhcp6", []string{"protocol", "netboot", "netboot/guard"}, "a server of one protocol"},
+		{"netboot/httpboot", []string{"protocol", "netboot", "netboot/guard"}, "a server of one protocol"},
+		{"netboot/bootcert", []string{"protocol", "netboot", "netboot/guard"}, "works offline: the agent serves what rackctl makes"},
+		{"netboot/tftp", []string{"protocol", "netboot", "netboot/guard"}, "a server of one protocol"},
+		{"netboot/iso", []string{"protocol"}, "works offline: reads and writes images for CD drives"},
+		{"netboot/iso/isotest", []string{"netboot/iso"}, "images for tests"},
+		{"netboot/fsview", []string{"protocol", "netboot/iso"}, "works offline: reads archives, and knows no server"},
+		{"netboot/image", []string{"protocol", "netboot", "netboot/iso"}, "works offline: the hub and rackctl use it too"},
+		{"netboot/mirror", []string{"protocol", "netboot", "netboot/guard"}, "trees behind HTTP as file systems; it knows no server"},
+		{"netboot/ignition", []string{"protocol"}, "works offline: the hub checks user data with it"},
+		{"netboot/bootenv", []string{"protocol", "netboot"}, "works offline: what a boot environment is for one server, pure"},
+		{"netboot/chain", []string{"protocol", "netboot"}, "which loaders a machine boots through, and what they are told: pure"},
 		{"netboot/firmware", []string{"protocol"}, "a simulated client shares nothing with the servers but the codec"},
 
-		{"metrics", []string{"protocol"}, "the metrics page of both daemons"},
+		{"metrics", []string{"protocol", "protocol/conns"}, "the metrics page of both daemons"},
+		{"doctable", nil, "functions beside the tables in their comments, for tests"},
 		{"pending", nil, "things that are tried again until they are done"},
+
+		{"probe", []string{"protocol", "netboot", "netboot/chain", "netboot/iso", "probe/discard", "probe/host", "probe/lldp", "probe/initramfs"}, "runs on servers; of the agent it knows the report URL only"},
+		{"probe/discard", []string{"protocol", "netboot"}, "makes disks unreadable; it knows no agent"},
+		{"probe/host", []string{"protocol"}, "reads /sys and /proc out of a file system"},
+		{"probe/lldp", []string{"protocol"}, "hears a protocol"},
+		{"probe/initramfs", []string{"protocol"}, "works offline: rackctl builds with it"},
 
 		{"agent", agent, "the shell around decide"},
 		{"agent/discover", []string{"protocol", "netboot"}, "reads what strangers answer; it knows no driver and no credentials"},
+		{"agent/loaders", []string{"protocol", "netboot/chain", "state"}, "boot loaders from disk; it knows no boot"},
 		{"agent/local", []string{"protocol", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
-		{"agent/store", []string{"protocol/...", "netboot", "state"}, "the agent's documents over a store"},
-		{"agent/daemon", slices.Concat(agent, []string{"agent", "metrics"}), "puts an agent together from its file"},
+		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state"}, "the agent's documents over a store"},
+		{"agent/secret", []string{"protocol", "protocol/sealbox", "agent/store"}, "has the agent's key; it knows no driver and no document"},
+		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "metrics"}), "puts an agent together from its file"},
 
 		{"hub/plan", []string{"protocol", "protocol/decide"}, "the hub's decisions are pure"},
+		{"hub/plan/bootimages", []string{"protocol"}, "which image a group is to have is pure"},
+		{"hub/plan/rollout", []string{"protocol"}, "which server of a group is begun next is pure"},
+		{"hub/approval", []string{"protocol", "protocol/wire"}, "who approves what, and the key that signs it"},
+		{"hub/access", []string{"protocol"}, "who may do what is pure"},
+		{"hub/iso", []string{"protocol/...", "hub/store", "netboot/fsview", "state", "state/blob"}, "uploaded files; who checks signatures it knows as an interface"},
+		{"hub/iso/openpgp", []string{"protocol", "hub/iso"}, "detached signatures"},
+		{"hub/catalogue", []string{"protocol"}, "works offline: rackctl reads vendors' metadata with it"},
+		{"hub/catalogue/fetch", []string{"protocol", "hub/iso", "state"}, "files of boot images by HTTP, into the store of uploaded files"},
 		{"hub/store", []string{"protocol", "state"}, "typed resources over a store"},
 		{"hub/store/storetest", []string{"protocol", "state", "hub/store"}, "fakes for tests"},
 		{"hub/api", hub, "the HTTPS API"},
-		{"hub/api/apitest", slices.Concat(hub, []string{"hub/api", "hub/store/storetest"}), "the API for tests of its clients"},
+		{"hub/api/apitest", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/iso", "hub/secret", "hub/store/storetest"}), "the API for tests of its clients"},
 		{"hub/control", hub, "the shell around plan"},
 		{"hub/broker", []string{"protocol/..."}, "the embedded broker"},
-		{"hub/pki", []string{"protocol", "protocol/wire"}, "the hub's keys on disk"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/broker", "hub/control", "hub/pki", "metrics"}), "puts a hub together from its file"},
+		{"hub/pki", []string{"protocol", "protocol/wire", "protocol/api", "state", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
+		{"hub/audit", []string{"protocol/...", "state"}, "the audit log on disk"},
+		{"hub/secret", []string{"protocol", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/secret", "metrics"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
-		{"cmd/internal/terminal", nil, "what every command may show"},
-		{"cmd/internal/cli", slices.Concat(offline, []string{"netboot/bootcert", "protocol/...", "cmd/internal/manifest", "cmd/internal/terminal", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, and bmc probe --direct reads a BMC where there is no hub"},
+		{"cmd/internal/terminal", []string{"protocol"}, "what every command may show"},
+		{"cmd/internal/cli", slices.Concat(offline, []string{"hub/catalogue", "netboot/bootcert", "probe/initramfs", "protocol/...", "cmd/internal/manifest", "cmd/internal/terminal", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, it reads vendors' metadata by itself, and bmc probe --direct reads a BMC where there is no hub"},
 		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
 		{"cmd/internal/serve/agent", []string{"protocol", "protocol/api", "cmd/internal/serve", "cmd/internal/terminal", "agent/daemon", "agent/local"}, "command line of one daemon, and of its socket"},
 		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
 		{"cmd/rackboot-agent", []string{"cmd/internal/serve/agent"}, "main"},
 		{"cmd/rackboot-hub", []string{"cmd/internal/serve/hub"}, "main"},
 		{"cmd/rackctl", []string{"cmd/internal/cli"}, "main"},
+		{"cmd/rackboot-probe", []string{"protocol", "probe"}, "main"},
 		{"cmd/internal/simulate", []string{"integration/sim"}, "command line of the simulated site"},
 		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
 
 		{"integration/benchbmc", []string{"protocol", "bmc", "bmc/redfish", "bmc/sim"}, "measures the driver against the simulator"},
 		{
 			"integration/benchnetboot",
-			[]string{"protocol", "netboot", "netboot/dhcp", "netboot/httpboot", "netboot/tftp", "agent/store", "state/badger", "integration/netns"},
+			[]string{"protocol", "netboot", "netboot/dhcp", "netboot/httpboot", "netboot/tftp", "agent/store", "state/badger", "integration/netns", "integration/benchreport"},
 			"measures the boot servers beside others; leases are in the agent's store",
 		},
+		{"integration/benchfs", []string{"protocol", "netboot", "netboot/bootenv", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/iso/isotest", "integration/benchreport"}, "measures files out of images beside another server, rendering and swaps"},
+		{"integration/benchreport", nil, "figures of benchmarks beside peers"},
 		{"integration/benchfence", belowCmd(), "measures holds with hub, agent and simulated BMCs"},
 		{"integration/mutate", nil, "edits of driver and simulator that tests must notice; it knows both as text"},
 		{"integration/memnet", nil, "buffered in-memory network for tests"},
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
 		{"integration/rack", belowCmd(), "tests"},
+		{"integration/alone", belowCmd(), "tests of an agent with nobody but its machines"},
 		{"integration/faults", nil, "tests of the link between hub and agent"},
 		{"integration/holds", nil, "vectors of holds and fencing"},
+		{"integration/listeners", nil, "tests of everything that listens"},
 		{"integration/site", belowCmd(), "tests of hub and agent together"},
 		{"integration/brokers", nil, "tests with real brokers"},
 		{"integration/firmware", nil, "tests with real firmware"},
+		{"integration/images", nil, "tests with programs that make images"},
 		{"integration/installer", nil, "init of the images that they boot; it knows the agent by its packets only"},
 		{"integration/netns", nil, "network namespaces for tests"},
+		{"integration/parallel", nil, "tests beside each other, for packages that wait more than they work"},
 		{"integration/uki", nil, "builds the images that they boot"},
 	}
 }
@@ -108,25 +146,36 @@ func layers() []layer {
 // testLayers is what tests may import on top of their package and its layer.
 func testLayers() []layer {
 	return []layer{
-		{".", []string{"agent/daemon", "hub/daemon", "protocol"}, "the examples are read by the real loaders"},
+		{"agent/...", []string{"doctable"}, "tables"},
+		{"hub/...", []string{"doctable"}, "tables"},
+		{"netboot/...", []string{"doctable", "netboot/iso/isotest"}, "tables, and images to read"},
+		{"probe", []string{"doctable"}, "tables"},
+		{"probe/discard", []string{"doctable"}, "tables"},
+		{"protocol/...", []string{"doctable"}, "tables"},
+		{".", []string{"agent/daemon", "hub/daemon", "netboot/bootenv", "netboot/ignition", "probe", "protocol"}, "the examples are read by the real loaders"},
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
+		{"hub/catalogue/fetch", []string{"state/statetest"}, "crash points"},
+		{"agent", []string{"state/statetest"}, "what it traces is read again, as after a restart"},
 		{"agent/store", []string{"state/badger", "state/statetest"}, "it is opened again, as after a restart; and properties in memory"},
 		{"agent/discover", []string{"bmc/sim", "netboot/dhcp"}, "simulated BMCs ask the real server for their leases"},
 		{"bmc/redfish", []string{"bmc/sim"}, "the driver is tested against the simulator"},
-		{"netboot/httpboot", []string{"netboot/bootcert"}, "handshakes with the certificates that are made for it"},
+		{"netboot/httpboot", []string{"netboot/bootcert", "integration/netns"}, "handshakes with the certificates that are made for it; addresses that cannot be used yet"},
 		{"netboot/dhcp6", []string{"integration/netns"}, "the server on a real link"},
+		{"netboot/mirror", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"netboot/firmware", []string{"netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},
-		{"cmd/internal/cli", []string{"hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
-		{"cmd/rackctl", []string{"hub/api/apitest", "hub/store", "protocol"}, "scripts run against the real API"},
+		{"hub/audit", []string{"state/statetest"}, "crash points, and a disk to fill"},
+		{"hub/iso", []string{"state/statetest"}, "crash points"},
+		{"cmd/internal/cli", []string{"doctable", "hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
+		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "protocol", "protocol/api"}, "scripts run against the real API"},
 		{"integration/...", belowCmd(), "composition"},
 	}
 }
 
 // belowCmd is everything but the commands.
 func belowCmd() []string {
-	return []string{"protocol/...", "state/...", "bmc/...", "netboot/...", "metrics", "agent/...", "hub/...", "integration/..."}
+	return []string{"protocol/...", "state/...", "bmc/...", "netboot/...", "probe/...", "metrics", "agent/...", "hub/...", "integration/..."}
 }
 
 // A row that names a package which is gone, or a package without a row, is an

@@ -14,12 +14,16 @@ import (
 func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
 	r := decide.Result{Action: p.Action.Kind, Attempt: p.Action.Attempt}
 	timeout := callTimeout
+	if p.Action.Kind == decide.ActInsert {
+		timeout = insertTimeout
+	}
 	if w := p.Action.Within; w > 0 {
 		timeout = min(timeout, w)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	s.agent.cfg.Crash.At("agent.act." + string(p.Action.Kind))
+	began := s.agent.cfg.Clock()
 	err := s.permitted(p.Action.Kind)
 	if err == nil {
 		err = s.send(ctx, p.Action, &r)
@@ -27,6 +31,7 @@ func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
 	s.agent.cfg.Crash.At("agent.acted." + string(p.Action.Kind))
 	r.At = s.agent.cfg.Clock()
 	outcome(&r, err)
+	s.acted(p, began, r)
 	s.log.Info("acted", "action", p.Action.Kind, "outcome", r.Outcome, "err", err)
 	return r
 }
@@ -39,6 +44,9 @@ func (s *server) permitted(k decide.ActionKind) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeConflict, op, "its holds cannot be read: %w", err)
 	}
+	if v.Ended {
+		return protocol.Errorf(protocol.CodeConflict, op, "the agent's term is over").WithHint("nothing was sent; another agent may own the server")
+	}
 	work := v.Intent != nil && decide.Working(v.Intent.Firmware, s.agent.hubTime(), s.agent.cfg.Clock())
 	if !decide.Permits(k, v.Holds, work) {
 		return protocol.Errorf(protocol.CodeConflict, op, "a hold or firmware work came between").
@@ -50,17 +58,23 @@ func (s *server) permitted(k decide.ActionKind) error {
 func (s *server) send(ctx context.Context, a decide.Action, r *decide.Result) (err error) {
 	switch a.Kind {
 	case decide.ActArm, decide.ActDisarm:
-		var boot bmc.BootResult
-		boot, err = s.bmc.driver.SetBoot(ctx, a.Override)
-		r.Stored, r.Read, r.Outcome, r.Where, r.Text = boot.Stored, boot.Read, boot.Outcome, boot.Where, boot.Text
+		err = s.arm(ctx, a, r)
 	case decide.ActOn:
 		err = s.bmc.driver.Reset(ctx, bmc.ResetOn)
+	case decide.ActRestart:
+		err = s.bmc.driver.Reset(ctx, bmc.ResetForceRestart)
 	case decide.ActGraceful:
 		err = s.bmc.driver.Reset(ctx, bmc.ResetGracefulShutdown)
 	case decide.ActForceOff:
 		err = s.bmc.driver.Reset(ctx, bmc.ResetForceOff)
 	case decide.ActReadPolicy, decide.ActGuard, decide.ActUnguard:
 		return s.policy(ctx, a, r)
+	case decide.ActInsert, decide.ActEject:
+		err = s.media(ctx, a, r)
+		s.agent.met.mediaActed(a.Kind, r, err)
+		return err
+	case decide.ActClearURL:
+		err = s.clearURL(ctx, a, r)
 	case decide.ActNone:
 	}
 	return err

@@ -10,27 +10,39 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/discover"
+	"rackboot/agent/loaders"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
+	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
 
 // Agent serves one rack. Make it with New, then call Run once.
 type Agent struct {
-	cfg    Config
-	log    *slog.Logger
-	store  *store.Store
-	hub    *wire.Verifier
-	index  *index
-	fetch  *fetcher
-	finder *discover.Finder
-	report *reporter
-	met    *metrics
+	cfg   Config
+	log   *slog.Logger
+	store *store.Store
+	hub   atomic.Pointer[hubKeys]
+	over  atomic.Pointer[protocol.EndOfTerm] // nil while the term is not ended
+
+	destructive *wire.Verifier // opens approvals
+
+	index    *index
+	fetch    *fetcher
+	userData *userData
+	envs     *envs
+	isos     *isoPuller
+	chains   *loaders.Loaders
+	trial    *trial
+	finder   *discover.Finder
+	report   *reporter
+	met      *metrics
 
 	troubles troubles // used by Receive only
 	refusals refusals // used by Receive only
@@ -42,10 +54,12 @@ type Agent struct {
 
 	local   *local.API
 	denied  *denials // by the power path
+	changes *changes
 	streams *streams
 	asks    *asks
 	surveys chan struct{} // held while a board is read
 	notices *notices
+	traces  *traces
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing
@@ -65,25 +79,42 @@ func New(cfg Config) (*Agent, error) {
 		cfg.ReportEvery = 15 * time.Second
 	}
 	a := &Agent{
-		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), hub: wire.NewVerifier(cfg.HubKeys...),
+		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),
 		index: newIndex(), servers: map[string]*server{}, troubles: troubles{}, greeter: newGreeter(cfg.Clock),
 	}
+	a.Trust(cfg.HubKeys...)
 	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
+	a.changes = newChanges()
 	a.denied, a.streams, a.asks, a.surveys, a.notices = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce), newNotices(a)
+	a.traces = newTraces(a)
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
 	}
-	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash})
+	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash, Guarded: func() bool { return len(cfg.Destructive.Keys) > 0 }})
 	if err != nil {
 		return nil, err
 	}
 	a.store = st
+	word, over, err := st.Ended(cfg.Agent)
+	if err != nil {
+		return nil, err
+	}
 	if a.began, err = st.Began(); err != nil {
 		return nil, err
 	}
 	a.report = newReporter(a)
-	a.fetch = newFetcher(a)
+	a.index.ambiguous = a.ambiguous
+	if over {
+		a.over.Store(&word)
+		a.report.raise(word.Code, endedWhen(word))
+	}
+	a.fetch, a.userData, a.envs, a.isos = newFetcher(a), newUserData(a), newEnvs(a), newISOPuller(a)
 	a.met = newMetrics(cfg.Registerer, a)
+	newEnvMetrics(cfg.Registerer, a.report)
+	newKeptMetrics(cfg.Registerer, a.fetch)
+	if a.chains, err = a.openLoaders(); err != nil {
+		return nil, err
+	}
 	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
 		Leases: st, Changed: a.report.pokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
@@ -91,7 +122,9 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.reindex(); err != nil {
+	a.index.stopKey, a.index.clock, a.index.offer = a.random(), cfg.Clock, a.offerStop
+	a.trial = newTrial(a)
+	if err := errors.Join(a.trial.resume(), a.reindex()); err != nil {
 		return nil, err
 	}
 	return a, a.describeAll()
@@ -117,10 +150,32 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		a.fetch.jobs.Run(ctx)
 		return nil
 	})
+	group.Go(func() error {
+		a.userData.jobs.Run(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		defer a.envs.close()
+		a.envs.jobs.Run(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		a.isos.jobs.Run(ctx)
+		return nil
+	})
+	group.Go(func() error { return a.chains.Run(ctx) })
 	group.Go(func() error { return a.report.run(ctx) })
 	group.Go(func() error { return a.notices.run(ctx) })
 	group.Go(func() error {
+		a.traces.run(ctx)
+		return nil
+	})
+	group.Go(func() error {
 		a.greeter.run(ctx, a.hello, a.look)
+		return nil
+	})
+	group.Go(func() error {
+		a.trial.run(ctx)
 		return nil
 	})
 	a.asks.run(ctx, group)
@@ -221,8 +276,12 @@ func (a *Agent) rebuild() error {
 		return err
 	}
 	a.index.rebuild(o)
-	a.finder.Segments(a.served(o))
+	served := a.served(o)
+	a.finder.Segments(served)
+	a.sayUnserved(served)
+	a.sayNoStop()
 	a.fetch.pin(o)
+	a.envs.want(o)
 	a.unindexed = false
 	return nil
 }

@@ -3,7 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,10 +78,12 @@ func (q *asks) take(m protocol.Ask) {
 	case !until.After(now):
 		q.count(askExpired)
 		return
-	case m.Kind != protocol.AskInventory && m.Kind != protocol.AskProbe:
+	case !slices.Contains(protocol.AskKinds(), m.Kind):
 		err = protocol.Errorf(protocol.CodeUnsupported, op, "%.40q is no question that this agent knows", m.Kind).WithHint("upgrade the agent")
-	case m.BMC.Address == "" || !strings.HasPrefix(m.BMC.CredentialsRef, "local:"):
-		err = protocol.Errorf(protocol.CodeInvalid, op, "a BMC address and local credentials are needed").WithHint("accept the BMC with credentialsRef local:NAME")
+	case m.Kind == protocol.AskTrace && m.Server == "":
+		err = protocol.Errorf(protocol.CodeInvalid, op, "the name of a server is needed")
+	case m.Kind != protocol.AskTrace && (m.BMC.Address == "" || protocol.LocalOf(m.BMC.CredentialsRef) == "" && protocol.SecretOf(m.BMC.CredentialsRef) == ""):
+		err = protocol.Errorf(protocol.CodeInvalid, op, "a BMC address and credentials are needed").WithHint("accept the BMC with credentialsRef secret:NAME or local:NAME")
 	default:
 		select {
 		case q.queue <- question{m, until}:
@@ -145,14 +147,29 @@ func (q *asks) do(ctx context.Context, m question) {
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	began := time.Now()
-	body, err := q.ask(ctx, m.Ask)
-	q.agent.log.Info("asked a BMC", "bmc", m.BMC.Name, "kind", m.Kind, "took", time.Since(began), "err", err)
+	var body []byte
+	var err error
+	if m.Kind == protocol.AskTrace {
+		body, err = q.trace(m.Ask)
+	} else {
+		body, err = q.ask(ctx, m.Ask)
+		q.agent.log.Info("asked a BMC", "bmc", m.BMC.Name, "kind", m.Kind, "took", time.Since(began), "err", err)
+	}
 	if err != nil {
 		q.count(askFailed)
 	} else {
 		q.count(askAnswered)
 	}
 	q.answer(m.ID, body, err)
+}
+
+// trace answers from memory and disk.
+func (q *asks) trace(m protocol.Ask) ([]byte, error) {
+	t, err := q.agent.traces.trace(m.Server, m.Serial)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(t)
 }
 
 // ask asks the BMC about one system, or each.
@@ -164,7 +181,7 @@ func (q *asks) ask(ctx context.Context, m protocol.Ask) ([]byte, error) {
 	for _, d := range []*denials{q.agent.denied, q.denied} {
 		if why, denied := d.of(w.account); denied {
 			return nil, protocol.Errorf(protocol.CodeDenied, "ask BMC "+m.BMC.Name, "not tried again until the credentials change: %s", why).
-				WithHint("correct the credentials file at the agent")
+				WithHint("correct the Secret, or the credentials file at the agent")
 		}
 	}
 	first, err := q.agent.cfg.OpenBMC(w.target)
@@ -211,6 +228,7 @@ func (q *asks) system(ctx context.Context, t bmc.Target, kind protocol.AskKind) 
 		if r, ok := d.(bmc.Prober); ok {
 			return r.Probe(ctx, "")
 		}
+	case protocol.AskTrace: // asks no BMC
 	}
 	return nil, protocol.Errorf(protocol.CodeUnsupported, "ask a BMC", "its driver has no %s", kind)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/bmc"
+	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
 
@@ -80,6 +81,9 @@ func (s *server) watchBoard(ctx context.Context) {
 // readBoard hands what identifies the server to the next step; it reports whether
 // there was anything.
 func (s *server) readBoard(ctx context.Context) (known bool, err error) {
+	if s.agent.Over() {
+		return true, nil // nothing is read any more
+	}
 	v, err := s.agent.store.Server(s.name)
 	if err != nil || v.Intent == nil {
 		return false, err
@@ -107,6 +111,11 @@ func (s *server) readBoard(ctx context.Context) (known bool, err error) {
 		return false, err
 	}
 	id, known := decide.IdentityOf(inv)
+	safety := protocol.SafetyOf(inv)
+	s.powerLog.Store(&safety.Detection.PowerLog)
+	s.mu.Lock()
+	s.safety = &safety
+	s.mu.Unlock()
 	if known {
 		s.mu.Lock()
 		s.board = &id

@@ -15,6 +15,7 @@ import (
 	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/netboot"
+	"rackboot/netboot/mirror"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 	"rackboot/state"
@@ -32,9 +33,13 @@ type Config struct {
 	Signer *wire.Signer
 	// HubKeys sign documents and grants.
 	HubKeys []ed25519.PublicKey
+	// Destructive is what destructive actions need besides.
+	Destructive Destructive
 	// Credentials reads local BMC credentials by name.
 	Credentials Credentials
-	OpenBMC     bmc.Opener
+	// Secrets opens what the hub seals for the agent; nil refuses it.
+	Secrets Secrets
+	OpenBMC bmc.Opener
 	// DialFound connects to BMCs that were found, on port 443, for tests; nil binds to
 	// the segment's interface.
 	DialFound func(ctx context.Context, network, address string) (net.Conn, error)
@@ -42,11 +47,31 @@ type Config struct {
 	// the agent look whether the BMC is still that of the same server.
 	Sessions *store.Sessions
 	Puller   Puller
+	// UserData fetches sealed user data from the hub; nil has none.
+	UserData UserData
+	// Bundles fetches boot environments from the hub; nil has none.
+	Bundles Bundles
+	// ISOSource gives uploaded files of the hub; nil has none.
+	ISOSource ISOSource
+	ISOs      ISOLimits
+	// Mirror is the proxy to package repositories; nil has none.
+	Mirror *mirror.Mirror
+	// Files is a folder of the site whose files every boot environment may serve; empty is
+	// none.
+	Files    string
 	Segments []LocalSegment
+	// Loaders are the folders with boot loaders, by architecture in Go's words; none boots
+	// UKIs only.
+	Loaders map[string][]string
 	// Certificates are those of HTTPS listeners; needed where a segment has one.
 	Certificates netboot.Certificates
 	// Socket is that of the agent's own API; an empty path is none.
 	Socket local.Socket
+
+	// News is told what the hub wants agents to trust, as often as it says so, and an
+	// empty text when a message came by a key that is not known. It must not wait; nil is
+	// told nothing.
+	News func(trust string)
 
 	Clock      state.Clock
 	Random     io.Reader // for ids and tokens
@@ -55,6 +80,9 @@ type Config struct {
 	Crash      state.Crasher // nil in production
 	// ReportEvery is the longest time between two reports of a shard.
 	ReportEvery time.Duration
+	// TrialWindow is how long changed segments are tried without the hub; 0 is
+	// decide.TrialWindow.
+	TrialWindow time.Duration
 }
 
 // LocalSegment is what the agent's own file says of a segment: where to listen.
@@ -66,6 +94,15 @@ type LocalSegment struct {
 	HTTP      netip.AddrPort
 	// TFTP and HTTPS are served where they are valid.
 	TFTP, HTTPS netip.AddrPort
+	// Chain goes before the others where it is possible; empty is the usual order.
+	Chain protocol.ChainKind
+	// TrustedMedia says that nobody but BMCs reads what is sent by plain HTTP on the segment,
+	// so that user data may be in config images.
+	TrustedMedia bool
+	// DHCP6 is [::]:547, or a loopback address for tests; nothing is leased over IPv6
+	// where it is zero. The others are the same as those of IPv4, and served besides
+	// where they are valid.
+	DHCP6, HTTP6, TFTP6, HTTPS6 netip.AddrPort
 }
 
 // interfaces are those of the segments.
@@ -81,6 +118,23 @@ func (c *Config) interfaces() map[string]string {
 type Credentials interface {
 	// Read returns the credentials and a stamp that changes when they do.
 	Read(name string) (c bmc.Credentials, stamp string, err error)
+}
+
+// Secrets opens the credentials that the hub seals for this agent. No error has one.
+type Secrets interface {
+	// Public is the key that the hub seals for.
+	Public() []byte
+	// Open opens what was sealed for a BMC.
+	Open(bmc string, s *protocol.SealedCredentials) (protocol.BMCCredentials, error)
+	// Reseal opens it and encrypts it as it is kept.
+	Reseal(bmc string, s *protocol.SealedCredentials) (*store.Credentials, error)
+	// OpenIgnition opens user data that was sealed for a server and the UID of its claim.
+	OpenIgnition(server, claim string, ref protocol.IgnitionRef, sealed []byte) ([]byte, error)
+	// OpenEnv opens a boot environment's bundle that was sealed for a server and the UID of
+	// its owner.
+	OpenEnv(server, claim, bundle string, sealed []byte) ([]byte, error)
+	// Reveal opens what was kept.
+	Reveal(c store.Credentials) (protocol.BMCCredentials, error)
 }
 
 // Transport publishes to the hub.
@@ -101,6 +155,9 @@ func (c *Config) check() error {
 		return bad("no hub key: every document would be refused")
 	case c.Clock == nil || c.Random == nil || c.Logger == nil || c.Registerer == nil:
 		return bad("clock, random, logger and registerer are needed")
+	}
+	if d := c.Destructive; d.BulkStop < 0 || d.BulkStop > 0 && d.Window <= 0 {
+		return bad("the bound of bulk stops is %d servers in %s", d.BulkStop, d.Window)
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Segments {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"rackboot/bmc"
@@ -21,10 +21,11 @@ type way struct {
 
 // wayTo reads the credentials of a BMC. name stands in the driver's logs.
 func (a *Agent) wayTo(name string, in protocol.BMCIntent, systemURI string) (way, error) {
-	creds, stamp, err := a.cfg.Credentials.Read(strings.TrimPrefix(in.CredentialsRef, "local:"))
+	creds, stamp, err := a.account(in)
 	if err != nil {
 		return way{}, err
 	}
+	in.Sealed = nil // the stamp stands for it: sealed anew it is the same account
 	account := fmt.Sprintf("%v %s", in, stamp)
 	return way{
 		target: bmc.Target{
@@ -36,12 +37,26 @@ func (a *Agent) wayTo(name string, in protocol.BMCIntent, systemURI string) (way
 }
 
 // connection is a server's BMC driver, opened again when the way to it or its
-// credentials change.
+// credentials change. It is the server's loop's, but for can.
 type connection struct {
 	driver  bmc.Driver
-	made    string // what the driver was made from
-	address string // of its BMC
-	lost    bool   // the BMC did not answer the last read
+	can     atomic.Pointer[abilities] // of the driver; nil without one
+	account string                    // that the last read was to be made with
+	made    string                    // what the driver was made from
+	address string                    // of its BMC
+	lost    bool                      // the BMC did not answer the last read
+	logged  time.Time
+}
+
+// abilities are what a driver can do that not all can. What boot clients do is decided
+// about in their servers' goroutines, beside the loop that opens and closes the driver.
+type abilities struct{ guard, media bool }
+
+func (c *connection) use(d bmc.Driver) {
+	_, guard := d.(bmc.RestorePolicer)
+	_, media := d.(bmc.MediaDriver)
+	c.driver = d
+	c.can.Store(&abilities{guard, media})
 }
 
 // close ends the BMC's event stream, if it is read through this driver, and then the
@@ -51,6 +66,7 @@ func (c *connection) close(s *server) {
 		s.agent.streams.leave(c.address, s)
 		_ = c.driver.Close() // the session ends by itself if this fails
 		c.driver = nil
+		c.can.Store(nil)
 	}
 }
 
@@ -74,7 +90,11 @@ func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerI
 	w, err := a.wayTo(s.name, in.BMC, in.SystemURI)
 	if err != nil {
 		c.close(s)
-		return reading{obs: unreachable(s, in, protocol.CodeDenied, err), cond: &protocol.ConditionState{Code: protocol.CondBMCCredentials, Message: err.Error()}}
+		return reading{obs: unreachable(s, in, protocol.CodeDenied, err), cond: &protocol.ConditionState{Code: credentialsCondition(in.BMC), Message: err.Error()}}
+	}
+	if c.account != w.account { // the one of before may come back, and be right then
+		a.denied.forget(c.account)
+		c.account = w.account
 	}
 	if why, denied := a.denied.of(w.account); denied {
 		return reading{cond: &protocol.ConditionState{Code: protocol.CondBMCDenied, Message: why + "; not tried again until the credentials change"}}
@@ -85,7 +105,8 @@ func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerI
 		if err != nil {
 			return reading{obs: unreachable(s, in, protocol.CodeOf(err), err), cond: &protocol.ConditionState{Code: protocol.CondBMCUnreachable, Message: err.Error()}}
 		}
-		c.driver, c.made, c.address = d, w.made, in.BMC.Address
+		c.use(d)
+		c.made, c.address = w.made, in.BMC.Address
 		host := hostOf(in.BMC.Address)
 		s.host.Store(&host)
 		s.reread()
@@ -106,9 +127,41 @@ func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerI
 		a.denied.note(w.account, err.Error())
 	}
 	c.follow(ctx, s, err)
+	if err == nil {
+		c.readLog(call, s, &o)
+	}
 	r := reading{obs: &o}
 	r.busy, r.retryAfter = pause(err)
 	return r
+}
+
+// logEvery is how often the log is read that tells of power cycles.
+const logEvery = time.Minute
+
+// readLog adds what the BMC's log says last about power, where nothing else tells of a
+// power cycle between two reads. It is read after the power state, and not each time: a
+// log is long. That it cannot be read makes the observation no worse.
+func (c *connection) readLog(ctx context.Context, s *server, o *protocol.Observation) {
+	d, ok := c.driver.(bmc.PowerLogger)
+	log := s.powerLog.Load()
+	if !ok || log == nil || *log == "" || o.Power == protocol.PowerOff || o.StartedAt.Sub(c.logged) < logEvery {
+		return
+	}
+	c.logged = o.StartedAt
+	entry, err := d.PowerLog(ctx, *log)
+	if err != nil {
+		s.log.Debug("the BMC's log cannot be read", "err", err)
+		return
+	}
+	o.PowerLog = entry
+}
+
+// credentialsCondition is what it is called that credentials cannot be read.
+func credentialsCondition(in protocol.BMCIntent) protocol.ConditionCode {
+	if protocol.SecretOf(in.CredentialsRef) != "" {
+		return protocol.CondCredentialsSealed
+	}
+	return protocol.CondBMCCredentials
 }
 
 // follow takes over whether the BMC answers: one that is back may be another, and one

@@ -23,6 +23,13 @@ func (d *denials) of(account string) (why string, denied bool) {
 	return why, denied
 }
 
+// forget has the account tried again: another one was in use since.
+func (d *denials) forget(account string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.why, account)
+}
+
 func (d *denials) note(account, why string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

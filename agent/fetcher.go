@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/agent/store"
+	"rackboot/netboot/iso"
 	"rackboot/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -34,6 +35,7 @@ type fetcher struct {
 	mu     sync.Mutex
 	images map[string]protocol.Image // that were asked for; bounded by the rack's claims
 	pinned map[string]bool           // digests of files
+	kept   keptFiles                 // of those, and of what there was no room for
 }
 
 func newFetcher(a *Agent) *fetcher {
@@ -65,21 +67,38 @@ func (f *fetcher) state(image protocol.Image) decide.Artefacts {
 	return decide.Artefacts{Failed: &protocol.ConditionState{Code: code, Message: err.Error()}}
 }
 
-// pin keeps the files of every image that a document names.
+// pin keeps the files of every image that a document names, and of every open boot, and
+// their user data. User data that nothing names any more is destroyed.
 func (f *fetcher) pin(o store.Overview) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	named := map[string]bool{}
 	files := map[string]bool{}
 	for _, in := range o.Intents {
-		if in.Boot == nil {
+		if in.Boot == nil || in.Boot.Env != nil {
 			continue
 		}
-		named[in.Boot.Image.Digest] = true
-		for _, art := range in.Boot.Image.Artefacts {
-			files[art.Digest] = true
+		for _, b := range in.Boot.All() {
+			named[b.Image.Digest] = true
+			for _, art := range b.Image.Artefacts {
+				files[art.Digest] = true
+			}
 		}
 	}
+	for _, r := range o.Records { // loaders that were replaced since the boot began
+		if a := r.Attempt; a.Open() && a.Chain != nil {
+			for _, file := range a.Chain.Files {
+				files[file.Digest] = true
+			}
+		}
+		if r.Medium != nil { // a system may run from it
+			files[r.Medium.Blob] = true
+		}
+	}
+	for _, digest := range append(f.agent.userData.keep(o), f.agent.envs.keep(o)...) {
+		files[digest] = true
+	}
+	f.keep(o.Rack.Keep, files)
 	f.jobs.Keep(func(digest string) bool { return named[digest] })
 	maps.DeleteFunc(f.images, func(digest string, _ protocol.Image) bool { return !named[digest] })
 	for digest := range files {
@@ -93,6 +112,7 @@ func (f *fetcher) pin(o store.Overview) {
 		}
 	}
 	f.pinned = files
+	f.agent.userData.destroy(files)
 }
 
 func (f *fetcher) note(err error) {
@@ -111,7 +131,7 @@ func (f *fetcher) pull(ctx context.Context, digest string) error {
 	}
 	err := f.verify(ctx, image)
 	if err != nil {
-		if err = f.agent.cfg.Puller.Pull(ctx, image); err == nil {
+		if err = f.bring(ctx, image); err == nil {
 			err = f.verify(ctx, image)
 		}
 	}
@@ -124,6 +144,14 @@ func (f *fetcher) pull(ctx context.Context, digest string) error {
 	return nil
 }
 
+// bring fetches the artefacts of an image that are not local, from where it says.
+func (f *fetcher) bring(ctx context.Context, image protocol.Image) error {
+	if image.Source == protocol.ImageFromHub {
+		return f.agent.isos.image(ctx, image)
+	}
+	return f.agent.cfg.Puller.Pull(ctx, image)
+}
+
 // verify reads every artefact of the image against its digest.
 func (f *fetcher) verify(ctx context.Context, image protocol.Image) error {
 	for _, art := range image.Artefacts {
@@ -131,6 +159,9 @@ func (f *fetcher) verify(ctx context.Context, image protocol.Image) error {
 			return protocol.Errorf(protocol.CodeNotFound, "verify boot files", "%s is not local", art.Digest)
 		}
 		if err := f.agent.cfg.Blobs.Verify(ctx, art.Digest); err != nil {
+			return err
+		}
+		if err := f.checkISO(art, image, iso.Check); err != nil {
 			return err
 		}
 	}

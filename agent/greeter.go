@@ -27,7 +27,7 @@ type greeter struct {
 	clock state.Clock
 	wake  chan struct{}
 	// quick are Hellos that need not wait for the pause: the hub itself asked to hear
-	// its nonce, and nothing goes on until it does.
+	// its nonce, and nothing goes on until it does; or it changed a segment.
 	quick *rate.Limiter
 
 	mu       sync.Mutex
@@ -55,7 +55,7 @@ func (g *greeter) ask(d time.Duration) {
 	}
 }
 
-// reply wants a Hello at once, because the hub asked for one.
+// reply wants a Hello at once, because the hub asked for one or waits for its proof.
 func (g *greeter) reply() {
 	if !g.quick.AllowN(g.clock(), 1) {
 		g.ask(0)

@@ -55,10 +55,15 @@ func (a *Agent) hello() {
 		return // no connection yet
 	}
 	a.met.hellos.Inc()
+	var sealKey []byte
+	if a.cfg.Secrets != nil {
+		sealKey = a.cfg.Secrets.Public()
+	}
 	a.publish(protocol.LeafHello, protocol.Hello{
 		Agent: a.cfg.Agent, Session: id, Incarnation: in.Incarnation, Term: in.Term,
 		Protocol: protocol.Version, Version: a.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
-		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: protocol.Capabilities(),
+		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: protocol.Capabilities(), SealKey: sealKey,
+		Approvals: a.cfg.Destructive.stance(),
 	})
 }
 

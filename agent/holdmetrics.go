@@ -28,6 +28,21 @@ func (m *metrics) newHolds() {
 	}
 }
 
+func (m *metrics) newSafeStops() {
+	m.unexpected = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_unexpected_power_total", Help: "Power transitions without an order, by what showed them.",
+	}, []string{"by"})
+	for _, by := range protocol.UnexpectedBys() {
+		m.unexpected.WithLabelValues(string(by))
+	}
+	m.safeStops = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_safe_stops_total", Help: "Servers that came on without an order and were found to stand, by whether that was seen or is believed.",
+	}, []string{"stands"})
+	for _, s := range []protocol.Stands{protocol.StandsStopped, protocol.StandsBelieved} {
+		m.safeStops.WithLabelValues(string(s))
+	}
+}
+
 const (
 	hurriedAtOnce = "at_once"
 	hurriedLater  = "ordinary"
@@ -49,6 +64,13 @@ func (m *metrics) measure(d decide.Measured) {
 	}
 	m.violations.Add(float64(d.Violations))
 	m.escalations.Add(float64(d.Escalations))
+	m.attemptMetrics.measure(d)
+	for _, by := range d.Unexpected {
+		m.unexpected.WithLabelValues(string(by)).Inc()
+	}
+	for _, s := range d.SafeStops {
+		m.safeStops.WithLabelValues(string(s)).Inc()
+	}
 }
 
 // reportedStates are the states of holds that an agent reports.

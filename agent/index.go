@@ -4,11 +4,13 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
 	"rackboot/agent/store"
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/state"
 )
 
 // index is the in-memory answer to "which server is this, and may it boot". It
@@ -22,6 +24,17 @@ type index struct {
 	byUUID   map[string][]string
 	byToken  map[string]string
 	servers  map[string]indexed
+	windows  map[string]bool // servers whose discovery's window is open
+	// Of stop images: the rack's rule, their tokens, and what offers one.
+	safeStop *protocol.SafeStopIntent
+	byStop   map[string]string
+	stopKey  string
+	clock    state.Clock
+	offer    func(e indexed, token string, class protocol.ClientClass) *decide.StopOffer
+
+	strangers strangers
+	// ambiguous is told of a machine that several servers could be; nil is nobody.
+	ambiguous func(c protocol.BootClient, servers []string)
 }
 
 type indexed struct {
@@ -30,10 +43,14 @@ type indexed struct {
 	missing      bool
 	held         bool
 	attempt      *decide.Attempt
+	medium       *decide.Medium
+	bmc          string // address
+	orders       decide.Orders
+	unexpected   bool // it came on without an order
 }
 
 func newIndex() *index {
-	return &index{servers: map[string]indexed{}, byToken: map[string]string{}}
+	return &index{servers: map[string]indexed{}, byToken: map[string]string{}, windows: map[string]bool{}, clock: time.Now}
 }
 
 // rebuild replaces the index by what the store says. Attempts of servers that
@@ -45,9 +62,9 @@ func (x *index) rebuild(o store.Overview) {
 	}
 	byMAC, byUUID, servers := map[string][]string{}, map[string][]string{}, map[string]indexed{}
 	for _, in := range o.Intents {
-		servers[in.Server] = indexed{architecture: in.Architecture, segment: in.Segment, missing: in.Missing}
+		servers[in.Server] = indexed{architecture: in.Architecture, segment: in.Segment, missing: in.Missing, bmc: in.BMC.Address}
 		for _, m := range append([]string{in.BootMAC}, in.MACs...) {
-			if !slices.Contains(byMAC[m], in.Server) {
+			if m != "" && !slices.Contains(byMAC[m], in.Server) {
 				byMAC[m] = append(byMAC[m], in.Server)
 			}
 		}
@@ -67,23 +84,30 @@ func (x *index) rebuild(o store.Overview) {
 		if !ok {
 			continue
 		}
-		e.attempt = r.Attempt
+		e.attempt, e.medium, e.orders, e.unexpected = r.Attempt, r.Medium, r.Orders(), r.Unexpected != nil
 		servers[r.Server] = e
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	byToken := map[string]string{}
+	byToken, byStop, windows := map[string]string{}, map[string]string{}, map[string]bool{}
 	for name, e := range servers {
 		if old, ok := x.servers[name]; ok {
-			e.attempt = old.attempt
+			e.attempt, e.medium, e.orders, e.unexpected = old.attempt, old.medium, old.orders, old.unexpected
 			servers[name] = e
 		}
+		byStop[stopToken(x.stopKey, name)] = name
 		if e.attempt != nil {
 			byToken[e.attempt.Token] = name
 		}
+		if e.medium != nil {
+			byToken[e.medium.Token] = name
+		}
+		if e.attempt.Discovers() {
+			windows[name] = true
+		}
 	}
-	x.synced, x.segments, x.services = o.Synced, segments, services
-	x.byMAC, x.byUUID, x.byToken, x.servers = byMAC, byUUID, byToken, servers
+	x.synced, x.segments, x.services, x.safeStop, x.byStop = o.Synced, segments, services, o.Rack.SafeStop, byStop
+	x.byMAC, x.byUUID, x.byToken, x.servers, x.windows = byMAC, byUUID, byToken, servers, windows
 }
 
 // serviceOf is what a segment's DHCP server needs. Reservations that contradict each
@@ -118,17 +142,27 @@ func (x *index) hold(server string, held bool) {
 // follow takes over what a step changed. Whether a server is held is not its
 // business: a step that read the store before a hold was enforced would open the
 // gate again behind it.
-func (x *index) follow(server string, a *decide.Attempt) {
+func (x *index) follow(server string, r decide.Record) {
+	a, m := r.Attempt, r.Medium
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e := x.servers[server]
 	if e.attempt != nil && (a == nil || a.Token != e.attempt.Token) {
 		delete(x.byToken, e.attempt.Token)
 	}
-	e.attempt = a
+	if e.medium != nil && (m == nil || m.Token != e.medium.Token) {
+		delete(x.byToken, e.medium.Token)
+	}
+	e.attempt, e.medium, e.orders, e.unexpected = a, m, r.Orders(), r.Unexpected != nil
 	x.servers[server] = e
 	if a != nil {
 		x.byToken[a.Token] = server
+	}
+	if m != nil {
+		x.byToken[m.Token] = server
+	}
+	if delete(x.windows, server); a.Discovers() {
+		x.windows[server] = true
 	}
 }
 
@@ -147,44 +181,86 @@ func (x *index) Service(segment string) netboot.Service {
 	return x.services[segment]
 }
 
-// Resolve implements netboot.Resolver: which server is it, then one decision.
-// A MAC address names a server; a UUID only where no MAC does. More than one
-// match is refused rather than guessed.
+// Resolve implements netboot.Resolver: which server is it, then one decision. More
+// than one match is refused rather than guessed.
 func (x *index) Resolve(c protocol.BootClient) protocol.BootAnswer {
+	answer, several := x.resolve(c)
+	if len(several) > 0 && x.ambiguous != nil {
+		x.ambiguous(c, several)
+	}
+	return answer
+}
+
+// resolve is Resolve, and the servers that an unknown machine was refused for.
+func (x *index) resolve(c protocol.BootClient) (a protocol.BootAnswer, several []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	names := x.byMAC[c.MAC]
-	if len(names) == 0 && c.UUID != "" {
-		names = x.byUUID[c.UUID]
-	}
+	names := x.fitting(c)
 	s := decide.ServeSnapshot{Synced: x.synced}
+	if len(names) == 0 && x.synced {
+		var name string
+		if name, several = x.strange(c); name != "" {
+			names = []string{name}
+		}
+		if len(several) > 0 {
+			return protocol.BootAnswer{Action: protocol.AnswerRefuse, Reason: "an unknown machine while several servers are being discovered"}, several
+		}
+	}
 	if len(names) > 0 {
 		e := x.servers[names[0]]
 		s.Server, s.Ambiguous = names[0], len(names) > 1
 		s.Held, s.Missing, s.Attempt, s.Architecture = e.held, e.missing, e.attempt, e.architecture
+		s.Ordered = e.orders.Explain(x.clock())
+		if wantsStop(x.safeStop) && x.offer != nil {
+			s.Stop = x.offer(e, stopToken(x.stopKey, s.Server), c.Class)
+		}
 	}
-	return decide.Serve(s, c)
+	return decide.Serve(s, c), nil
+}
+
+// fitting are the servers that a client may be: a MAC address names a server; a UUID
+// only where no MAC does; and where neither does, the machine may have been answered as
+// a server's that is being discovered. It needs x.mu.
+func (x *index) fitting(c protocol.BootClient) []string {
+	if names := x.byMAC[c.MAC]; len(names) > 0 {
+		return names
+	}
+	if names := x.byUUID[c.UUID]; c.UUID != "" && len(names) > 0 {
+		return names
+	}
+	if t := x.strangers.of(c.MAC); x.lasts(t) {
+		return []string{t.server}
+	}
+	return nil
 }
 
 // server finds the server of a boot client for its evidence.
 func (x *index) server(c protocol.BootClient) (string, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	names := x.byMAC[c.MAC]
-	if len(names) == 0 && c.UUID != "" {
-		names = x.byUUID[c.UUID]
-	}
+	names := x.fitting(c)
 	if len(names) != 1 {
 		return "", false
 	}
 	return names[0], true
 }
 
-// tokenOf is the token of the open network boot of the one server with a MAC address.
-func (x *index) tokenOf(mac string) (token string, ok bool) {
+// attemptOf is the last attempt of the one server that a client is, or nil.
+func (x *index) attemptOf(c protocol.BootClient) (server string, a *decide.Attempt) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	names := x.byMAC[mac]
+	names := x.fitting(c)
+	if len(names) != 1 {
+		return "", nil
+	}
+	return names[0], x.servers[names[0]].attempt
+}
+
+// tokenOf is the token of the open network boot of the one server that a client is.
+func (x *index) tokenOf(c protocol.BootClient) (token string, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	names := x.fitting(c)
 	if len(names) != 1 {
 		return "", false
 	}
@@ -195,7 +271,51 @@ func (x *index) tokenOf(mac string) (token string, ok bool) {
 	return a.Token, true
 }
 
-// token finds the server and attempt of a token.
+// boots says whether a network boot of a server is open that is served of a generation.
+func (x *index) boots(server, generation string) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	a := x.servers[server].attempt
+	return a.Open() && a.Chain != nil && a.Chain.View == generation
+}
+
+// stopOf is the token of the stop image of the one server that a client is.
+func (x *index) stopOf(c protocol.BootClient) (token string, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	names := x.fitting(c)
+	if len(names) != 1 || !wantsStop(x.safeStop) {
+		return "", false
+	}
+	return stopToken(x.stopKey, names[0]), true
+}
+
+// stop finds the server of a stop image's token.
+func (x *index) stop(token string) (server string, e indexed, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	server, ok = x.byStop[token]
+	return server, x.servers[server], ok && wantsStop(x.safeStop)
+}
+
+// powerOffAfter is how long stop images wait; 0 is for ever.
+func (x *index) powerOffAfter() time.Duration {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.safeStop == nil {
+		return 0
+	}
+	return x.safeStop.PowerOffAfter
+}
+
+// waits says whether it matters what is heard of the server: it came on without an order.
+func (x *index) waits(server string) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.servers[server].unexpected
+}
+
+// token finds the server and attempt of a token, of an attempt or of its medium.
 func (x *index) token(token string) (server string, e indexed, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

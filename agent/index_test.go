@@ -13,7 +13,7 @@ import (
 // a step ends after it.
 func TestIndexKeepsTheGateShut(t *testing.T) {
 	client := protocol.BootClient{MAC: "52:54:00:00:00:01", Class: protocol.ClassHTTPClient, Archs: []uint16{16}}
-	armed := &decide.Attempt{Token: "token-2", File: decide.BootFile, Intended: protocol.TargetUefiHTTP, State: protocol.AttemptPowerRequested}
+	armed := &decide.Attempt{Token: "token-2", File: "boot.efi", Intended: protocol.TargetUefiHTTP, State: protocol.AttemptPowerRequested}
 	before := store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: protocol.ServerIntent{
 		Server: "server-1", BootMAC: client.MAC, Architecture: "amd64",
 	}}}, Records: []decide.Record{{Server: "server-1", Attempt: &decide.Attempt{Token: "token-1", State: protocol.AttemptFailed, Intended: protocol.TargetHdd}}}}
@@ -22,7 +22,7 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 
 	x := newIndex()
 	x.rebuild(before)
-	x.follow("server-1", armed)
+	x.follow("server-1", decide.Record{Attempt: armed})
 	x.rebuild(before) // it read the store before the step
 	if a := x.Resolve(client); a.Action != protocol.AnswerBoot {
 		t.Errorf("an older attempt came back: %+v", a)
@@ -31,7 +31,7 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 		t.Error("the token is lost")
 	}
 	x.rebuild(held)
-	x.follow("server-1", armed) // its step read the store before the hold
+	x.follow("server-1", decide.Record{Attempt: armed}) // its step read the store before the hold
 	if a := x.Resolve(client); a.Action != protocol.AnswerRefuse {
 		t.Errorf("a held server is answered %+v", a)
 	}
@@ -40,7 +40,7 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 		t.Errorf("after the release it is answered %+v", a)
 	}
 	x.hold("server-1", true)
-	x.follow("server-1", armed)
+	x.follow("server-1", decide.Record{Attempt: armed})
 	if a := x.Resolve(client); a.Action != protocol.AnswerRefuse {
 		t.Errorf("a server that was held since is answered %+v", a)
 	}
@@ -77,4 +77,61 @@ func TestIndexByUUID(t *testing.T) {
 			t.Errorf("%q is answered %+v, want %q", uuid, a, want)
 		}
 	}
+}
+
+// TestIndexOfStrangers: design 5, serve gate: a machine that no server names is the only
+// one whose discovery is open on its segment, with all that it asks in that attempt.
+func TestIndexOfStrangers(t *testing.T) {
+	server := func(name, segment string) store.Intent {
+		return store.Intent{ServerIntent: protocol.ServerIntent{Server: name, Segment: segment, BootMAC: "02:00:00:00:00:" + name, Architecture: "amd64"}}
+	}
+	opens := func(token string) *decide.Attempt {
+		return &decide.Attempt{Token: token, File: "boot.efi", Intended: protocol.TargetPxe, Purpose: protocol.PurposeDiscovery, State: protocol.AttemptPowerRequested}
+	}
+	asks := func(mac string, class protocol.ClientClass) protocol.BootClient {
+		return protocol.BootClient{Segment: "a", MAC: mac, Class: class, Archs: []uint16{7}}
+	}
+	x := newIndex()
+	var refused []string
+	x.ambiguous = func(_ protocol.BootClient, servers []string) { refused = servers }
+	x.rebuild(store.Overview{Synced: true, Intents: []store.Intent{server("01", "a"), server("02", "a"), server("03", "b")}})
+	expect := func(when string, c protocol.BootClient, action protocol.AnswerAction, server, token string) {
+		t.Helper()
+		if a := x.Resolve(c); a.Action != action || a.Server != server || a.Token != token {
+			t.Errorf("%s: %+v, token %q", when, a, a.Token)
+		}
+	}
+	const stranger, other = "02:00:00:00:99:01", "02:00:00:00:99:02"
+	expect("nothing is open", asks(stranger, protocol.ClassPXEClient), protocol.AnswerSilence, "", "")
+	x.follow("03", decide.Record{Attempt: opens("t3")})
+	expect("on another segment", asks(stranger, protocol.ClassPXEClient), protocol.AnswerSilence, "", "")
+	claim := opens("claim")
+	claim.Purpose = protocol.PurposeClaim
+	x.follow("02", decide.Record{Attempt: claim})
+	expect("a claim's first boot", asks(stranger, protocol.ClassPXEClient), protocol.AnswerSilence, "", "")
+	x.follow("02", decide.Record{})
+
+	x.follow("01", decide.Record{Attempt: opens("t1")})
+	expect("an operating system", asks(stranger, protocol.ClassNone), protocol.AnswerSilence, "", "")
+	expect("the only one", asks(stranger, protocol.ClassPXEClient), protocol.AnswerBoot, "01", "t1")
+	expect("its operating system", asks(stranger, protocol.ClassNone), protocol.AnswerLease, "01", "t1")
+	if token, ok := x.tokenOf(protocol.BootClient{MAC: stranger}); !ok || token != "t1" {
+		t.Errorf("by its lease: %q", token)
+	}
+	x.hold("01", true)
+	expect("held", asks(other, protocol.ClassPXEClient), protocol.AnswerSilence, "", "")
+	x.hold("01", false)
+	x.follow("02", decide.Record{Attempt: opens("t2")})
+	expect("one of two", asks(other, protocol.ClassPXEClient), protocol.AnswerRefuse, "", "")
+	if len(refused) != 2 || refused[0] != "01" || refused[1] != "02" {
+		t.Errorf("refused for %v", refused)
+	}
+	expect("the first one stays", asks(stranger, protocol.ClassPXEClient), protocol.AnswerBoot, "01", "t1")
+	expect("one that is named", asks("02:00:00:00:00:02", protocol.ClassPXEClient), protocol.AnswerBoot, "02", "t2")
+	served := opens("t2")
+	served.State, served.Served = protocol.AttemptConsumed, true
+	x.follow("02", decide.Record{Attempt: served})
+	expect("the other has its file", asks(other, protocol.ClassPXEClient), protocol.AnswerBoot, "01", "t1")
+	x.follow("01", decide.Record{Attempt: opens("t4")})
+	expect("the next attempt", asks(stranger, protocol.ClassNone), protocol.AnswerSilence, "", "")
 }

@@ -2,53 +2,92 @@ package agent
 
 import (
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
 	"rackboot/agent/store"
 	"rackboot/netboot"
+	"rackboot/protocol"
 )
+
+// tenant is who has an address, of IPv4 or of IPv6, and until when.
+type tenant struct {
+	address  netip.Addr
+	client   string // as the lease names it; of MAC and UUID at least one is known
+	mac      string
+	uuid     string
+	expires  time.Time
+	declined bool
+}
+
+func tenant4(l netboot.Lease) tenant {
+	return tenant{address: l.Address, client: l.MAC, mac: l.MAC, expires: l.Expires, declined: l.Declined}
+}
+
+func tenant6(l netboot.Lease6) tenant {
+	t := tenant{address: l.Address, client: l.Client, mac: l.MAC, expires: l.Expires, declined: l.Declined}
+	if uuid, ok := strings.CutPrefix(l.Client, "uuid:"); ok {
+		t.uuid = uuid
+	}
+	return t
+}
 
 // leased says which machine has an address of one segment: clients that ask by a
 // fixed name are known by nothing else. It holds one entry for each address that was
-// leased, so that the pool bounds it. It is safe for concurrent use.
+// leased and not given back, so that the pools bound it. It is safe for concurrent
+// use.
 type leased struct {
-	mu     sync.RWMutex
-	leases map[netip.Addr]netboot.Lease
+	mu      sync.RWMutex
+	tenants map[netip.Addr]tenant
 }
 
-func newLeased() *leased { return &leased{leases: map[netip.Addr]netboot.Lease{}} }
+func newLeased() *leased { return &leased{tenants: map[netip.Addr]tenant{}} }
 
 // load takes over the leases from before the start. Without them a client has to ask
-// for its lease again, which firmware does at each boot.
+// for its lease again, which firmware does at each boot. Where they cannot be read,
+// the DHCP server's start fails of it, and says so.
 func (l *leased) load(st *store.Store, segment string) {
-	leases, err := st.Load(segment)
-	if err != nil {
-		return // the DHCP server's start fails of it, and says so
+	if leases, err := st.Load(segment); err == nil {
+		for _, lease := range leases {
+			l.note(tenant4(lease))
+		}
 	}
-	for _, lease := range leases {
-		l.note(lease)
+	if leases, err := st.Load6(segment); err == nil {
+		for _, lease := range leases {
+			l.note(tenant6(lease))
+		}
 	}
 }
 
 // note takes a lease that was granted or renewed.
-func (l *leased) note(lease netboot.Lease) {
+func (l *leased) note(t tenant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if lease.Declined {
-		delete(l.leases, lease.Address)
+	if t.declined {
+		delete(l.tenants, t.address)
 		return
 	}
-	l.leases[lease.Address] = lease
+	l.tenants[t.address] = t
 }
 
-// of is the MAC address whose lease of an address runs; empty if none does.
-func (l *leased) of(a netip.Addr, now time.Time) string {
+// end takes that a client has an address no more. If it names another client than the
+// one that has it now, nothing is done.
+func (l *leased) end(t tenant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.client == "" || l.tenants[t.address].client == t.client {
+		delete(l.tenants, t.address)
+	}
+}
+
+// of is the machine whose lease of an address runs.
+func (l *leased) of(a netip.Addr, now time.Time) (protocol.BootClient, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	lease := l.leases[a.Unmap()]
-	if !now.Before(lease.Expires) {
-		return ""
+	t, ok := l.tenants[a.Unmap()]
+	if !ok || !now.Before(t.expires) {
+		return protocol.BootClient{}, false
 	}
-	return lease.MAC
+	return protocol.BootClient{MAC: t.mac, UUID: t.uuid}, true
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/agent/store"
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -30,7 +31,7 @@ func TestFixedNames(t *testing.T) {
 		}
 	}
 	known(false, "no lease")
-	b.leased.note(netboot.Lease{Address: at, MAC: mac, Expires: end})
+	b.leased.note(tenant4(netboot.Lease{Address: at, MAC: mac, Expires: end}))
 	known(true, "leased")
 	if token, ok := b.tokenAt(netip.MustParseAddr("::ffff:10.7.0.50")); !ok || token != "t" {
 		t.Error("the address as a dual-stack socket shows it is another one")
@@ -40,18 +41,65 @@ func TestFixedNames(t *testing.T) {
 	attempt.State, attempt.Intended = protocol.AttemptPowerRequested, protocol.TargetHdd
 	known(false, "a boot from disk")
 	attempt.Intended = protocol.TargetPxe
-	b.leased.note(netboot.Lease{Address: at, MAC: "02:00:00:00:00:02", Expires: end})
+	b.leased.note(tenant4(netboot.Lease{Address: at, MAC: "02:00:00:00:00:02", Expires: end}))
 	known(false, "an address that more than one server has")
-	b.leased.note(netboot.Lease{Address: at, MAC: mac, Expires: end})
+	b.leased.note(tenant4(netboot.Lease{Address: at, MAC: mac, Expires: end}))
 	known(true, "leased again")
 	now = end
 	known(false, "the lease has ended")
 	now = end.Add(-time.Second)
-	b.leased.note(netboot.Lease{Address: at, MAC: mac, Expires: end, Declined: true})
+	b.leased.note(tenant4(netboot.Lease{Address: at, MAC: mac, Expires: end, Declined: true}))
 	known(false, "declined")
 	if _, err := b.OpenFor(at, "boot.efi"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("opened for nobody: %v", err)
 	}
+}
+
+// TestFixedNamesOver6: who leases an address of IPv6 is known by its MAC address, or by
+// the UUID of its DUID, which firmware sends in either byte order.
+func TestFixedNamesOver6(t *testing.T) {
+	const mac, uuid = "02:00:00:00:00:01", "00112233-4455-6677-8899-aabbccddeeff"
+	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	at, other := netip.MustParseAddr("2001:db8::1000"), netip.MustParseAddr("2001:db8::1001")
+	a := &Agent{index: newIndex()}
+	a.cfg.Clock = func() time.Time { return now }
+	b := &boots{agent: a, leased: newLeased()}
+	a.index.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: protocol.ServerIntent{
+		Server: "one", BootMAC: mac, UUID: uuid, Architecture: "amd64",
+	}}, {ServerIntent: protocol.ServerIntent{Server: "two", Architecture: "amd64"}}}})
+	a.index.follow("one", decide.Record{Attempt: &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: protocol.AttemptPowerRequested}})
+	a.index.follow("two", decide.Record{Attempt: &decide.Attempt{Token: "u", Intended: protocol.TargetPxe, State: protocol.AttemptPowerRequested}})
+	lease := func(a netip.Addr, client, mac string) tenant {
+		return tenant6(netboot.Lease6{Address: a, Client: client, MAC: mac, Expires: now.Add(time.Hour)})
+	}
+	known := func(at netip.Addr, want bool, when string) {
+		t.Helper()
+		if token, ok := b.tokenAt(at); ok != want || ok && token != "t" {
+			t.Errorf("%s: token %q, %t", when, token, ok)
+		}
+	}
+	for when, l := range map[string]tenant{
+		"by its MAC address":            lease(at, mac, mac),
+		"by its UUID":                   lease(at, "uuid:"+uuid, ""),
+		"by its UUID the other way":     lease(at, "uuid:33221100-5544-7766-8899-aabbccddeeff", ""),
+		"by its UUID, the MAC is other": lease(at, "uuid:"+uuid, "02:00:00:00:00:09"),
+	} {
+		b.leased.note(l)
+		known(at, true, when)
+		known(other, false, when+": the next address")
+		b.leased.end(lease(at, "02:00:00:00:00:03", ""))
+		known(at, true, when+": another machine's RELEASE")
+		b.leased.end(l)
+		known(at, false, when+": released")
+	}
+	b.leased.note(lease(at, "uuid:00000000-0000-0000-0000-000000000001", ""))
+	known(at, false, "a machine without a MAC address is not a server without one")
+	b.leased.note(lease(at, mac, mac))
+	b.leased.end(tenant6(netboot.Lease6{Address: at})) // moved: nobody has it any more
+	known(at, false, "the address is nobody's")
+	b.leased.note(tenant4(netboot.Lease{Address: netip.MustParseAddr("10.7.0.50"), MAC: mac, Expires: now.Add(time.Hour)}))
+	b.leased.end(tenant4(netboot.Lease{Address: netip.MustParseAddr("10.7.0.50"), MAC: mac, Expires: now}))
+	known(netip.MustParseAddr("10.7.0.50"), false, "DHCPRELEASE")
 }
 
 // TestService: what a Segment says of its addresses reaches the DHCP server.
@@ -76,7 +124,7 @@ func TestService(t *testing.T) {
 
 // TestNotices: each kind is told, and none without its words.
 func TestNotices(t *testing.T) {
-	for _, kind := range []netboot.NoticeKind{netboot.NoticeForeignServer, netboot.NoticeBootLoop, netboot.NoticeConflict, netboot.NoticeDeclined} {
+	for _, kind := range []netboot.NoticeKind{netboot.NoticeForeignServer, netboot.NoticeBootLoop, netboot.NoticeConflict, netboot.NoticeDeclined, netboot.NoticeNoRouter, netboot.NoticeUnmanaged} {
 		code, event, text := told(netboot.Notice{Kind: kind, Segment: "boot-a", Address: netip.MustParseAddr("10.7.0.2"), MAC: "02:00:00:00:00:01", Server: "one"})
 		if _, ok := protocol.LookupCondition(code); !ok || event == "" || text == "" {
 			t.Errorf("%s: %s, %s, %q", kind, code, event, text)

@@ -130,6 +130,11 @@ func (d desk) Server(name string) (local.Server, error) {
 	return s, nil
 }
 
+// Trace implements local.Reader.
+func (d desk) Trace(server string, serial int) (protocol.Trace, error) {
+	return d.agent.traces.trace(server, serial)
+}
+
 // holdOf is a hold with what its server's record and last report say of it.
 func holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport) local.Hold {
 	out := local.Hold{ActiveHold: h.ActiveHold, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt, Local: h.Local, Missing: h.Missing}
@@ -180,6 +185,9 @@ func (d desk) shown(h decide.Hold) (local.Hold, error) {
 
 // Place implements local.Writer.
 func (d desk) Place(h protocol.ActiveHold) (local.Hold, bool, error) {
+	if err := d.agent.acting("hold"); err != nil {
+		return local.Hold{}, false, err
+	}
 	held, fresh, err := d.agent.store.HoldHere(d.now(), h)
 	if err != nil {
 		return local.Hold{}, false, d.agent.storeTrouble(err)
@@ -193,6 +201,9 @@ func (d desk) Place(h protocol.ActiveHold) (local.Hold, bool, error) {
 
 // Release implements local.Writer.
 func (d desk) Release(id, by, reason string) (local.Hold, error) {
+	if err := d.agent.acting("release"); err != nil {
+		return local.Hold{}, err
+	}
 	r, err := d.agent.store.ReleaseHere(d.now(), id, by, reason)
 	if err != nil {
 		return local.Hold{}, d.agent.storeTrouble(err)
@@ -201,8 +212,27 @@ func (d desk) Release(id, by, reason string) (local.Hold, error) {
 	return ended(r), nil
 }
 
+// Resume implements local.Writer.
+func (d desk) Resume(r protocol.Request) error {
+	if err := d.agent.acting("resume"); err != nil {
+		return err
+	}
+	r.NotAfter = d.now().Add(resumeWithin)
+	if err := d.agent.store.ResumeHere(d.now(), r); err != nil {
+		return d.agent.storeTrouble(err)
+	}
+	d.agent.lookAt([]string{r.Server})
+	return nil
+}
+
+// resumeWithin is how long a resume waits that was asked for here.
+const resumeWithin = 10 * time.Minute
+
 // Confirm implements local.Writer.
 func (d desk) Confirm(id, by, reason string) (local.Hold, error) {
+	if err := d.agent.acting("confirm"); err != nil {
+		return local.Hold{}, err
+	}
 	h, err := d.agent.store.ConfirmHere(d.now(), id, by, reason)
 	if err != nil {
 		return local.Hold{}, d.agent.storeTrouble(err)

@@ -13,7 +13,10 @@ type metrics struct {
 	hellos, bmcEvents       prometheus.Counter
 	asks, webhooks, hurried *prometheus.CounterVec
 	streams, subscriptions  *prometheus.Desc
-	syncs, refused          *prometheus.CounterVec
+	syncs, refused, opened  *prometheus.CounterVec
+	approvals, userData     *prometheus.CounterVec
+	media                   *prometheus.CounterVec
+	unexpected, safeStops   *prometheus.CounterVec
 	report                  *reporter
 	agent                   *Agent
 	info, phase, held, cond *prometheus.Desc
@@ -22,6 +25,8 @@ type metrics struct {
 	oldest, unread          *prometheus.Desc
 	fenced                  prometheus.Histogram
 	violations, escalations prometheus.Counter
+
+	attemptMetrics
 }
 
 func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
@@ -29,7 +34,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		return prometheus.NewDesc("rackboot_agent_"+name, help, labels, nil)
 	}
 	m := &metrics{
-		report: a.report, agent: a,
+		report: a.report, agent: a, attemptMetrics: newAttemptMetrics(),
 		info:  desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
 		phase: desc("servers", "Servers by power state.", "power"),
 		held:  desc("holds", "Holds by state.", "state"),
@@ -57,6 +62,12 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, act := range decide.SyncActions() {
 		m.syncs.WithLabelValues(string(act))
 	}
+	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_approvals_refused_total", Help: "Approvals in hold documents that were not taken, by why.",
+	}, []string{"reason"})
+	for _, why := range approvalReasons() {
+		m.approvals.WithLabelValues(why)
+	}
 	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_messages_refused_total", Help: "Messages that did not verify, by reason.",
 	}, []string{"reason"})
@@ -72,9 +83,23 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, r := range askResults() {
 		m.asks.WithLabelValues(string(r))
 	}
-	m.webhooks = newWebhooks()
+	m.opened = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_secrets_opened_total", Help: "Sealed credentials of documents, by whether they could be opened.",
+	}, []string{"result"})
+	for _, r := range []string{openDone, openRefused} {
+		m.opened.WithLabelValues(r)
+	}
+	m.userData = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_user_data_requests_total", Help: "Requests for the user data of servers, by verdict.",
+	}, []string{"verdict"})
+	for _, v := range decide.IgnitionVerdicts() {
+		m.userData.WithLabelValues(string(v))
+	}
+	m.webhooks, m.media = newWebhooks(), newMediaActions()
 	m.newHolds()
-	reg.MustRegister(m, m.fenced, m.violations, m.escalations, m.dropped, m.hellos, m.syncs, m.refused, m.bmcEvents, m.asks, m.webhooks, m.hurried)
+	m.register(reg)
+	m.newSafeStops()
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.hurried)
 	return m
 }
 

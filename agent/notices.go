@@ -73,7 +73,10 @@ func told(m netboot.Notice) (protocol.ConditionCode, protocol.EventCode, string)
 		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s uses %s on segment %s, which it was not given", m.MAC, m.Address, m.Segment)
 	case netboot.NoticeDeclined:
 		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s found its reserved %s on segment %s in use", m.MAC, m.Address, m.Segment)
-	case netboot.NoticeNoRouter, netboot.NoticeUnmanaged: // of DHCPv6, which no agent serves yet
+	case netboot.NoticeNoRouter:
+		return protocol.CondNoRouter, protocol.EventNoRouter, fmt.Sprintf("no router of segment %s advertises a route to the agent's IPv6 address", m.Segment)
+	case netboot.NoticeUnmanaged:
+		return protocol.CondRouterFlags, protocol.EventRouterFlags, fmt.Sprintf("router %s on segment %s does not send clients to DHCPv6", m.Address, m.Segment)
 	}
 	return "", "", ""
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rackboot/agent/store"
@@ -23,6 +24,9 @@ func (a *Agent) Receive(topic string, payload []byte) {
 	agent, direction, leaf, ok := protocol.SplitTopic(topic)
 	if !ok || agent != a.cfg.Agent || direction != "d" {
 		a.refuse(refusalTopic, topic)
+		return
+	}
+	if leaf != protocol.LeafSync && a.Over() {
 		return
 	}
 	var err error
@@ -100,6 +104,13 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 	if d.Agent != a.cfg.Agent {
 		return protocol.Errorf(protocol.CodeDenied, "apply holds", "the document is for agent %s", d.Agent)
 	}
+	approved, err := a.takeApprovals(d, leaf)
+	if err != nil {
+		return a.storeTrouble(err)
+	}
+	if len(approved) > 0 {
+		defer a.lookAt(approved)
+	}
 	changed, released, err := a.store.ApplyHolds(a.cfg.Clock(), d, digest)
 	if err != nil {
 		return a.storeTrouble(err)
@@ -121,11 +132,12 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard) {
 		return protocol.Errorf(protocol.CodeDenied, "apply rack", "the document is for agent %s, shard %d", d.Agent, d.Shard)
 	}
-	changed, _, err := a.store.ApplyRack(d, digest, checkEntry)
+	changed, _, err := a.store.ApplyRack(d, digest, a.admit)
 	if err != nil {
 		return a.storeTrouble(err)
 	}
-	if err := a.reindex(); err != nil {
+	begun, err := a.trial.offered()
+	if err = errors.Join(err, a.reindex()); err != nil {
 		return a.storeTrouble(err)
 	}
 	a.report.clear(protocol.CondStoreFailing)
@@ -133,24 +145,42 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 		defer a.lookAtAll() // the hub's time counts from here on
 	}
 	a.trouble(protocol.CondDocumentRefused, leaf, "")
-	rejected, why := rejections(d)
-	a.trouble(protocol.CondEntryRejected, leaf, why)
+	rejected, wrong, sealed := a.rejections(d)
+	a.trouble(protocol.CondEntryRejected, leaf, wrong)
+	a.trouble(protocol.CondCredentialsSealed, leaf, sealed)
 	a.acknowledge(protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
 	a.lookAt(changed)
+	if begun {
+		// Only the answer to a question of after the change shows that the hub is still
+		// reached, and what is on its way is none.
+		a.session.renew(a.random(), nil)
+		a.greeter.reply()
+	}
 	return nil
 }
 
 // rejections are the entries that this agent cannot act on, also of a document
-// that it has applied before: they stay wrong until a newer one comes.
-func rejections(d protocol.RackDoc) (rejected []protocol.Rejection, why string) {
-	var all []string
+// that it has applied before: they stay wrong until a newer one comes. wrong and sealed
+// say why: the entry itself, or its credentials.
+func (a *Agent) rejections(d protocol.RackDoc) (rejected []protocol.Rejection, wrong, sealed string) {
+	var entries, credentials []string
 	for _, in := range d.Servers {
-		if err := checkEntry(in); err != nil {
-			rejected = append(rejected, protocol.Rejection{Server: in.Server, Reason: err.Error()})
-			all = append(all, in.Server+": "+err.Error())
+		opened, err := a.admit(in)
+		if opened != nil {
+			a.met.opened.WithLabelValues(openDone).Inc()
+		}
+		if err == nil {
+			continue
+		}
+		rejected = append(rejected, protocol.Rejection{Server: in.Server, Reason: err.Error()})
+		if _, is := errors.AsType[*unreadable](err); is {
+			a.met.opened.WithLabelValues(openRefused).Inc()
+			credentials = append(credentials, in.Server+": "+err.Error())
+		} else {
+			entries = append(entries, in.Server+": "+err.Error())
 		}
 	}
-	return rejected, strings.Join(all, "; ")
+	return rejected, strings.Join(entries, "; "), strings.Join(credentials, "; ")
 }
 
 // lookAt pokes the loops of servers, and starts those that are new.
@@ -173,14 +203,20 @@ func checkEntry(in protocol.ServerIntent) error {
 	switch {
 	case in.Server == "" || in.UID == "" || in.BootMAC == "":
 		return fmt.Errorf("server, uid and bootMAC are needed")
-	case in.BMC.Address == "" || !strings.HasPrefix(in.BMC.CredentialsRef, "local:"):
-		return fmt.Errorf("a BMC address and local credentials are needed")
+	case in.BMC.Address == "" || protocol.LocalOf(in.BMC.CredentialsRef) == "" && protocol.SecretOf(in.BMC.CredentialsRef) == "":
+		return fmt.Errorf("a BMC address and credentials, local:NAME or secret:NAME, are needed")
 	case in.Power != "" && in.Power != protocol.WantOn && in.Power != protocol.WantOff:
 		return fmt.Errorf("power %q is unknown to this agent", in.Power)
-	case in.Boot != nil && in.Boot.Policy.Boot != protocol.BootHdd:
+	case !slices.Contains(protocol.Purposes(), in.Purpose.Or()):
+		return fmt.Errorf("purpose %q is unknown to this agent", in.Purpose)
+	case in.Boot != nil && !slices.Contains(protocol.Boots(), in.Boot.Policy.Boot):
 		return fmt.Errorf("boot %q is unknown to this agent", in.Boot.Policy.Boot)
-	case in.Boot != nil && in.Boot.ClaimUID != in.ClaimUID:
-		return fmt.Errorf("the boot configuration is for another claim")
+	case in.Boot != nil && in.Boot.Policy.OSReboot != "" && !slices.Contains(protocol.OSReboots(), in.Boot.Policy.OSReboot):
+		return fmt.Errorf("osReboot %q is unknown to this agent", in.Boot.Policy.OSReboot)
+	case in.Boot != nil && (in.Boot.ClaimUID != in.ClaimUID || in.Boot.Purpose.Or() != in.Purpose.Or()):
+		return fmt.Errorf("the boot configuration is for another owner")
+	case in.Boot != nil:
+		return in.Boot.CheckFallback()
 	}
 	return nil
 }

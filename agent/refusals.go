@@ -53,7 +53,7 @@ func (a *Agent) refuse(why refusal, leaf string) {
 // open verifies a message and decodes it into m. taken says whether the signature was
 // good; then an error says what is wrong inside.
 func (a *Agent) open(topic, leaf string, payload []byte, m any) (taken bool, err error) {
-	err = wire.Open(a.hub, topic, payload, m)
+	err = wire.Open(a.hub.Load().verifier, topic, payload, m)
 	if err == nil {
 		return true, nil
 	}
@@ -62,6 +62,7 @@ func (a *Agent) open(topic, leaf string, payload []byte, m any) (taken bool, err
 		a.refuse(refusalSize, leaf)
 	case protocol.CodeOf(err) == protocol.CodeDenied:
 		a.refuse(refusalSignature, leaf)
+		a.news("") // it may be the hub's next key
 	default:
 		if a.signedByHub(topic, payload) {
 			return true, err // and not what it should be
@@ -75,5 +76,5 @@ func (a *Agent) open(topic, leaf string, payload []byte, m any) (taken bool, err
 // them.
 func (a *Agent) signedByHub(topic string, payload []byte) bool {
 	e, err := wire.Inspect(payload)
-	return err == nil && slices.ContainsFunc(a.cfg.HubKeys, func(k ed25519.PublicKey) bool { return e.SignedBy(topic, k) })
+	return err == nil && slices.ContainsFunc(a.hub.Load().keys, func(k ed25519.PublicKey) bool { return e.SignedBy(topic, k) })
 }

@@ -67,6 +67,8 @@ type shard struct {
 	urgent  bool // a hold in it has come to something, and hurry allowed it
 	sent    time.Time
 	limit   *rate.Limiter
+	// inventories are those of the images of its servers.
+	inventories inventories
 }
 
 func newShard() *shard {
@@ -309,6 +311,7 @@ func (r *reporter) due() (reports []protocol.Report, next time.Duration) {
 		for _, name := range slices.Sorted(slices.Values(sh.names)) {
 			m.Servers = append(m.Servers, r.servers[name])
 		}
+		sh.inventories.carry(m.Servers)
 		if i == 0 {
 			m.Found, r.found = a.finder.Found(), false
 		}

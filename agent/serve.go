@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -12,6 +13,7 @@ import (
 	"rackboot/agent/store"
 	"rackboot/netboot"
 	"rackboot/netboot/dhcp"
+	"rackboot/netboot/dhcp6"
 	"rackboot/netboot/httpboot"
 	"rackboot/netboot/tftp"
 	"rackboot/protocol"
@@ -30,9 +32,9 @@ func (a *Agent) listen() (open []bootServer, err error) {
 		log := a.log.With("segment", seg.Name)
 		files := &boots{agent: a, leased: newLeased()}
 		files.leased.load(a.store, seg.Name)
-		web := func(at netip.AddrPort, certificates netboot.Certificates) error {
+		web := func(at, at6 netip.AddrPort, certificates netboot.Certificates) error {
 			s, err := httpboot.New(httpboot.Config{
-				Listen: at, Certificates: certificates, Files: files, AddressFiles: files, Evidence: files, Events: a.streams.hooks,
+				Listen: at, Listen6: at6, Certificates: certificates, Files: files, AddressFiles: files, UserData: files, Evidence: files, Events: a.streams.hooks, Trace: files.trace,
 				Logger: log, Registerer: reg, Clock: a.cfg.Clock,
 			})
 			if err == nil {
@@ -40,17 +42,17 @@ func (a *Agent) listen() (open []bootServer, err error) {
 			}
 			return err
 		}
-		if err := web(seg.HTTP, nil); err != nil {
+		if err := web(seg.HTTP, seg.HTTP6, nil); err != nil {
 			return nil, err
 		}
-		if seg.HTTPS.IsValid() {
-			if err := web(seg.HTTPS, a.cfg.Certificates); err != nil {
+		if seg.HTTPS.IsValid() || seg.HTTPS6.IsValid() {
+			if err := web(seg.HTTPS, seg.HTTPS6, a.cfg.Certificates); err != nil {
 				return nil, err
 			}
 		}
-		if seg.TFTP.IsValid() {
+		if seg.TFTP.IsValid() || seg.TFTP6.IsValid() {
 			s, err := tftp.New(tftp.Config{
-				Segment: seg.Name, Listen: seg.TFTP, Interface: seg.Interface, Files: files, Evidence: files,
+				Segment: seg.Name, Listen: seg.TFTP, Listen6: seg.TFTP6, Interface: seg.Interface, Files: files, Evidence: files, Trace: files.trace,
 				Logger: log, Registerer: a.cfg.Registerer, Clock: a.cfg.Clock,
 			})
 			if err != nil {
@@ -60,16 +62,31 @@ func (a *Agent) listen() (open []bootServer, err error) {
 		}
 		d, err := dhcp.New(dhcp.Config{
 			Segment: seg.Name, Listen: seg.DHCP, Interface: seg.Interface, Resolver: a.index, Leases: a.store,
-			Evidence: files, Notify: a.notices.take, Logger: log, Registerer: a.cfg.Registerer, Clock: a.cfg.Clock,
+			Evidence: files, Trace: files.trace, Notify: a.notices.take, Logger: log, Registerer: a.cfg.Registerer, Clock: a.cfg.Clock,
 			Granted: func(l netboot.Lease) {
-				files.leased.note(l)
+				files.leased.note(tenant4(l))
 				a.finder.Leased(l)
 			},
+			Ended: func(l netboot.Lease) { files.leased.end(tenant4(l)) },
 		})
 		if err != nil {
 			return nil, err
 		}
 		open = append(open, d)
+		if !seg.DHCP6.IsValid() {
+			continue
+		}
+		d6, err := dhcp6.New(dhcp6.Config{
+			Segment: seg.Name, Listen: seg.DHCP6, Interface: seg.Interface, DUID: dhcp6.DUID(a.cfg.Agent + "/" + seg.Name),
+			Resolver: a.index, Leases: a.store, Evidence: files, Trace: files.trace, Notify: a.notices.take,
+			Logger: log, Registerer: a.cfg.Registerer, Clock: a.cfg.Clock,
+			Granted: func(l netboot.Lease6) { files.leased.note(tenant6(l)) },
+			Ended:   func(l netboot.Lease6) { files.leased.end(tenant6(l)) },
+		})
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, d6)
 	}
 	return open, nil
 }
@@ -92,6 +109,23 @@ func (a *Agent) served(o store.Overview) (served []protocol.SegmentIntent) {
 	return served
 }
 
+// sayUnserved says which IPv6 sides of segments the agent's own file has no server for.
+func (a *Agent) sayUnserved(served []protocol.SegmentIntent) {
+	var names []string
+	for _, s := range served {
+		local := slices.IndexFunc(a.cfg.Segments, func(l LocalSegment) bool { return l.Name == s.Name })
+		if s.IPv6 != nil && s.IPv6.Mode != protocol.IPv6None && !a.cfg.Segments[local].DHCP6.IsValid() {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		a.report.clear(protocol.CondIPv6NotServed)
+		return
+	}
+	slices.Sort(names)
+	a.report.raise(protocol.CondIPv6NotServed, "no dhcp6 in the agent's file for "+strings.Join(names, ", "))
+}
+
 // BootHosts are the hosts of the https boot URLs of the segments that are served. It
 // is nil before the agent is made, and before it has heard of them.
 func (a *Agent) BootHosts() (hosts []string) {
@@ -101,8 +135,14 @@ func (a *Agent) BootHosts() (hosts []string) {
 	a.index.mu.RLock()
 	defer a.index.mu.RUnlock()
 	for _, seg := range a.index.segments {
-		if u, err := url.Parse(seg.BaseURL); err == nil && u.Scheme == "https" {
-			hosts = append(hosts, u.Hostname())
+		bases := []string{seg.BaseURL}
+		if seg.IPv6 != nil {
+			bases = append(bases, seg.IPv6.BaseURL)
+		}
+		for _, base := range bases {
+			if u, err := url.Parse(base); err == nil && u.Scheme == "https" {
+				hosts = append(hosts, u.Hostname())
+			}
 		}
 	}
 	return hosts

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -29,6 +31,8 @@ type server struct {
 	woken  atomic.Bool
 	boards chan struct{}
 	host   atomic.Pointer[string]
+	// powerLog is where the BMC's log is that tells of power cycles; empty without one.
+	powerLog atomic.Pointer[string]
 	// boardAt is when the board was last read, in seconds of Unix time.
 	boardAt atomic.Int64
 
@@ -36,10 +40,15 @@ type server struct {
 	watch  decide.Watch
 	events []decide.Event   // folded by the next step
 	board  *decide.Identity // likewise
+	safety *protocol.Safety // likewise
+	head   *protocol.Trace  // how far the attempt had come when that was last traced
+	image  *kept            // what the server's image reported; nil before it was read
+	writes *rate.Limiter    // of such reports that say something else
+	loaded loaded           // has a lock of its own
 }
 
 func newServer(a *Agent, name string) *server {
-	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), boards: make(chan struct{}, 1)}
+	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), boards: make(chan struct{}, 1), writes: rate.NewLimiter(rate.Every(imageEvery), imageBurst)}
 }
 
 // poke makes the loop look now.
@@ -94,10 +103,13 @@ func (s *server) turn(ctx context.Context) time.Time {
 		if err != nil {
 			return s.stuck(err)
 		}
+		if v.Ended {
+			return s.rest()
+		}
 		if v.Intent == nil {
 			return s.unnamed(v)
 		}
-		r := s.bmc.observe(ctx, s, v.Intent.ServerIntent)
+		r := s.read(ctx, v)
 		if ctx.Err() != nil {
 			return s.agent.cfg.Clock()
 		}
@@ -114,6 +126,15 @@ func (s *server) turn(ctx context.Context) time.Time {
 		acted := s.act(ctx, plan)
 		result = &acted
 	}
+}
+
+// read goes on with a change of the BMC's account, and reads the server.
+func (s *server) read(ctx context.Context, v store.View) reading {
+	in := v.Intent.ServerIntent
+	if r := s.changeAccount(ctx, in, settings(v.Rack).PollInterval); r != nil {
+		return *r
+	}
+	return s.bmc.observe(ctx, s, in)
 }
 
 // unnamed is a server that no document has named: nothing can be read, and a document
@@ -146,37 +167,57 @@ func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var snap decide.Snapshot
-	events, board := s.events, s.board
+	events, board, safety := s.events, s.board, s.safety
 	plan, after, err := s.agent.store.Step(s.name, func(v store.View) decide.Plan {
 		snap = s.snapshot(v)
-		snap.Events, snap.Identity = events, board
+		snap.Events, snap.Identity, snap.Safety = events, board, safety
 		fill(&snap)
 		return decide.Step(s.agent.cfg.Clock(), snap)
 	})
 	if err != nil {
 		return plan, err
 	}
-	if len(plan.Expire) > 0 {
+	if len(plan.Expire) > 0 || closesUserData(snap.Record.Attempt, plan.Record.Attempt) {
 		if err := s.agent.reindex(); err != nil { // until then nothing is served to it
 			s.log.Error("cannot read the index anew", "err", err)
 		}
+	}
+	if len(plan.Expire) > 0 {
 		s.poke()
 	}
 	if plan.Persist || len(plan.Happened) > 0 {
 		s.agent.report.clear(protocol.CondStoreFailing) // it was written
 	}
-	s.events, s.board = s.events[:0:0], nil
+	s.events, s.board, s.safety = s.events[:0:0], nil, nil
 	s.watch = plan.Watch
 	s.agent.met.measure(plan.Measured)
-	s.agent.index.follow(s.name, plan.Record.Attempt)
+	s.stepped(snap, plan)
+	s.agent.index.follow(s.name, plan.Record)
 	if plan.Fetch {
-		s.agent.fetch.want(after.Intent.Boot.Image)
+		s.want(after.Intent.ServerIntent)
 	}
 	s.publish(after, plan)
 	for _, e := range plan.Happened {
 		s.log.Info("event", "code", e.Code, "detail", e.Message)
 	}
 	return plan, nil
+}
+
+// want asks for the files of a boot, and for those of the one that it may return to.
+func (s *server) want(in protocol.ServerIntent) {
+	for _, b := range in.Boot.All() {
+		if b.Env == nil {
+			s.agent.fetch.want(b.Image)
+		}
+		in.Boot = b
+		s.agent.userData.want(in)
+	}
+}
+
+// closesUserData says whether a boot with user data has ended: what no document names any
+// more is destroyed then, and not with the next document.
+func closesUserData(was, is *decide.Attempt) bool {
+	return was.Open() && was.Ignition != nil && (is == nil || !is.Open() || is.ID != was.ID)
 }
 
 // tell reports what is on disk, where nothing can be read or decided.

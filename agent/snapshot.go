@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"rackboot/agent/store"
-	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/wire"
@@ -15,10 +14,13 @@ import (
 // verified here, because decide does not know keys.
 func (s *server) snapshot(v store.View) decide.Snapshot {
 	snap := decide.Snapshot{
-		Server: s.name, Synced: v.Synced, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
-		HubTime: s.agent.hubTime(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(),
+		Server: s.name, Synced: v.Synced, Ended: v.Ended, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
+		Asked: v.Asked, HubTime: s.agent.hubTime(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(), NewMedium: s.agent.random(),
 	}
-	_, snap.CanGuard = s.bmc.driver.(bmc.RestorePolicer)
+	snap.Bulk, snap.Approved = s.agent.bulk(v), v.Boots(s.agent.cfg.Clock())
+	if can := s.bmc.can.Load(); can != nil {
+		snap.CanGuard = can.guard
+	}
 	if v.Intent != nil {
 		snap.Firmware = v.Intent.Firmware
 	}
@@ -32,7 +34,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 	}
 	if len(in.Boot.Grant) > 0 {
 		var g protocol.Grant
-		if err := wire.Open(s.agent.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil {
+		if err := wire.Open(s.agent.hub.Load().verifier, wire.FactGrant, in.Boot.Grant, &g); err != nil {
 			snap.GrantError = err.Error()
 		} else {
 			snap.Grant = &g
@@ -45,7 +47,23 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 			snap.Echo = &p
 		}
 	}
-	snap.Artefacts = s.agent.fetch.state(in.Boot.Image)
+	snap.MediaError = s.mediaError(in)
+	if a := in.Boot.Adopted; a != nil && snap.Echo == nil {
+		// The hub signed the document that it came in. It is believed, never filed: what
+		// this agent signs it has seen.
+		snap.Echo = &protocol.Provisioned{
+			ClaimUID: in.Boot.ClaimUID, Generation: in.Boot.Generation, Server: in.Server, ServerUID: in.UID, ImageDigest: a.ImageDigest, At: a.At,
+		}
+	}
+	snap.Artefacts = s.agent.artefacts(in)
+	if c, err := s.agent.chain(in); err != nil {
+		snap.ChainError = advised(err)
+	} else {
+		snap.Chain = &c
+		if c.First == "" { // an environment that is not there yet, or not any more
+			snap.Artefacts.Local = false
+		}
+	}
 	return snap
 }
 
@@ -78,6 +96,9 @@ func settings(r protocol.RackIntent) decide.Settings {
 		k.Default()
 		d = decide.Settings{SoftTimeout: k.Spec.SoftTimeout.D(), SettleWindow: k.Spec.SettleWindow.D(), PollInterval: k.Spec.PollInterval.D()}
 	}
+	if s := r.SafeStop; s != nil {
+		d.BelieveAfter = s.BelieveAfter
+	}
 	d.PollInterval = jitter(d.PollInterval)
 	return d
 }
@@ -86,34 +107,52 @@ func settings(r protocol.RackIntent) decide.Settings {
 func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 	rec := p.Record
 	r := protocol.ServerReport{
-		Server: s.name, Identity: rec.Identity.Digest(), Observation: p.Watch.Last, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
+		Server: s.name, Image: s.imageReport(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
 		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
 	}
+	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Fallback.Report()
 	if v.Intent != nil && !v.Intent.Missing {
 		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
 		r.ClaimUID = v.Intent.ClaimUID
+		r.Account = s.agent.accountReport(v.Intent.BMC)
 		r.Released = v.Intent.Releasing && rec.Released == v.Intent.ClaimUID
-		if b := v.Intent.Boot; b != nil {
-			r.ArtefactsLocal = s.agent.fetch.state(b.Image).Local
+		if v.Intent.Boot != nil {
+			r.Env = s.agent.envs.report(v.Intent.ServerIntent)
+			r.BootGeneration = v.Intent.Boot.Generation
+			r.ArtefactsLocal = s.agent.artefacts(v.Intent.ServerIntent).Local
 		}
 	}
 	if a := rec.Attempt; a != nil {
 		r.Attempt = &protocol.AttemptReport{
 			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
-			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason,
+			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason, Code: a.Code,
 		}
 		if seg, ok := s.agent.index.Segment(segmentOf(v)); ok && a.Network() {
 			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File
+		}
+		if a.Intended == protocol.TargetCd && v.Intent != nil {
+			way, _ := s.agent.mediaWay(v.Intent.ServerIntent) // without one there is no base
+			r.Attempt.URI = way.base + "/b/…/" + a.File
 		}
 	}
 	r.Holds = s.describeHolds(v, p)
 	for _, q := range rec.Requests {
 		r.Requests = append(r.Requests, protocol.RequestReport{ID: q.ID, Outcome: q.Outcome, At: q.EndedAt, Reason: q.Reason})
 	}
-	if rec.Provisioned != nil {
-		r.Provisioned = s.seal(wire.FactProvisioned, rec.Provisioned)
+	if p := provisionedOf(v, rec); p != nil {
+		r.Provisioned = s.seal(wire.FactProvisioned, p)
 	}
 	return r
+}
+
+// provisionedOf is the record of the owner's configuration, or else the newest.
+func provisionedOf(v store.View, rec decide.Record) *protocol.Provisioned {
+	if in := v.Intent; in != nil && in.Boot != nil {
+		if p := rec.ProvisionedFor(in.Boot.ClaimUID, in.Boot.Generation); p != nil {
+			return p
+		}
+	}
+	return rec.Provisioned
 }
 
 // describeHolds is how far the holds have come that lie, and those that ended here.
@@ -125,7 +164,7 @@ func (s *server) describeHolds(v store.View, p decide.Plan) (out []protocol.Hold
 		work = v.Intent.Firmware
 	}
 	for _, h := range v.Holds {
-		hr := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt, ExpiredAt: when(rec.Terms[h.ID].ExpiredAt)}
+		hr := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Terms[h.ID].ExpiredAt)}
 		hr.State, hr.Reason = decide.HoldStands(h, rec, p.Watch, work, settings(v.Rack).SettleWindow)
 		if h.Missing || h.Local {
 			hr.Hold = &h.ActiveHold

@@ -109,7 +109,7 @@ func (a *Agent) destination(server, address, path string) (string, error) {
 	if i := slices.IndexFunc(o.Intents, func(in store.Intent) bool { return in.Server == server }); i >= 0 {
 		boots = o.Intents[i].Segment
 	}
-	base := baseFor(address, boots, a.served(o))
+	_, base := baseFor(address, boots, a.served(o))
 	if base == "" {
 		return "", protocol.Errorf(protocol.CodeUnavailable, "webhook", "no segment of BMC %s has an HTTP server of this agent", address).
 			WithHint("power transitions are found by polling; nothing has to be done")
@@ -117,11 +117,11 @@ func (a *Agent) destination(server, address, path string) (string, error) {
 	return base + path, nil
 }
 
-// baseFor is the base URL of the segment that the BMC is on, else of another one of
-// BMCs, else of the one that its server boots from.
-func baseFor(address, boots string, served []protocol.SegmentIntent) string {
+// baseFor is the name and the base URL of the segment that the BMC is on, else of another
+// one of BMCs, else of the one that its server boots from.
+func baseFor(address, boots string, served []protocol.SegmentIntent) (name, base string) {
 	host, _ := netip.ParseAddr(hostnameOf(address)) // a name is in no prefix
-	best, rank := "", 0
+	rank := 0
 	for _, seg := range served {
 		r := 0
 		switch {
@@ -134,11 +134,11 @@ func baseFor(address, boots string, served []protocol.SegmentIntent) string {
 		default:
 			r = 1
 		}
-		if base, err := netboot.BaseURL(seg); err == nil && r > rank {
-			best, rank = base, r
+		if url, err := netboot.BaseURL(seg); err == nil && r > rank {
+			name, base, rank = seg.Name, url, r
 		}
 	}
-	return best
+	return name, base
 }
 
 // hostnameOf is the host of a BMC's address, without the port.

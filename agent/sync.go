@@ -27,10 +27,16 @@ func (a *Agent) sync(m protocol.Sync) {
 	asked := a.session.asked
 	a.session.mu.Unlock()
 	act := decide.Sync(snap, m)
+	if act != decide.SyncStop && a.Over() {
+		act = decide.SyncIgnore // of a hub that has forgotten it
+	}
 	a.met.syncs.WithLabelValues(string(act)).Inc()
+	if act.Contact() {
+		a.trial.heard()
+	}
 	switch act {
 	case decide.SyncStop:
-		a.refused(m.Refused)
+		a.refused(m)
 	case decide.SyncIgnore:
 	case decide.SyncRival:
 		a.twoHubs(m.Fence, in.Fence)
@@ -105,6 +111,9 @@ func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
 		a.ask(0)
 		return
 	}
+	if m.Trust != "" {
+		a.news(m.Trust)
+	}
 	valid := m.ValidFor
 	if valid == 0 {
 		valid = protocol.SyncValid // a hub of version 1
@@ -120,7 +129,14 @@ func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
 }
 
 // refused is the hub's word that it does not serve this agent.
-func (a *Agent) refused(code protocol.ConditionCode) {
+func (a *Agent) refused(m protocol.Sync) {
+	code := m.Refused
+	if len(m.Ended) > 0 {
+		if err := a.End(m.Ended); err != nil {
+			a.log.Error("the end of the term was not taken", "err", err)
+		}
+		return
+	}
 	if a.setReplaced(code == protocol.CondAgentReplaced) {
 		a.log.Error("refused by the hub", "code", code)
 	}

@@ -16,6 +16,7 @@ const (
 	ResetOn               ResetType = "On"
 	ResetForceOff         ResetType = "ForceOff"
 	ResetGracefulShutdown ResetType = "GracefulShutdown"
+	ResetForceRestart     ResetType = "ForceRestart"
 )
 
 // Driver drives one system behind one BMC. Calls are safe for concurrent use
@@ -28,7 +29,8 @@ const (
 // request's form), conflict (refused in the present state).
 //
 // A Driver may also be a [Lister], an [Inventorier], a [Prober], a [MediaDriver], a
-// [RestorePolicer], an [EventSource] and a [Subscriber].
+// [RestorePolicer], a [PowerLogger], a [URIBooter], an [EventSource], a [Subscriber] and an
+// [Accounts].
 type Driver interface {
 	// Observe reads the system now, never from a cache and never by a 304. It
 	// returns an observation in every case: on an error its Power is Unreachable or
@@ -51,6 +53,20 @@ type Driver interface {
 	// Close ends the session, if this was the last driver that used it, and frees
 	// connections. It takes a few seconds at most.
 	Close() error
+}
+
+// URIBooter is a driver that tells firmware what to load.
+type URIBooter interface {
+	// SetBootURI is SetBoot of the target UefiHttp with the URL that firmware is to load
+	// (ComputerSystem.Boot.HttpBootUri), written before the override or with it. A BMC that
+	// shows no such property is unsupported, and so is one that does not keep the URL. No
+	// log has the URL, and no error but where it quotes the BMC.
+	SetBootURI(ctx context.Context, want protocol.Override, uri string) (BootResult, error)
+	// ClearBootURI takes each HttpBootUri out of the BMC of which ours says so, whatever
+	// override is armed, and reads back. Where there is none, nothing is written. Pending is
+	// that the BMC shows it until the server's next reset. Errors: unsupported if the BMC
+	// keeps it.
+	ClearBootURI(ctx context.Context, ours func(uri string) bool) (pending bool, err error)
 }
 
 // Capabilities is what a BMC says a system can do.

@@ -13,6 +13,17 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/protocol"
+	"rackboot/protocol/conns"
+)
+
+// Limits of the page. Whoever reaches it may read it.
+const (
+	maxConns     = 64
+	maxSource    = 16 // of them from one address
+	maxHeader    = 16 << 10
+	readTimeout  = 10 * time.Second
+	writeTimeout = 30 * time.Second
+	idleTimeout  = time.Minute
 )
 
 // Registry takes metrics and gives them out, such as [prometheus.Registry].
@@ -29,21 +40,27 @@ func Serve(ctx context.Context, group *errgroup.Group, addr string, reg Registry
 	if err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "open the metrics page", "%w", err).WithHint("change metrics in the daemon's file")
 	}
+	group.Go(func() error { return ServeOn(ctx, ln, reg, log) })
+	return nil
+}
+
+// ServeOn serves GET /metrics on a listener, which it closes, until ctx ends.
+func ServeOn(ctx context.Context, ln net.Listener, reg Registry, log *slog.Logger) error {
+	refused := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_metrics_connections_refused_total", Help: "Connections to the metrics page that were closed because there were too many.",
+	})
+	reg.MustRegister(refused)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
 	srv := &http.Server{
-		Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: mux, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	group.Go(func() error {
-		<-ctx.Done()
-		return srv.Close()
-	})
-	group.Go(func() error {
-		if err := srv.Serve(ln); err != http.ErrServerClosed {
-			return err
-		}
+	defer context.AfterFunc(ctx, func() { _ = srv.Close() })()
+	err := srv.Serve(conns.Limit(ln, conns.Config{Total: maxConns, PerSource: maxSource, Refused: refused.Inc}))
+	if err == http.ErrServerClosed {
 		return nil
-	})
-	return nil
+	}
+	return err
 }

@@ -57,7 +57,8 @@ type Evidence interface {
 	Record(Event)
 }
 
-// File is an open boot file. ServeContent semantics: seekable and complete.
+// File is an open boot file. ServeContent semantics: seekable and complete. An *os.File or
+// a Section is sent by the kernel where the connection is plain.
 type File struct {
 	io.ReadSeekCloser
 	Size int64
@@ -69,17 +70,22 @@ type File struct {
 	// Token is the attempt's that a file of AddressFiles belongs to; it goes into
 	// the event that the file was fetched.
 	Token string
+	// Sent, where it is set, takes in place of the evidence that a part of the file was
+	// sent, and whether the whole was by now. It does not block.
+	Sent func(bytes int64, whole bool)
 }
 
 // Files opens what an attempt's token may fetch.
 type Files interface {
 	// Open opens a file of the attempt: the first one, or a sibling of it that a
 	// loader asks for next (grubx64.efi after shimx64.efi). The name is clean, as
-	// that of AddressFiles. It returns a not_found error for an unknown token or
-	// name, and denied for a server that may not boot now, both without reading a
-	// disk.
-	Open(token, name string) (*File, error)
-	// Report takes a report of the booted image ("installed", "booted"). It is
-	// durable when it returns.
-	Report(ctx context.Context, token, what string) error
+	// that of AddressFiles. The token alone says whose file it is; remote says which
+	// of the agent's addresses the client can reach, for files that name one: a
+	// machine that boots over IPv6 has no other. It returns a not_found error for an
+	// unknown token or name, and denied for a server that may not boot now, both
+	// without reading a disk.
+	Open(remote netip.Addr, token, name string) (*File, error)
+	// Report takes a report of the booted image, which is valid. It is durable when
+	// it returns. An unknown token is a not_found error.
+	Report(ctx context.Context, token string, r protocol.ProbeReport) error
 }

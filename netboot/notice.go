@@ -22,7 +22,8 @@ const (
 	// NoticeDeclined: MAC found its reserved Address in use.
 	NoticeDeclined NoticeKind = "reservation_declined"
 	// NoticeNoRouter: no router advertisement gives a route to the agent on a segment
-	// with IPv6 boot; firmware waits 10 s for one and gives up.
+	// with IPv6 boot: firmware waits 10 s for one in each boot, and what it boots has
+	// none.
 	NoticeNoRouter NoticeKind = "no_router_advertisement"
 	// NoticeUnmanaged: the router advertisements lack the flag that sends clients to
 	// DHCPv6: M where it leases addresses, M or O where it does not. Address is a

@@ -25,11 +25,9 @@ const PathPrefix = "/b/"
 // EventPrefix begins the path that BMCs send events to: /e/{token}.
 const EventPrefix = "/e/"
 
-// Reports of the booted image, POSTed to /b/{token}/report/{what}.
-const (
-	ReportInstalled = "installed" // the installation has ended
-	ReportBooted    = "booted"    // the installed system runs
-)
+// ReportPath follows the base URL in the URL that a booted image POSTs its report to:
+// <base>report/{state}, or <base>report with the state in the body.
+const ReportPath = "report"
 
 // BaseURL is the scheme and authority of the segment's boot URLs. The host is an
 // IP literal: firmware cannot resolve a name unless option 6 came in the same
@@ -47,6 +45,49 @@ func BaseURL(seg protocol.SegmentIntent) (string, error) {
 	}
 	return "", protocol.Errorf(protocol.CodeInvalid, "boot URL", "baseURL of segment %s is not scheme and IP address", seg.Name).
 		WithHint("write baseURL as http://ADDRESS:PORT in the Segment; firmware cannot be relied on to resolve names")
+}
+
+// BaseURL6 is that of a segment's IPv6 side, its host an IPv6 literal in brackets: a
+// client that boots over IPv6 has no other addresses. A base that it could not load
+// from is an invalid error.
+func BaseURL6(segment string, seg protocol.SegmentIPv6Intent) (string, error) {
+	if seg.BaseURL == "" {
+		return "http://[" + seg.Address.String() + "]", CheckHost6(segment, seg.Address)
+	}
+	base, err := BaseURL(protocol.SegmentIntent{Name: segment, BaseURL: seg.BaseURL})
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		return "", protocol.Errorf(protocol.CodeInternal, "boot URL", "base URL of segment %s: %w", segment, err)
+	}
+	host, _ := netip.ParseAddr(u.Hostname()) // zero if malformed, and then refused
+	return base, CheckHost6(segment, host)
+}
+
+// CheckHost6 refuses, as invalid, a host of boot URLs that firmware cannot load from
+// over IPv6.
+func CheckHost6(segment string, a netip.Addr) error {
+	if a.Is6() && !a.Is4In6() && a.Zone() == "" && !a.IsLinkLocalUnicast() && !a.IsMulticast() && !a.IsUnspecified() {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeInvalid, "boot URL", "boot URLs of segment %s for IPv6 would have the host %q", segment, a).
+		WithHint("give the segment's IPv6 service an address of the agent that is not link-local, and a base URL such as http://[2001:db8::1]:8080 or none")
+}
+
+// BaseURLFor is the base of the address family that a client asks by: of IPv6 where
+// its address is, else of IPv4. A client of IPv6 on a segment that has no IPv6 side is
+// a not_found error.
+func BaseURLFor(seg protocol.SegmentIntent, client netip.Addr) (string, error) {
+	switch {
+	case !client.Unmap().Is6():
+		return BaseURL(seg)
+	case seg.IPv6 == nil:
+		return "", protocol.Errorf(protocol.CodeNotFound, "boot URL", "segment %s has no IPv6 side", seg.Name).
+			WithHint("give the Segment spec.ipv6, or let its machines boot over IPv4")
+	}
+	return BaseURL6(seg.Name, *seg.IPv6)
 }
 
 // BootURL is the URL of a file of an attempt. An empty file gives the base that

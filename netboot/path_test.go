@@ -32,6 +32,48 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
+// TestBaseURLFor: a client hears of addresses of the family that it asks by.
+func TestBaseURLFor(t *testing.T) {
+	only4 := protocol.SegmentIntent{Name: "rack1", Address: netip.MustParseAddr("10.0.0.1"), BaseURL: "http://10.0.0.1:8080"}
+	with := func(base, address string) protocol.SegmentIntent {
+		seg := only4
+		seg.IPv6 = &protocol.SegmentIPv6Intent{Address: netip.MustParseAddr(address), BaseURL: base}
+		return seg
+	}
+	for _, row := range []struct {
+		name   string
+		seg    protocol.SegmentIntent
+		client string // "" is none
+		want   string
+		code   protocol.Code
+	}{
+		{"IPv4", with("http://[2001:db8::1]:8080", "2001:db8::1"), "10.0.0.50", "http://10.0.0.1:8080", ""},
+		{"IPv4 at a socket of both", with("http://[2001:db8::1]:8080", "2001:db8::1"), "::ffff:10.0.0.50", "http://10.0.0.1:8080", ""},
+		{"nobody", with("http://[2001:db8::1]:8080", "2001:db8::1"), "", "http://10.0.0.1:8080", ""},
+		{"IPv6", with("http://[2001:db8::1]:8080", "2001:db8::1"), "2001:db8::1000", "http://[2001:db8::1]:8080", ""},
+		{"IPv6 by its link", with("https://[2001:db8::1]", "2001:db8::1"), "fe80::1%eth0", "https://[2001:db8::1]", ""},
+		{"no base URL", with("", "2001:db8::1"), "2001:db8::1000", "http://[2001:db8::1]", ""},
+		{"no IPv6 side", only4, "2001:db8::1000", "", protocol.CodeNotFound},
+		{"a base of IPv4", with("http://10.0.0.1:8080", "2001:db8::1"), "2001:db8::1000", "", protocol.CodeInvalid},
+		{"a base of nobody", with("http://[::]:80", "2001:db8::1"), "2001:db8::1000", "", protocol.CodeInvalid},
+		{"a link-local base", with("http://[fe80::1]:80", "2001:db8::1"), "2001:db8::1000", "", protocol.CodeInvalid},
+		{"a base with a name", with("http://boot.example", "2001:db8::1"), "2001:db8::1000", "", protocol.CodeInvalid},
+		{"a link-local address", with("", "fe80::1"), "2001:db8::1000", "", protocol.CodeInvalid},
+	} {
+		var client netip.Addr
+		if row.client != "" {
+			client = netip.MustParseAddr(row.client)
+		}
+		got, err := BaseURLFor(row.seg, client)
+		if protocol.CodeOf(err) != row.code || err == nil && got != row.want {
+			t.Errorf("%s: %q, %v; want %q %s", row.name, got, err, row.want, row.code)
+		}
+		if err != nil && protocol.HintOf(err) == "" {
+			t.Errorf("%s: no hint with %v", row.name, err)
+		}
+	}
+}
+
 func TestBootURL(t *testing.T) {
 	if got := BootURL("http://10.0.0.1", "t", "boot.efi"); got != "http://10.0.0.1/b/t/boot.efi" {
 		t.Error(got)

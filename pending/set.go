@@ -71,6 +71,18 @@ func (s *Set[K]) State(key K) (done bool, err error) {
 	return j.done, j.err
 }
 
+// Open is how many things were asked for and are not done.
+func (s *Set[K]) Open() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		if !j.done {
+			n++
+		}
+	}
+	return n
+}
+
 // Keep forgets every thing that keep does not want. One that is being done is done
 // to its end, and then forgotten.
 func (s *Set[K]) Keep(keep func(K) bool) {

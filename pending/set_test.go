@@ -44,9 +44,15 @@ func TestPausesDouble(t *testing.T) {
 		if done, err := s.State("a"); done || !errors.Is(err, down) {
 			t.Errorf("done %t, %v after the first failure", done, err)
 		}
+		if n := s.Open(); n != 1 {
+			t.Errorf("%d are open after the first failure", n)
+		}
 		time.Sleep(2 * time.Minute) // the bubble's clock
 		if done, err := s.State("a"); !done || err != nil {
 			t.Errorf("done %t, %v", done, err)
+		}
+		if n := s.Open(); n != 0 {
+			t.Errorf("%d are open at the end", n)
 		}
 		want := []time.Duration{0, 2 * time.Second, 6 * time.Second, 14 * time.Second, 29 * time.Second, 44 * time.Second}
 		if !slices.Equal(at, want) {

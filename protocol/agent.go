@@ -16,6 +16,9 @@ type AgentSpec struct {
 	Key []byte `json:"key"`
 	// Term is the fence term; a document with a lower one is refused.
 	Term uint64 `json:"term"`
+	// SealKey is the agent's X25519 public key, for which secrets are sealed. It came
+	// with the join, a renewal or a Hello; empty until then.
+	SealKey []byte `json:"sealKey,omitempty"`
 }
 
 // AgentStatus is filled from the mirror of reports when it is printed.
@@ -45,5 +48,11 @@ func (a *Agent) Validate() FieldErrors {
 	if len(a.Spec.Key) != 32 {
 		f.add("spec.key", "is not an Ed25519 public key")
 	}
+	if n := len(a.Spec.SealKey); n != 0 && n != SealKeySize {
+		f.add("spec.sealKey", "is not an X25519 public key")
+	}
 	return f
 }
+
+// SealKeySize is the length of a SealKey in bytes (RFC 7748).
+const SealKeySize = 32

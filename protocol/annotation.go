@@ -12,6 +12,13 @@ import (
 // with a slash and a key it holds the server off (seed 003).
 const AnnotationReboot = "reboot.metal3.io"
 
+// AnnotationTry is of Segments. Agents that rolled a change back try it once more when
+// its value is another than it was; it means nothing else.
+const AnnotationTry = "rackboot/try"
+
+// maxTry bounds its value in bytes: it travels with every document.
+const maxTry = 64
+
 // maxAnnotation bounds the value in bytes: it is kept as the ref of what it becomes.
 const maxAnnotation = 1024
 

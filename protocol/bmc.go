@@ -42,9 +42,11 @@ type BMCStatus struct {
 	Servers []string `json:"servers,omitempty"`
 	// Inventory is of the systems behind it, when they were last read. A list of
 	// BMCs has it in brief; see Inventory.Brief.
-	Inventory   []Inventory      `json:"inventory,omitempty"`
-	InventoryAt *time.Time       `json:"inventoryAt,omitempty"`
-	Conditions  []ConditionState `json:"conditions,omitempty"`
+	Inventory   []Inventory `json:"inventory,omitempty"`
+	InventoryAt *time.Time  `json:"inventoryAt,omitempty"`
+	// Rotation is the last change of its account.
+	Rotation   *Rotation        `json:"rotation,omitempty"`
+	Conditions []ConditionState `json:"conditions,omitempty"`
 }
 
 // BMCSpec says how the agent reaches the BMC.
@@ -55,7 +57,8 @@ type BMCSpec struct {
 	// MACAddress is of the BMC's own interface: its address is then the one of its
 	// lease on the rack's bmc segment, wherever that goes.
 	MACAddress string `json:"macAddress,omitempty"`
-	// CredentialsRef is local:NAME: the agent reads file NAME in its own
+	// CredentialsRef is secret:NAME, a Secret of type bmc-credentials that the hub
+	// seals for the agent, or local:NAME: the agent reads file NAME in its own
 	// credentials folder, so the password never leaves the rack.
 	CredentialsRef string `json:"credentialsRef"`
 	TLS            BMCTLS `json:"tls"`
@@ -95,9 +98,9 @@ func (b *BMC) Default() {
 	b.Spec.MACAddress = canonicalMAC(b.Spec.MACAddress)
 }
 
-// References names the rack.
+// References names the rack, and the Secret of the credentials.
 func (b *BMC) References() []Reference {
-	return []Reference{{"spec.rackRef.name", KindRack, b.Spec.RackRef.Name}}
+	return append(secretReference("spec.credentialsRef", b.Spec.CredentialsRef), Reference{"spec.rackRef.name", KindRack, b.Spec.RackRef.Name})
 }
 
 // Validate reports wrong fields. A Pending BMC needs no credentials and no pin:
@@ -145,12 +148,6 @@ func (b *BMC) checkAddress(f *FieldErrors) (secure bool) {
 		f.add("spec.address", "give only https://host[:port]; the system's path goes into the Server's systemURI")
 	}
 	return u == nil || u.Scheme == "https"
-}
-
-func (f *FieldErrors) credentialsRef(path, ref string) {
-	if name, local := strings.CutPrefix(ref, "local:"); !local || !validName(name) {
-		f.add(path, "%q is not local:NAME, a file in the agent's credentials folder", ref)
-	}
 }
 
 func (f *FieldErrors) mac(path, m string) {

@@ -81,4 +81,7 @@ const (
 	EvidenceFetched   EvidenceKind = "fetched"   // the last byte of the boot file was sent
 	EvidenceInstalled EvidenceKind = "installed" // the image reported the end of installation
 	EvidenceBooted    EvidenceKind = "booted"    // the installed system reported that it runs
+
+	EvidenceDiscovered EvidenceKind = "discovered" // the image reported its inventory, and is about to switch the server off
+	EvidenceFailed     EvidenceKind = "failed"     // the image reported that it could not do its work
 )

@@ -3,8 +3,24 @@ package protocol
 // Purpose is why a boot configuration exists.
 type Purpose string
 
-// PurposeClaim is a boot for the claim of a server.
-const PurposeClaim Purpose = "claim"
+// The purposes: who owns a server. Empty is a claim.
+const (
+	PurposeClaim       Purpose = "claim"
+	PurposeMaintenance Purpose = "maintenance"
+	PurposeDiscovery   Purpose = "discovery"
+)
+
+// Purposes lists the purposes.
+func Purposes() []Purpose { return []Purpose{PurposeClaim, PurposeMaintenance, PurposeDiscovery} }
+
+// Or is the purpose, and PurposeClaim if there is none: hubs of version 1 did not name
+// what was the only one.
+func (p Purpose) Or() Purpose {
+	if p == "" {
+		return PurposeClaim
+	}
+	return p
+}
 
 // BootConfigState is the state of a BootConfiguration.
 type BootConfigState string
@@ -27,14 +43,51 @@ type BootConfiguration struct {
 
 // BootConfigurationSpec is fixed at creation.
 type BootConfigurationSpec struct {
-	Server     string     `json:"server"`
-	Purpose    Purpose    `json:"purpose"`
+	Server  string  `json:"server"`
+	Purpose Purpose `json:"purpose"`
+	// Claim and ClaimUID are the name and UID of the owner, which the purpose tells the
+	// kind of.
 	Claim      string     `json:"claim"`
 	ClaimUID   string     `json:"claimUID"`
 	Image      Image      `json:"image"`
 	BootPolicy BootPolicy `json:"bootPolicy"`
-	// Grant is the signed one-time permission for the first boot.
+	// KernelArgs are the server's and the owner's, which are at the end of the image's
+	// command line.
+	KernelArgs string `json:"kernelArgs,omitempty"`
+	// Group and Revision say which revision of a ServerGroup it was made from; empty is of
+	// none.
+	Group    string `json:"group,omitempty"`
+	Revision int    `json:"revision,omitempty"`
+	// BootEnv names the boot environment; empty boots an image. Image is then
+	// [EnvImage] of it.
+	BootEnv string `json:"bootEnv,omitempty"`
+	// Ignition is the server's user data; nil is none.
+	Ignition *IgnitionRef `json:"ignition,omitempty"`
+	// Grant is the signed permission for the first boot, or for all network boots.
 	Grant []byte `json:"grant"`
+	// Former is what the server's agent returns to by itself; nil is nothing.
+	Former *FormerBoot `json:"former,omitempty"`
+}
+
+// Data is its user data; nil without any.
+func (f *FormerBoot) Data() *IgnitionRef {
+	if f == nil {
+		return nil
+	}
+	return f.Ignition
+}
+
+// FormerBoot is the last configuration of the same owner that was booted well, of a group
+// with rollout.fallbackAfter. It is in force again where an agent says so in its report.
+type FormerBoot struct {
+	After      int          `json:"after"` // failed boots of the new one
+	Generation uint64       `json:"generation"`
+	Revision   int          `json:"revision"` // of the group
+	Image      Image        `json:"image"`
+	BootPolicy BootPolicy   `json:"bootPolicy"`
+	Ignition   *IgnitionRef `json:"ignition,omitempty"`
+	Grant      []byte       `json:"grant"`
+	GrantFor   string       `json:"grantFor,omitempty"`
 }
 
 // BootConfigurationStatus is filled from reports when it is printed.
@@ -46,8 +99,18 @@ type BootConfigurationStatus struct {
 	GrantFor    string       `json:"grantFor,omitempty"`
 	Provisioned *Provisioned `json:"provisioned,omitempty"`
 	// SignedProvisioned is the agent's COSE_Sign1; stored once and echoed to agents.
-	SignedProvisioned []byte           `json:"signedProvisioned,omitempty"`
-	Conditions        []ConditionState `json:"conditions,omitempty"`
+	SignedProvisioned []byte `json:"signedProvisioned,omitempty"`
+	// Adopted is an operator's word that the image is installed. It is stored.
+	Adopted *Adopted `json:"adopted,omitempty"`
+	// Seen is what was seen of a group's claim; it is stored.
+	Seen       *BootSeen        `json:"seen,omitempty"`
+	Conditions []ConditionState `json:"conditions,omitempty"`
+}
+
+// Installed says whether the configuration's system is on the disk: by an agent's record
+// or by an operator's word.
+func (b *BootConfiguration) Installed() bool {
+	return len(b.Status.SignedProvisioned) > 0 || b.Status.Adopted != nil
 }
 
 // Default sets kind and version.

@@ -21,6 +21,25 @@ const (
 	// CapBootHdd, CapBootUefiHTTP: boots claims by this policy.
 	CapBootHdd      Capability = "boot.hdd"
 	CapBootUefiHTTP Capability = "boot.uefi-http"
+	// CapBootChain: boots images that have a kernel and an initramfs and no UKI.
+	CapBootChain Capability = "boot.chain"
+	// CapBootIgnition: fetches user data and delivers it to the server that boots.
+	CapBootIgnition Capability = "boot.ignition"
+	// CapBootVirtualMedia: boots an ISO from the BMC's drive.
+	CapBootVirtualMedia Capability = "boot.virtual-media"
+	// CapBootNetwork: boots from the network at each power-on that the owner causes, by
+	// grants that repeat.
+	CapBootNetwork Capability = "boot.network"
+	// CapBootURI: writes HttpBootUri for servers with reach uri.
+	CapBootURI Capability = "boot.uri"
+	// CapOSReboot: arms the disk again for restarts of the operating system.
+	CapOSReboot Capability = "boot.os-reboot"
+	// CapPurposes: takes another owner of a server than its claim, and gives it back.
+	CapPurposes Capability = "boot.purposes"
+	// CapDiscovery: discovers servers.
+	CapDiscovery Capability = "boot.discovery"
+	// CapBootAdopted: takes an operator's word in place of a provisioned record.
+	CapBootAdopted Capability = "boot.adopted"
 	// CapAsk: answers questions about BMCs.
 	CapAsk Capability = "ask"
 	// CapHoldTerms: heeds a hold's time to live, an operator's confirmation, and
@@ -29,14 +48,32 @@ const (
 	CapHoldTerms Capability = "hold.terms"
 	// CapAnyPhase: does one-shot requests in any phase.
 	CapAnyPhase Capability = "request.any-phase"
+	// CapApproval: takes approvals, and says in its Hello what it wants them for.
+	CapApproval Capability = "approval"
+	// CapSegmentIPv6: serves the IPv6 side of segments.
+	CapSegmentIPv6 Capability = "segment.ipv6"
+	// CapSealed: opens credentials that were sealed for it.
+	CapSealed Capability = "secrets.sealed"
+	// CapRotate: changes the account of a BMC to the next one that is sealed beside it.
+	CapRotate Capability = "secrets.rotate"
 	// CapRequestReboot, CapRequestPowerOff: does this one-shot request.
 	CapRequestReboot   Capability = "request.reboot"
 	CapRequestPowerOff Capability = "request.power-off"
+	// CapRequestResume: likewise, and heeds RackIntent.SafeStop.
+	CapRequestResume Capability = "request.resume"
+	// CapBootFallback: boots the configuration before, when that of a new image fails.
+	CapBootFallback Capability = "boot.fallback"
+	// CapBootEnv: makes the files of boot environments.
+	CapBootEnv Capability = "boot.env"
+	// CapBootFiles: gets the artefacts of an image from the hub; see [ImageFromHub].
+	CapBootFiles Capability = "boot.files"
+	// CapBootKeep: keeps the files of images that servers may return to.
+	CapBootKeep Capability = "boot.keep"
 )
 
 // Capabilities are those of this release.
 func Capabilities() []Capability {
-	return append(BaseCapabilities(), CapNonce, CapFence, CapIncarnation, CapEventGap, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase)
+	return append(BaseCapabilities(), CapNonce, CapFence, CapIncarnation, CapEventGap, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase, CapSegmentIPv6, CapSealed, CapApproval, CapBootChain, CapRotate, CapBootIgnition, CapBootNetwork, CapOSReboot, CapPurposes, CapBootAdopted, CapBootVirtualMedia, CapRequestResume, CapDiscovery, CapBootURI, CapBootEnv, CapBootFallback, CapBootFiles, CapBootKeep)
 }
 
 // BaseCapabilities are those of version 1, whose agents do not announce any. They
@@ -61,8 +98,42 @@ func (b BootIntent) Needs() (need []Capability) {
 	if b.Policy.Boot == BootHdd {
 		need = append(need, CapBootHdd)
 	}
-	if b.Policy.FirstBoot == FirstBootUefiHTTP {
+	if b.Policy.Boot == BootNetwork {
+		need = append(need, CapBootNetwork)
+	}
+	switch b.Policy.FirstBoot {
+	case FirstBootUefiHTTP:
 		need = append(need, CapBootUefiHTTP)
+	case FirstBootVirtualMedia:
+		need = append(need, CapBootVirtualMedia)
+	case FirstBootPxe:
+	}
+	if b.Policy.OSReboot == OSRebootRearm {
+		need = append(need, CapOSReboot)
+	}
+	if b.Purpose.Or() != PurposeClaim {
+		need = append(need, CapPurposes)
+	}
+	if b.Reach == ReachURI {
+		need = append(need, CapBootURI)
+	}
+	if b.Purpose == PurposeDiscovery {
+		need = append(need, CapDiscovery)
+	}
+	if _, ok := b.Image.Artefact(ArtefactUKI); !ok && len(b.Image.Artefacts) > 0 && b.Policy.FirstBoot != FirstBootVirtualMedia {
+		need = append(need, CapBootChain)
+	}
+	if b.Ignition != nil {
+		need = append(need, CapBootIgnition)
+	}
+	if b.Adopted != nil {
+		need = append(need, CapBootAdopted)
+	}
+	if b.Env != nil {
+		need = append(need, CapBootEnv)
+	}
+	if b.Image.Source == ImageFromHub {
+		need = append(need, CapBootFiles)
 	}
 	return need
 }

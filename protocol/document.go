@@ -26,6 +26,8 @@ type HoldDoc struct {
 	Holds    []ActiveHold `json:"holds,omitempty"`
 	Releases []Release    `json:"releases,omitempty"`
 	Requests []Request    `json:"requests,omitempty"`
+	// Approvals are signed Approvals, at most MaxApprovals.
+	Approvals [][]byte `json:"approvals,omitempty"`
 }
 
 // RackDoc is one shard of what a rack's servers shall be. It replaces the shard.
@@ -51,6 +53,18 @@ type RackIntent struct {
 	Segments     []SegmentIntent `json:"segments,omitempty"`
 	// AgentKeys are the Ed25519 keys of all agents that served the rack.
 	AgentKeys [][]byte `json:"agentKeys,omitempty"`
+	// SafeStop is nil where machines are refused that ask for a boot without an order.
+	SafeStop *SafeStopIntent `json:"safeStop,omitempty"`
+	// Keep are the files that are kept for a return; nil is none. For agents with
+	// [CapBootKeep].
+	Keep *KeepIntent `json:"keep,omitempty"`
+}
+
+// SafeStopIntent is a rack's SafeStopSpec as it travels to an agent.
+type SafeStopIntent struct {
+	NetworkFirst  NetworkFirst  `json:"networkFirst,omitempty"`
+	PowerOffAfter time.Duration `json:"powerOffAfter,omitempty"`
+	BelieveAfter  time.Duration `json:"believeAfter,omitempty"`
 }
 
 // ServerIntent is what one server shall be.
@@ -67,10 +81,16 @@ type ServerIntent struct {
 	// Identity is the one that an operator accepted after it had changed; empty
 	// trusts the first that is read.
 	Identity string `json:"identity,omitempty"`
-	// Claim and ClaimUID are the claim's that the server is bound to.
+	// Claim and ClaimUID are the name and UID of the server's one owner: its claim, or a
+	// maintenance or discovery, as Purpose says.
 	Claim    string `json:"claim,omitempty"`
 	ClaimUID string `json:"claimUID,omitempty"`
-	// Power is the claim's; empty without a claim.
+	// Purpose is the owner's; empty is a claim, or no owner.
+	Purpose Purpose `json:"purpose,omitempty"`
+	// PowerCycle lets the owner stop a server that it finds running for nobody. One that
+	// runs for an earlier owner is stopped without it.
+	PowerCycle bool `json:"powerCycle,omitempty"`
+	// Power is what the owner wants; empty without one.
 	Power Power `json:"power,omitempty"`
 	// Releasing asks for a proven Off before the claim may go.
 	Releasing bool `json:"releasing,omitempty"`
@@ -78,6 +98,8 @@ type ServerIntent struct {
 	Boot *BootIntent `json:"boot,omitempty"`
 	// Firmware is work under way that must not be interrupted.
 	Firmware *FirmwareWork `json:"firmware,omitempty"`
+	// Discovery says that the server is not Available although nobody may own it.
+	Discovery DiscoveryState `json:"discovery,omitempty"`
 }
 
 // FirmwareWork marks that somebody changes a server's firmware: a stop in the middle
@@ -91,13 +113,24 @@ type FirmwareWork struct {
 	NotAfter time.Time `json:"notAfter"`
 }
 
-// BMCIntent says how to reach the BMC. Credentials stay in the rack.
+// BMCIntent says how to reach the BMC.
 type BMCIntent struct {
 	Name           string `json:"name"`
 	Address        string `json:"address"`
 	CredentialsRef string `json:"credentialsRef"`
 	Fingerprint    string `json:"fingerprint,omitempty"`
 	CA             string `json:"ca,omitempty"`
+	// Sealed are the credentials of secret:NAME. They are absent with local:NAME, which
+	// stay in the rack.
+	Sealed *SealedCredentials `json:"sealed,omitempty"`
+}
+
+// Same says whether both reach a BMC in the same way. Credentials that were sealed anew
+// are the same ones.
+func (b BMCIntent) Same(o BMCIntent) bool {
+	same := b.Sealed.Is(o.Sealed)
+	b.Sealed, o.Sealed = nil, nil
+	return same && b == o
 }
 
 // BootIntent is a BootConfiguration as it travels to an agent.
@@ -113,12 +146,82 @@ type BootIntent struct {
 	// cannot know whether it was used, and does not use it (P4).
 	GrantFor    string `json:"grantFor,omitempty"`
 	Provisioned []byte `json:"provisioned,omitempty"` // signed Provisioned, echoed
+	// Adopted is an operator's word in place of a record; nil is none.
+	Adopted *Adopted `json:"adopted,omitempty"`
+	// Ignition is the server's user data; nil is none.
+	Ignition *IgnitionIntent `json:"ignition,omitempty"`
+	// Env is the boot environment; nil boots the image's own files.
+	Env *EnvIntent `json:"env,omitempty"`
+	// Timeout bounds an attempt of a discovery, from its power-on to the report.
+	Timeout time.Duration `json:"timeout,omitempty"`
+	// Reach is how firmware comes to its boot files; empty is by DHCP on the segment.
+	Reach Reach `json:"reach,omitempty"`
+	// Fallback is what is booted instead once this has failed often enough; nil is
+	// nothing. Of a claim with [BootNetwork] only. An agent that does not know it goes on
+	// as without.
+	Fallback *BootFallback `json:"fallback,omitempty"`
+}
+
+// BootFallback is the configuration before a new one. The agent returns to it by itself,
+// and stays until there is a configuration of a higher generation.
+type BootFallback struct {
+	// After is after how many failed network boots in a row, at least 1.
+	After      int             `json:"after"`
+	Generation uint64          `json:"generation"`
+	Image      Image           `json:"image"`
+	Policy     BootPolicy      `json:"policy"`
+	Grant      []byte          `json:"grant,omitempty"` // signed Grant
+	GrantFor   string          `json:"grantFor,omitempty"`
+	Ignition   *IgnitionIntent `json:"ignition,omitempty"`
+}
+
+// Former is the boot that is returned to; nil without one.
+func (b *BootIntent) Former() *BootIntent {
+	f := b.Fallback
+	if f == nil {
+		return nil
+	}
+	return &BootIntent{
+		Purpose: b.Purpose, Claim: b.Claim, ClaimUID: b.ClaimUID, Reach: b.Reach,
+		Generation: f.Generation, Image: f.Image, Policy: f.Policy, Grant: f.Grant, GrantFor: f.GrantFor, Ignition: f.Ignition,
+	}
+}
+
+// All are the boot and what it may return to; nothing of a nil one.
+func (b *BootIntent) All() []*BootIntent {
+	switch {
+	case b == nil:
+		return nil
+	case b.Fallback == nil:
+		return []*BootIntent{b}
+	}
+	return []*BootIntent{b, b.Former()}
+}
+
+// CheckFallback says what of a fallback cannot be; the error is invalid.
+func (b *BootIntent) CheckFallback() error {
+	const op = "check the boot to return to"
+	switch f := b.Fallback; {
+	case f == nil:
+	case b.Policy.Boot != BootNetwork, f.Policy.Boot != BootNetwork, b.Purpose.Or() != PurposeClaim:
+		return Errorf(CodeInvalid, op, "it is for claims with boot: Network")
+	case f.After < 1:
+		return Errorf(CodeInvalid, op, "after %d failed boots", f.After)
+	case f.Generation >= b.Generation:
+		return Errorf(CodeInvalid, op, "it is not an earlier configuration")
+	}
+	return nil
 }
 
 // Grant is the hub's one-time permission to network-boot a server for the first
 // time under a claim. The agent writes its use to disk before it arms anything.
 // MaxAttempts bounds how often a boot that fetched nothing may be tried; once
 // the boot file was fetched, the grant is spent whatever happened after (P4).
+//
+// One with Repeat is for each power-on that the owner's intent causes: MaxAttempts then
+// bounds those of them, one after the other, that fetched nothing. One of purpose
+// discovery is for MaxAttempts boots in all, whatever they fetched: its image writes
+// nothing.
 type Grant struct {
 	ClaimUID    string    `json:"claimUID"`
 	Generation  uint64    `json:"generation"`
@@ -128,6 +231,12 @@ type Grant struct {
 	FirstBoot   FirstBoot `json:"firstBoot"`
 	MaxAttempts int       `json:"maxAttempts"`
 	IssuedAt    time.Time `json:"issuedAt"`
+	// Purpose is the owner's; empty is a claim. Without Repeat it is for one boot.
+	Purpose Purpose `json:"purpose,omitempty"`
+	Repeat  bool    `json:"repeat,omitempty"`
+	// Over says that it may install over what an earlier generation of the same claim has
+	// installed. Without it nothing does.
+	Over bool `json:"over,omitempty"`
 }
 
 // Provisioned is the agent's record that the first boot of a configuration

@@ -17,6 +17,7 @@ const (
 	EventInstalled      EventCode = "InstalledReported"
 	EventProvisioned    EventCode = "Provisioned"
 	EventDiskBoot       EventCode = "DiskBoot"
+	EventFellBack       EventCode = "FellBack"
 	EventAttemptFailed  EventCode = "AttemptFailed"
 	EventStopping       EventCode = "Stopping"
 	EventStopped        EventCode = "Stopped"
@@ -51,19 +52,52 @@ const (
 	EventForeignDHCP     EventCode = "ForeignDHCPServer"
 	EventBootLoop        EventCode = "BootLoop"
 	EventAddressConflict EventCode = "AddressConflict"
+	EventApproval        EventCode = "Approval" // asked, granted, denied, signed, ended, or used at the agent
+
+	// At the hub.
+	EventRevoked     EventCode = "AgentRevoked"
+	EventSuperseded  EventCode = "AgentSuperseded"
+	EventCertified   EventCode = "CertificateRenewed"
+	EventAgentCopied EventCode = "AgentCopied"
+	EventNoRouter    EventCode = "NoRouterAdvertisement"
+	EventRouterFlags EventCode = "RouterFlags"
+
+	EventSegmentRolledBack EventCode = "SegmentRolledBack"
+
+	EventUserDataDelivered EventCode = "UserDataDelivered"
+	EventUserDataRefused   EventCode = "UserDataRefused"
+	EventMediaInserted     EventCode = "MediaInserted"
+	EventMediaEjected      EventCode = "MediaEjected"
+	EventBootURLCleared    EventCode = "BootURLCleared" // the BMC has the URL of an attempt no more
+	EventMaintenance       EventCode = "Maintenance"    // at the hub: each of its states, and its end
+	EventImageRefused      EventCode = "ImageRefused"   // at the hub: a claim's image cannot be booted, or not be had
+	EventAdopted           EventCode = "Adopted"        // at the hub: a server's system is taken over, or given up, by somebody's word
+	EventAttemptBegun      EventCode = "AttemptBegun"
+	EventSafeStopped       EventCode = "SafeStopped"
+	EventResumed           EventCode = "Resumed"
+	EventDiscovery         EventCode = "Discovery"    // asked, begun, why it waits, and how it ended
+	EventGroup             EventCode = "ServerGroup"  // at the hub: a revision, a stamp, or somebody's word
+	EventBootEnv           EventCode = "BootEnv"      // at the hub: refused, changed, or in force
+	EventUploadedFile      EventCode = "UploadedFile" // at the hub: uploaded, replaced or removed
+	EventBootImage         EventCode = "BootImage"    // at the hub: verified, or not
 )
 
 // EventCodes lists all event codes.
 func EventCodes() []EventCode {
 	return []EventCode{
 		EventGrantUsed, EventArtefactsLocal, EventArmed, EventPowerOn, EventConsumed, EventDHCPSeen,
-		EventFetched, EventInstalled, EventProvisioned, EventDiskBoot, EventAttemptFailed, EventStopping,
+		EventFetched, EventInstalled, EventProvisioned, EventDiskBoot, EventFellBack, EventAttemptFailed, EventStopping,
 		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventHoldReleased, EventUnexpected,
 		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
-		EventForeignDHCP, EventBootLoop, EventAddressConflict,
+		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied,
+		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventSegmentRolledBack, EventApproval,
+		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
+		EventMediaInserted, EventMediaEjected, EventBootURLCleared,
+		EventImageRefused, EventAdopted, EventAttemptBegun,
+		EventSafeStopped, EventResumed, EventDiscovery, EventGroup, EventBootEnv, EventUploadedFile, EventBootImage,
 	}
 }
 

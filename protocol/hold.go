@@ -210,6 +210,9 @@ const (
 	RequestReboot RequestAction = "reboot"
 	// RequestPowerOff stops a server that no claim wants On.
 	RequestPowerOff RequestAction = "power-off"
+	// RequestResume boots a server on, as its owner prescribes, that something else
+	// stopped or started.
+	RequestResume RequestAction = "resume"
 )
 
 // Request is a one-shot. It is done at most once, and never after NotAfter.
@@ -228,6 +231,11 @@ type Request struct {
 	AnyPhase bool `json:"anyPhase,omitempty"`
 	// Ref is kept as it was given.
 	Ref string `json:"ref,omitempty"`
+	// Why is for people; a resume has one.
+	Why string `json:"why,omitempty"`
+	// Retry lets a resume boot from the network once more, with a grant that is used up:
+	// what an installer has begun begins anew.
+	Retry bool `json:"retry,omitempty"`
 	// Incarnation is the agent's that the request was first sent to. Another one
 	// cannot know whether it was done, and says so instead of doing it (P9).
 	Incarnation string `json:"incarnation,omitempty"`

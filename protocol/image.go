@@ -10,11 +10,12 @@ const (
 	ArtefactKernel    ArtefactKind = "kernel"    // Linux kernel
 	ArtefactInitramfs ArtefactKind = "initramfs" // initial RAM file system
 	ArtefactSquashfs  ArtefactKind = "squashfs"  // root file system that the initramfs fetches
+	ArtefactISO       ArtefactKind = "iso"       // ISO 9660 image that firmware boots from a CD drive
 )
 
 // ArtefactKinds lists all kinds of artefacts.
 func ArtefactKinds() []ArtefactKind {
-	return []ArtefactKind{ArtefactUKI, ArtefactKernel, ArtefactInitramfs, ArtefactSquashfs}
+	return []ArtefactKind{ArtefactUKI, ArtefactKernel, ArtefactInitramfs, ArtefactSquashfs, ArtefactISO}
 }
 
 // Artefact is one file of a boot image.
@@ -32,6 +33,29 @@ type Image struct {
 	Digest       string     `json:"digest"`       // of the manifest that holds the artefacts
 	Architecture string     `json:"architecture"` // GOARCH words: amd64, arm64
 	Artefacts    []Artefact `json:"artefacts"`
+	// CommandLine is the kernel command line that the image was built with; a UKI has its
+	// own and does not use it. At most [MaxCommandLine] printable ASCII characters.
+	CommandLine string `json:"commandLine,omitempty"`
+	// BootImage names the entry of the catalogue that it is of; empty for another image.
+	BootImage string `json:"bootImage,omitempty"`
+	// Source is where agents get the artefacts.
+	Source ImageSource `json:"source,omitempty"`
+}
+
+// ImageSource is where agents get the artefacts of an image. The wire value is the string
+// itself.
+type ImageSource string
+
+// The sources of artefacts.
+const (
+	ImageFromRegistry ImageSource = ""    // the registry of the reference
+	ImageFromHub      ImageSource = "hub" // the hub, which has verified them; needs [CapBootFiles]
+)
+
+// Is says whether the image is what a reference of a claim names.
+func (i Image) Is(reference string) bool {
+	name := BootImageName(reference)
+	return i.Reference == reference || name != "" && i.BootImage == name
 }
 
 // Artefact returns the artefact of the kind; ok is false if the image has none.
@@ -42,4 +66,25 @@ func (i Image) Artefact(kind ArtefactKind) (a Artefact, ok bool) {
 		}
 	}
 	return Artefact{}, false
+}
+
+// MaxCommandLine bounds the command line of an image, in bytes. Linux takes 2048 on
+// amd64 and arm64 (COMMAND_LINE_SIZE), of which loaders and the agent use some.
+const MaxCommandLine = 1536
+
+// CheckCommandLine says whether a kernel's command line is one: printable ASCII, and
+// not too long. The error is invalid.
+func CheckCommandLine(line string) error {
+	const op = "check kernel command line"
+	for i := range len(line) {
+		if c := line[i]; c < 0x20 || c > 0x7e {
+			return Errorf(CodeInvalid, op, "byte %d is %#02x, which is not printable ASCII", i, c).
+				WithHint("build the image with a command line of one line of ASCII")
+		}
+	}
+	if len(line) > MaxCommandLine {
+		return Errorf(CodeInvalid, op, "it has %d bytes, and may have %d", len(line), MaxCommandLine).
+			WithHint("shorten it: the kernel cuts off what is longer than it reads")
+	}
+	return nil
 }

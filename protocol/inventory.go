@@ -18,6 +18,9 @@ type Inventory struct {
 	BootOptions []BootOption `json:"bootOptions,omitempty"` // in boot order, then the rest
 	SecureBoot  *SecureBoot  `json:"secureBoot,omitempty"`  // nil: not known
 
+	// Media is what the BMC has of virtual media; nil: not known.
+	Media *MediaDrives `json:"media,omitempty"`
+
 	Restore   Restore       `json:"restore"`
 	SafeStop  SafeStop      `json:"safeStop"`
 	Detection Detection     `json:"detection"`
@@ -76,6 +79,17 @@ type BootOption struct {
 	Disabled  bool       `json:"disabled,omitempty"`
 }
 
+// MediaDrives are the virtual drives of a BMC that take an image by URL.
+type MediaDrives struct {
+	// Boot are those for CD images, Other those for USB sticks: one of these can have the
+	// config image where there is one drive for CD images.
+	Boot  int `json:"boot"`
+	Other int `json:"other,omitempty"`
+}
+
+// Config says whether there is a drive for the config image beside that of the boot.
+func (d MediaDrives) Config() bool { return d.Boot+d.Other > 1 }
+
 // SecureBoot is the state of UEFI Secure Boot.
 type SecureBoot struct {
 	Enabled bool `json:"enabled"` // for the next boot
@@ -117,6 +131,7 @@ type DetectionClass string
 // The classes, best first.
 const (
 	DetectReset  DetectionClass = "ResetTime" // a reset between two polls shows in LastResetTime
+	DetectLog    DetectionClass = "Log"       // a power cycle between two polls shows in the BMC's log
 	DetectEvents DetectionClass = "Events"    // the BMC streams events, which may be lost
 	DetectPoll   DetectionClass = "Poll"      // only what lasts from one poll to the next
 )
@@ -127,6 +142,7 @@ type Detection struct {
 	LastResetTime bool           `json:"lastResetTime"`           // present, and a plausible time
 	Stream        string         `json:"stream,omitempty"`        // the path of the event stream
 	Subscriptions string         `json:"subscriptions,omitempty"` // the collection for webhooks
+	PowerLog      string         `json:"powerLog,omitempty"`      // the collection of log entries that power-ons are read from
 	PollInterval  time.Duration  `json:"pollInterval"`            // nanoseconds; to poll at
 	Reason        string         `json:"reason,omitempty"`
 }

@@ -43,6 +43,7 @@ const (
 	TargetPxe      BootTarget = "Pxe"
 	TargetHdd      BootTarget = "Hdd"
 	TargetUefiHTTP BootTarget = "UefiHttp"
+	TargetCd       BootTarget = "Cd" // also of virtual media
 )
 
 // OverrideEnabled is a Redfish BootSourceOverrideEnabled.
@@ -80,8 +81,14 @@ type Observation struct {
 	Override Override `json:"override"`
 	// BootProgress is Redfish BootProgress.LastState: a hint, never a proof.
 	BootProgress string `json:"bootProgress,omitempty"`
+	// OEMProgress is BootProgress.OemLastState, and SystemState is Status.State; hints too.
+	OEMProgress string `json:"oemProgress,omitempty"`
+	SystemState string `json:"systemState,omitempty"`
 	// LastResetTime is compared for change only; vendors report odd values.
 	LastResetTime string `json:"lastResetTime,omitempty"`
+	// PowerLog names the newest entry of the BMC's log that tells of a power-on or a
+	// reset, where it has no LastResetTime; compared for change only.
+	PowerLog string `json:"powerLog,omitempty"`
 	// Code and Error say why Power is Unknown or Unreachable.
 	Code  Code   `json:"code,omitempty"`
 	Error string `json:"error,omitempty"`

@@ -18,6 +18,48 @@ type RackSpec struct {
 	SettleWindow Duration `json:"settleWindow,omitempty"`
 	// PollInterval is how often a BMC is read. Default 15 s.
 	PollInterval Duration `json:"pollInterval,omitempty"`
+	// Discovery is how servers are discovered before they are Available; nil: they are
+	// not.
+	Discovery *RackDiscovery `json:"discovery,omitempty"`
+	// SafeStop is what becomes of servers that come on without an order; nil is the
+	// defaults of its fields.
+	SafeStop *SafeStopSpec `json:"safeStop,omitempty"`
+}
+
+// NetworkFirst is what firmware is answered that asks for a boot without an order, as
+// that of a server does whose boot order has the network before the disk.
+type NetworkFirst string
+
+// The answers.
+const (
+	NetworkFirstRefuse    NetworkFirst = "refuse"    // at once, so that firmware goes on to its next boot option
+	NetworkFirstStopImage NetworkFirst = "stopImage" // shim and GRUB, which waits
+)
+
+// NetworkFirsts lists the answers.
+func NetworkFirsts() []NetworkFirst { return []NetworkFirst{NetworkFirstRefuse, NetworkFirstStopImage} }
+
+// DefaultBelieveAfter is BelieveAfter where it is not given: POST of a large server.
+const DefaultBelieveAfter = 10 * time.Minute
+
+// SafeStopSpec is what becomes of servers that come on without an order.
+type SafeStopSpec struct {
+	// NetworkFirst is the answer to their firmware. Default refuse.
+	NetworkFirst NetworkFirst `json:"networkFirst,omitempty"`
+	// PowerOffAfter is how long the stop image waits before it powers the server off; 0
+	// waits for ever.
+	PowerOffAfter Duration `json:"powerOffAfter,omitempty"`
+	// BelieveAfter is how long a server must give no sign before it is believed to stand
+	// in the EFI shell, where its boot order leads there. Default 10 m.
+	BelieveAfter Duration `json:"believeAfter,omitempty"`
+}
+
+// Intent is the spec as it travels.
+func (s *SafeStopSpec) Intent() *SafeStopIntent {
+	if s == nil {
+		return nil
+	}
+	return &SafeStopIntent{NetworkFirst: s.NetworkFirst, PowerOffAfter: s.PowerOffAfter.D(), BelieveAfter: s.BelieveAfter.D()}
 }
 
 // RackStatus is what the hub knows of the rack's agent.
@@ -27,6 +69,9 @@ type RackStatus struct {
 	// AgentKeys are the public keys of all agents that served the rack, so that the
 	// present one believes what an earlier one signed.
 	AgentKeys [][]byte `json:"agentKeys,omitempty"`
+	// Approvals is what the agent wants approvals for, filled when it is printed. An
+	// agent without keys does what the everyday key signs.
+	Approvals *ApprovalStance `json:"approvals,omitempty"`
 }
 
 // Default fills the stop times.
@@ -35,6 +80,22 @@ func (r *Rack) Default() {
 	setDuration(&r.Spec.SoftTimeout, 180*time.Second)
 	setDuration(&r.Spec.SettleWindow, 5*time.Second)
 	setDuration(&r.Spec.PollInterval, 15*time.Second)
+	if s := r.Spec.SafeStop; s != nil {
+		if s.NetworkFirst == "" {
+			s.NetworkFirst = NetworkFirstRefuse
+		}
+		setDuration(&s.BelieveAfter, DefaultBelieveAfter)
+	}
+	r.Spec.Discovery.setDefault()
+}
+
+// References names what the discovery boots, if it is a boot environment or a group's image.
+func (r *Rack) References() []Reference {
+	if d := r.Spec.Discovery; d != nil {
+		refs := append(bootEnvReference("spec.discovery.bootEnv", d.BootEnv), groupReference("spec.discovery.imageFrom", d.ImageFrom)...)
+		return append(refs, bootImageReference("spec.discovery.image", d.Image)...)
+	}
+	return nil
 }
 
 // Validate reports wrong fields.
@@ -44,5 +105,16 @@ func (r *Rack) Validate() FieldErrors {
 	f.between("spec.softTimeout", r.Spec.SoftTimeout, 100*time.Millisecond, time.Hour)
 	f.between("spec.settleWindow", r.Spec.SettleWindow, 100*time.Millisecond, 10*time.Minute)
 	f.between("spec.pollInterval", r.Spec.PollInterval, 100*time.Millisecond, 10*time.Minute)
+	if s := r.Spec.SafeStop; s != nil {
+		oneOf(&f, "spec.safeStop.networkFirst", s.NetworkFirst, NetworkFirsts()...)
+		f.between("spec.safeStop.believeAfter", s.BelieveAfter, time.Second, 2*time.Hour)
+		if s.PowerOffAfter != 0 {
+			f.between("spec.safeStop.powerOffAfter", s.PowerOffAfter, time.Second, 24*time.Hour)
+			if s.NetworkFirst != NetworkFirstStopImage {
+				f.add("spec.safeStop.powerOffAfter", "is for networkFirst: stopImage only")
+			}
+		}
+	}
+	r.Spec.Discovery.check(&f, "spec.discovery")
 	return f
 }

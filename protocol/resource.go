@@ -13,7 +13,7 @@ const APIVersion = "rackboot/v1"
 type Kind string
 
 // The kinds. BootConfiguration, Agent and Hold are made by the hub: the first
-// from claims, the second by joining, the third by rackctl hold.
+// from claims and maintenances, the second by joining, the third by rackctl hold.
 const (
 	KindRack              Kind = "Rack"
 	KindAgent             Kind = "Agent"
@@ -23,6 +23,16 @@ const (
 	KindClaim             Kind = "Claim"
 	KindBootConfiguration Kind = "BootConfiguration"
 	KindHold              Kind = "Hold"
+	KindSecret            Kind = "Secret"
+	KindMaintenance       Kind = "Maintenance"
+	KindParam             Kind = "Param"
+	KindProfile           Kind = "Profile"
+	KindTemplate          Kind = "Template"
+	KindBootEnv           Kind = "BootEnv"
+	KindBootImage         Kind = "BootImage"
+	KindManagedBootImages Kind = "ManagedBootImages"
+	KindServerGroup       Kind = "ServerGroup"
+	KindGroupRevision     Kind = "GroupRevision"
 )
 
 type kindRow struct {
@@ -34,13 +44,23 @@ type kindRow struct {
 
 func kindTable() []kindRow {
 	return []kindRow{
+		{KindSecret, "secrets", true, func() Object { return &Secret{} }},
+		{KindParam, "params", true, func() Object { return &Param{} }},
+		{KindProfile, "profiles", true, func() Object { return &Profile{} }},
+		{KindTemplate, "templates", true, func() Object { return &Template{} }},
+		{KindBootEnv, "bootenvs", true, func() Object { return &BootEnv{} }},
+		{KindBootImage, "bootimages", true, func() Object { return &BootImage{} }},
+		{KindManagedBootImages, "managedbootimages", true, func() Object { return &ManagedBootImages{} }},
+		{KindServerGroup, "servergroups", true, func() Object { return &ServerGroup{} }},
 		{KindRack, "racks", true, func() Object { return &Rack{} }},
 		{KindSegment, "segments", true, func() Object { return &Segment{} }},
 		{KindBMC, "bmcs", true, func() Object { return &BMC{} }},
 		{KindServer, "servers", true, func() Object { return &Server{} }},
 		{KindClaim, "claims", true, func() Object { return &Claim{} }},
+		{KindMaintenance, "maintenances", true, func() Object { return &Maintenance{} }},
 		{KindAgent, "agents", false, func() Object { return &Agent{} }},
 		{KindBootConfiguration, "bootconfigurations", false, func() Object { return &BootConfiguration{} }},
+		{KindGroupRevision, "grouprevisions", false, func() Object { return &GroupRevision{} }},
 		{KindHold, "holds", false, func() Object { return &Hold{} }},
 	}
 }

@@ -29,6 +29,7 @@ type SegmentSpec struct {
 	DNS     []string `json:"dns,omitempty"`
 	// BaseURL is scheme and authority of boot URLs; default http://<address>. With
 	// https the agent's file must name an address for it, and certificates. Its host must be an IP literal: firmware may have no resolver.
+	// On a segment of role bmc it is where BMCs fetch virtual media and send events.
 	BaseURL string `json:"baseURL,omitempty"`
 	// LeaseTime is DHCP option 51. Default 1 h.
 	LeaseTime Duration `json:"leaseTime,omitempty"`
@@ -38,6 +39,8 @@ type SegmentSpec struct {
 	BMCs *SegmentBMCs `json:"bmcs,omitempty"`
 	// Service says how addresses are given. Without it from the pool, with boot data.
 	Service *SegmentService `json:"service,omitempty"`
+	// IPv6 is its IPv6 side. Without it nothing is served over IPv6.
+	IPv6 *SegmentIPv6 `json:"ipv6,omitempty"`
 }
 
 // SegmentRole is who is on a segment.
@@ -82,8 +85,12 @@ type SegmentIntent struct {
 	Scan        []netip.Prefix `json:"scan,omitempty"`
 	// BMCMACs are of accepted BMCs whose address is that of their lease.
 	BMCMACs []string `json:"bmcMACs,omitempty"`
+	// Try is the Segment's [AnnotationTry]: another value makes another content.
+	Try string `json:"try,omitempty"`
 	// Service is nil from hubs that know of none: full, without reservations.
 	Service *ServiceIntent `json:"service,omitempty"`
+	// IPv6 is nil where nothing is served over IPv6, and from hubs that know of none.
+	IPv6 *SegmentIPv6Intent `json:"ipv6,omitempty"`
 }
 
 // BootsHosts and HasBMCs say who may be on a segment of the role. An empty role is
@@ -103,6 +110,9 @@ func (s *Segment) Default() {
 		s.Spec.BaseURL = "http://" + s.Spec.Address
 	}
 	setDuration(&s.Spec.LeaseTime, time.Hour)
+	if s.Spec.IPv6 != nil {
+		s.Spec.IPv6.defaults(s.Spec.Role)
+	}
 	if s.Spec.BMCs != nil {
 		for i, p := range s.Spec.BMCs.MACPrefixes {
 			s.Spec.BMCs.MACPrefixes[i] = strings.ToLower(strings.ReplaceAll(p, "-", ":"))
@@ -112,7 +122,11 @@ func (s *Segment) Default() {
 
 // References names the rack.
 func (s *Segment) References() []Reference {
-	return []Reference{{"spec.rackRef.name", KindRack, s.Spec.RackRef.Name}}
+	refs := []Reference{{"spec.rackRef.name", KindRack, s.Spec.RackRef.Name}}
+	if b := s.Spec.BMCs; b != nil && b.Accept != nil {
+		refs = append(refs, secretReference("spec.bmcs.accept.credentialsRef", b.Accept.CredentialsRef)...)
+	}
+	return refs
 }
 
 // Validate reports wrong fields.
@@ -126,9 +140,12 @@ func (s *Segment) Intent() (SegmentIntent, FieldErrors) {
 	var f FieldErrors
 	s.check(&f)
 	f.name("spec.rackRef.name", s.Spec.RackRef.Name)
-	in := SegmentIntent{Name: s.Metadata.Name, BaseURL: s.Spec.BaseURL, LeaseTime: s.Spec.LeaseTime.D(), Role: s.Spec.Role}
+	in := SegmentIntent{Name: s.Metadata.Name, BaseURL: s.Spec.BaseURL, LeaseTime: s.Spec.LeaseTime.D(), Role: s.Spec.Role, Try: s.Metadata.Annotations[AnnotationTry]}
 	if in.Role == "" {
 		in.Role = SegmentBoot
+	}
+	if len(in.Try) > maxTry {
+		f.add("metadata.annotations["+AnnotationTry+"]", "is longer than %d bytes", maxTry)
 	}
 	oneOf(&f, "spec.role", in.Role, SegmentBoot, SegmentBMC, SegmentBoth)
 	p, err := netip.ParsePrefix(s.Spec.Prefix)
@@ -175,14 +192,12 @@ func (s *Segment) Intent() (SegmentIntent, FieldErrors) {
 	f.between("spec.leaseTime", s.Spec.LeaseTime, time.Minute, 30*24*time.Hour)
 	s.checkBMCs(&f, &in)
 	s.checkService(&f, &in)
+	s.checkIPv6(&f, &in)
 	return in, f
 }
 
 func (s *Segment) checkBaseURL(f *FieldErrors) {
-	if !s.Spec.Role.BootsHosts() {
-		if s.Spec.BaseURL != "" {
-			f.add("spec.baseURL", "nothing boots from a segment of role bmc; remove it, or use role both")
-		}
+	if !s.Spec.Role.BootsHosts() && s.Spec.BaseURL == "" {
 		return
 	}
 	u, err := url.Parse(s.Spec.BaseURL)

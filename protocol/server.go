@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 )
 
@@ -29,21 +30,48 @@ type ServerSpec struct {
 	UUID         string `json:"uuid,omitempty"`
 	Architecture string `json:"architecture,omitempty"` // amd64 (default) or arm64
 	BootMode     string `json:"bootMode,omitempty"`     // UEFI
+	// KernelArgs are added to the command line of every kernel that the server boots from
+	// the network, after the image's own and before the claim's or maintenance's: see
+	// [CheckKernelArgs]. They are what the machine needs, as its console.
+	KernelArgs string `json:"kernelArgs,omitempty"`
+	// Reach is how firmware comes to its boot files; segment if empty.
+	Reach Reach `json:"reach,omitempty"`
+	// Profiles are names of Profiles whose params the server has, the first first. Params
+	// are its own, before those of any profile.
+	Profiles []string       `json:"profiles,omitempty"`
+	Params   map[string]any `json:"params,omitempty"`
+	// ParamsSecretRef is that of [ProfileSpec].
+	ParamsSecretRef *Ref `json:"paramsSecretRef,omitempty"`
 }
 
 // ServerStatus is what the hub adds when it prints a server. Only the accepted
-// identity is stored.
+// identity, the mark of firmware work, what there is of discoveries and the boot
+// environment are stored.
 type ServerStatus struct {
 	Phase Phase `json:"phase,omitempty"`
 	// AcceptedIdentity is what rackctl server accept was given.
 	AcceptedIdentity string `json:"acceptedIdentity,omitempty"`
 	// Firmware is what rackctl server firmware was given.
 	Firmware *FirmwareWork `json:"firmware,omitempty"`
-	Claim    string        `json:"claim,omitempty"`
-	Report   *ServerReport `json:"report,omitempty"`
+	// Discovered is what the last discovery found; nil before the first. Discovery is nil
+	// where none was asked for and none has failed.
+	Discovered *Discovered      `json:"discovered,omitempty"`
+	Discovery  *DiscoveryStatus `json:"discovery,omitempty"`
+	// BootEnv is the boot environment that was in force last, and OS its os.name as it was
+	// merged for the server: of one ending in -install the system that is, or becomes,
+	// installed. A change that is refused changes neither.
+	BootEnv string        `json:"bootEnv,omitempty"`
+	OS      string        `json:"os,omitempty"`
+	Claim   string        `json:"claim,omitempty"`
+	Report  *ServerReport `json:"report,omitempty"`
 	// SafeStop and Detection are of the BMC's inventory, where it was read.
 	SafeStop  SafeStopClass  `json:"safeStop,omitempty"`
 	Detection DetectionClass `json:"detection,omitempty"`
+	// Detects is what is noticed and how soon, in words; SafeStopReason what the class
+	// rests on. Restore is what the server does when mains power returns.
+	Detects        string        `json:"detects,omitempty"`
+	SafeStopReason string        `json:"safeStopReason,omitempty"`
+	Restore        RestorePolicy `json:"restore,omitempty"`
 	// Conditions are the agent's and the hub's together.
 	Conditions []ConditionState `json:"conditions,omitempty"`
 }
@@ -96,12 +124,16 @@ func canonicalMAC(s string) string {
 	return s
 }
 
-// References names the BMC and the segment.
+// References names the BMC, the segment, the profiles and the Secret of params.
 func (s *Server) References() []Reference {
-	return []Reference{
+	refs := []Reference{
 		{"spec.bmcRef.name", KindBMC, s.Spec.BMCRef.Name},
 		{"spec.segmentRef.name", KindSegment, s.Spec.SegmentRef.Name},
 	}
+	for i, name := range s.Spec.Profiles {
+		refs = append(refs, Reference{fmt.Sprintf("spec.profiles[%d]", i), KindProfile, name})
+	}
+	return append(refs, paramsReference("spec.paramsSecretRef", s.Spec.ParamsSecretRef)...)
 }
 
 // Validate reports wrong fields.
@@ -122,5 +154,31 @@ func (s *Server) Validate() FieldErrors {
 	}
 	oneOf(&f, "spec.architecture", s.Spec.Architecture, "amd64", "arm64")
 	oneOf(&f, "spec.bootMode", s.Spec.BootMode, "UEFI")
+	f.kernelArgs("spec.kernelArgs", s.Spec.KernelArgs)
+	if s.Spec.Reach != "" {
+		oneOf(&f, "spec.reach", s.Spec.Reach, Reaches()...)
+	}
+	s.checkParams(&f)
 	return f
+}
+
+// checkParams checks what templates of boot environments are given.
+func (s *Server) checkParams(f *FieldErrors) {
+	if n := len(s.Spec.Profiles); n > maxProfiles {
+		f.add("spec.profiles", "has %d entries; give at most %d", n, maxProfiles)
+	}
+	for i, name := range s.Spec.Profiles {
+		at := fmt.Sprintf("spec.profiles[%d]", i)
+		f.name(at, name)
+		if name == GlobalProfile {
+			f.add(at, "every server has the profile %s, after those that it names; leave it out", GlobalProfile)
+		}
+		if slices.Index(s.Spec.Profiles, name) < i {
+			f.add(at, "%q is named twice; the first place counts", name)
+		}
+	}
+	f.params("spec.params", s.Spec.Params)
+	if r := s.Spec.ParamsSecretRef; r != nil {
+		f.name("spec.paramsSecretRef.name", r.Name)
+	}
 }

@@ -29,6 +29,12 @@ type Hello struct {
 	// Capabilities are what the agent can do; absent from agents of version 1,
 	// which have those of [BaseCapabilities].
 	Capabilities []Capability `json:"capabilities,omitempty"`
+	// Approvals is what the agent wants approvals for; absent from agents without
+	// CapApproval.
+	Approvals *ApprovalStance `json:"approvals,omitempty"`
+	// SealKey is the agent's X25519 public key, for which secrets are sealed; absent
+	// from agents that cannot open any.
+	SealKey []byte `json:"sealKey,omitempty"`
 }
 
 // Sync says what the agent should have: the answer to a Hello and to events, and
@@ -43,6 +49,11 @@ type Sync struct {
 	At          time.Time `json:"at"` // hub clock
 	// Refused says why the hub does not serve this agent; empty if it does.
 	Refused ConditionCode `json:"refused,omitempty"`
+	// Ended is a sealed EndOfTerm, where the agent's term was ended; Refused says so too.
+	Ended []byte `json:"ended,omitempty"`
+	// Trust is the digest of what the agent should trust and dial; see Renewal. One that
+	// has another asks the hub where it stands.
+	Trust string `json:"trust,omitempty"`
 	// Nonce goes back in every Hello, Applied and Report of the session.
 	Nonce string `json:"nonce,omitempty"`
 	// Digests are of the signed bytes of the documents in Heads.

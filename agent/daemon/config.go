@@ -29,11 +29,23 @@ type Config struct {
 	SocketGroup string `yaml:"socketGroup"`
 
 	Segments []Segment `yaml:"segments"`
+	// Loaders are folders with boot loaders by architecture: amd64, arm64 and so on. The
+	// first that has a file of a kind gives it.
+	Loaders map[string][]string `yaml:"loaders"`
 	// BootCertificates is the folder that rackctl boot-cert makes; needed where a
 	// segment has https. Default boot-cert in DataDir.
 	BootCertificates string `yaml:"bootCertificates"`
-	Images           Images `yaml:"images"`
-	Link             Link   `yaml:"link"`
+	// DestructiveKey is PEM of the public key that approves destructive actions. It wins
+	// over the one that joining gave; without either, the hub's everyday key suffices.
+	DestructiveKey string   `yaml:"destructiveKey"`
+	BulkStop       BulkStop `yaml:"bulkStop"`
+	Images         Images   `yaml:"images"`
+	// Files is a folder whose files every boot environment may serve, as loaders and
+	// programs of the site; empty is none.
+	Files        string       `yaml:"files"`
+	Repositories Repositories `yaml:"repositories"`
+	ISOs         ISOs         `yaml:"isos"`
+	Link         Link         `yaml:"link"`
 }
 
 // Segment says where the agent listens for the segment of that name.
@@ -47,6 +59,17 @@ type Segment struct {
 	// none.
 	HTTPS string `yaml:"https"`
 	TFTP  string `yaml:"tftp"`
+	// Chain is the way to boot that goes before the others where it is possible: uki, grub
+	// or ipxe. Empty is that order.
+	Chain protocol.ChainKind `yaml:"chain"`
+	// TrustedMedia lets config images of virtual media carry user data by plain HTTP.
+	TrustedMedia bool `yaml:"trustedMedia"`
+	// DHCP6 is where DHCPv6 is served, [::]:547; empty is nowhere. The others are the
+	// addresses of IPv6 for what the keys above are for IPv4.
+	DHCP6  string `yaml:"dhcp6"`
+	HTTP6  string `yaml:"http6"`
+	HTTPS6 string `yaml:"https6"`
+	TFTP6  string `yaml:"tftp6"`
 }
 
 // Images says how the agent reaches registries and how much it keeps.
@@ -57,6 +80,11 @@ type Images struct {
 	PlainHTTP []string `yaml:"plainHTTP"`
 	// CAFile is PEM of more CAs for registries.
 	CAFile string `yaml:"caFile"`
+	// Allow are the registries whose images may be used, whatever the hub says: hosts, or
+	// hosts with the beginning of a path. Empty is all.
+	Allow []string `yaml:"allow"`
+	// Accounts are for registries and mirrors that want a login.
+	Accounts []RegistryAccount `yaml:"accounts"`
 	// QuotaMiB bounds the boot files on disk, in MiB. Default 20480.
 	QuotaMiB int64 `yaml:"quotaMiB"`
 }
@@ -94,7 +122,22 @@ func (c *Config) check() error {
 	if c.Images.QuotaMiB < 0 {
 		return fmt.Errorf("images.quotaMiB: %d is not a size", c.Images.QuotaMiB)
 	}
+	if err := c.Images.check(); err != nil {
+		return err
+	}
+	if err := c.Repositories.check(); err != nil {
+		return err
+	}
+	if err := c.ISOs.check(); err != nil {
+		return err
+	}
+	if err := c.BulkStop.check(); err != nil {
+		return err
+	}
 	if err := c.Link.check(); err != nil {
+		return err
+	}
+	if err := checkLoaders(c.Loaders); err != nil {
 		return err
 	}
 	_, err := c.segments()
@@ -104,39 +147,59 @@ func (c *Config) check() error {
 func (c *Config) segments() ([]agent.LocalSegment, error) {
 	var out []agent.LocalSegment
 	for i, s := range c.Segments {
-		at := fmt.Sprintf("segments[%d]", i)
-		if s.Name == "" {
-			return nil, fmt.Errorf("%s.name is empty; it is the name of a Segment at the hub", at)
-		}
-		if s.DHCP == "" {
-			s.DHCP = "0.0.0.0:67"
-		}
-		dhcp, err := netip.ParseAddrPort(s.DHCP)
+		local, err := s.local()
 		if err != nil {
-			return nil, fmt.Errorf("%s.dhcp: %q is not address:port", at, s.DHCP)
-		}
-		http, err := netip.ParseAddrPort(s.HTTP)
-		if err != nil {
-			return nil, fmt.Errorf("%s.http: %q is not address:port", at, s.HTTP)
-		}
-		if s.Interface == "" && !dhcp.Addr().IsLoopback() {
-			return nil, fmt.Errorf("%s.interface is empty; DHCP must be bound to one interface", at)
-		}
-		local := agent.LocalSegment{Name: s.Name, Interface: s.Interface, DHCP: dhcp, HTTP: http}
-		for _, f := range []struct {
-			key, text string
-			at        *netip.AddrPort
-		}{{"https", s.HTTPS, &local.HTTPS}, {"tftp", s.TFTP, &local.TFTP}} {
-			if f.text == "" {
-				continue
-			}
-			if *f.at, err = netip.ParseAddrPort(f.text); err != nil {
-				return nil, fmt.Errorf("%s.%s: %q is not address:port", at, f.key, f.text)
-			}
+			return nil, fmt.Errorf("segments[%d].%w", i, err)
 		}
 		out = append(out, local)
 	}
 	return out, nil
+}
+
+// local checks the segment. Errors begin with the key.
+func (s Segment) local() (agent.LocalSegment, error) {
+	local := agent.LocalSegment{Name: s.Name, Interface: s.Interface, Chain: s.Chain, TrustedMedia: s.TrustedMedia}
+	if s.Name == "" {
+		return local, fmt.Errorf("name is empty; it is the name of a Segment at the hub")
+	}
+	if err := checkChain(s.Chain); err != nil {
+		return local, err
+	}
+	if s.DHCP == "" {
+		s.DHCP = "0.0.0.0:67"
+	}
+	for _, f := range []struct {
+		key, text  string
+		at         *netip.AddrPort
+		needed, v6 bool
+	}{
+		{"dhcp", s.DHCP, &local.DHCP, true, false},
+		{"http", s.HTTP, &local.HTTP, true, false},
+		{"https", s.HTTPS, &local.HTTPS, false, false},
+		{"tftp", s.TFTP, &local.TFTP, false, false},
+		{"dhcp6", s.DHCP6, &local.DHCP6, false, true},
+		{"http6", s.HTTP6, &local.HTTP6, false, true},
+		{"https6", s.HTTPS6, &local.HTTPS6, false, true},
+		{"tftp6", s.TFTP6, &local.TFTP6, false, true},
+	} {
+		if f.text == "" && !f.needed {
+			continue
+		}
+		at, err := netip.ParseAddrPort(f.text)
+		if err != nil {
+			return local, fmt.Errorf("%s: %q is not address:port", f.key, f.text)
+		}
+		if f.v6 && (!at.Addr().Is6() || at.Addr().Is4In6() || at.Addr().IsLinkLocalUnicast()) {
+			return local, fmt.Errorf("%s: %q is not an IPv6 address that can be in a URL, with a port, such as [::]:%d", f.key, f.text, at.Port())
+		}
+		*f.at = at
+	}
+	for _, at := range []netip.AddrPort{local.DHCP, local.DHCP6} {
+		if s.Interface == "" && at.IsValid() && !at.Addr().IsLoopback() {
+			return local, fmt.Errorf("interface is empty; DHCP at %s must be bound to one interface", at)
+		}
+	}
+	return local, nil
 }
 
 // LocalSocket is where the agent's own API listens.

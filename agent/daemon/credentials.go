@@ -11,8 +11,8 @@ import (
 	"rackboot/protocol"
 )
 
-// credentials reads BMC accounts from one folder. They never leave the agent's
-// host.
+// credentials reads the BMC accounts of local:NAME from one folder. They never leave the
+// agent's host.
 type credentials struct{ dir string }
 
 // Read reads file name, which must be readable by its owner only. The stamp
@@ -20,18 +20,9 @@ type credentials struct{ dir string }
 func (c credentials) Read(name string) (bmc.Credentials, string, error) {
 	const op = "read BMC credentials"
 	path := filepath.Join(c.dir, filepath.Base(name))
-	info, err := os.Stat(path)
+	raw, info, err := readPrivate(op, path)
 	if err != nil {
-		return bmc.Credentials{}, "", protocol.Errorf(protocol.CodeNotFound, op, "%s does not exist", path).
-			WithHint("create it with the lines username: and password:, mode 0600")
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return bmc.Credentials{}, "", protocol.Errorf(protocol.CodeDenied, op, "%s may be read by others (mode %04o)", path, info.Mode().Perm()).
-			WithHint("chmod 600 %s", path)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return bmc.Credentials{}, "", protocol.Errorf(protocol.CodeDenied, op, "%w", err)
+		return bmc.Credentials{}, "", err
 	}
 	var v struct {
 		Username string `yaml:"username"`
@@ -43,4 +34,23 @@ func (c credentials) Read(name string) (bmc.Credentials, string, error) {
 	}
 	stamp := fmt.Sprintf("%d/%d", info.ModTime().UnixNano(), info.Size())
 	return bmc.Credentials{Username: v.Username, Password: v.Password}, stamp, nil
+}
+
+// readPrivate reads a file with an account, which only its owner may. The codes are
+// not_found and denied.
+func readPrivate(op, path string) ([]byte, os.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, protocol.Errorf(protocol.CodeNotFound, op, "%s does not exist", path).
+			WithHint("create it with the lines username: and password:, mode 0600")
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, nil, protocol.Errorf(protocol.CodeDenied, op, "%s may be read by others (mode %04o)", path, info.Mode().Perm()).
+			WithHint("chmod 600 %s", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, protocol.Errorf(protocol.CodeDenied, op, "%w", err)
+	}
+	return raw, info, nil
 }

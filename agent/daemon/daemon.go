@@ -12,11 +12,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent"
+	"rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc/redfish"
 	"rackboot/metrics"
 	"rackboot/netboot/bootcert"
+	"rackboot/netboot/mirror"
 	"rackboot/protocol/wire"
+	"rackboot/state"
 	"rackboot/state/badger"
 	"rackboot/state/blob"
 )
@@ -34,6 +37,12 @@ type Options struct {
 	// MaxBackoff bounds the pause between two connections to the hub; 0 is the
 	// link's default.
 	MaxBackoff time.Duration
+	// LookEvery bounds the time between two looks at certificate and keys; 0 is a minute.
+	LookEvery time.Duration
+	// Clock is nil for the host's.
+	Clock state.Clock
+	// Crash is nil in production.
+	Crash state.Crasher
 	// Ready is called once all listeners are open.
 	Ready func()
 }
@@ -44,9 +53,21 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if reg == nil {
 		reg = prometheus.NewRegistry()
 	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	id, err := loadIdentity(c.DataDir)
 	if err != nil {
 		return err
+	}
+	floor, err := openFloor(c.DataDir, o.Clock, o.Crash)
+	if err != nil {
+		return err
+	}
+	keep := &keeper{dataDir: c.DataDir, clock: o.Clock, crash: o.Crash, floor: floor, id: id}
+	r := &renewer{keep: keep, apis: c.Link.API, log: log, metrics: newRenewMetrics(reg), every: o.LookEvery, news: make(chan string, 1)}
+	if r.every == 0 {
+		r.every = lookEvery
 	}
 	db, err := badger.Open(badger.Config{Dir: c.path("state"), Logger: log, Registerer: reg})
 	if err != nil {
@@ -65,13 +86,21 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if a, err = build(c, id, o.Version, log, reg, db, blobs, certificates); err != nil {
-		return err
-	}
-	l, err := c.Link.dial(id, a, o.MaxBackoff, log, reg)
+	repositories, err := c.Repositories.open(&c, log, reg)
 	if err != nil {
 		return err
 	}
+	if repositories != nil {
+		defer func() { err = errors.Join(err, repositories.Close()) }()
+	}
+	if a, err = build(c, id, keep, r.hear, o.Version, log, reg, db, blobs, certificates, repositories); err != nil {
+		return err
+	}
+	l, err := c.Link.dial(keep, a, o.MaxBackoff, log, reg)
+	if err != nil {
+		return err
+	}
+	r.agent, r.up = a, l.Connected
 	group, ctx := errgroup.WithContext(ctx)
 	if c.Metrics != "" {
 		if err := metrics.Serve(ctx, group, c.Metrics, reg, log); err != nil {
@@ -81,33 +110,50 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if certificates != nil {
 		group.Go(func() error { return certificates.Run(ctx) })
 	}
+	if repositories != nil {
+		group.Go(func() error { return repositories.Run(ctx) })
+	}
 	group.Go(func() error {
 		return a.Run(ctx, func() {
 			group.Go(func() error { return l.Run(ctx) })
+			group.Go(func() error { return r.run(ctx) })
 			o.Ready()
 		})
 	})
 	return group.Wait()
 }
 
-func build(c Config, id identity, version string, log *slog.Logger, reg metrics.Registry, db *badger.Store, blobs *blob.Store, certificates *bootcert.Store) (*agent.Agent, error) {
+func build(c Config, id identity, keep *keeper, news func(trust string), version string, log *slog.Logger, reg metrics.Registry, db *badger.Store, blobs *blob.Store, certificates *bootcert.Store, repositories *mirror.Mirror) (*agent.Agent, error) {
 	segments, err := c.segments()
 	if err != nil {
 		return nil, err
 	}
-	options, err := imageOptions(c.Images)
+	options, err := c.Images.options(c.CredentialsDir, reg)
 	if err != nil {
 		return nil, err
 	}
-	sessions := store.NewSessions(db)
+	key, err := sealKey(c.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	keeper, err := secret.New(id.Answer.Agent, key)
+	if err != nil {
+		return nil, err
+	}
+	sessions := store.NewSessions(db, keeper)
 	dialer, err := redfish.New(redfish.Config{Logger: log, Registerer: reg, Sessions: sessions})
+	if err != nil {
+		return nil, err
+	}
+	destructive, err := c.destructive(id)
 	if err != nil {
 		return nil, err
 	}
 	cfg := agent.Config{
 		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Version: version, DB: db, Blobs: blobs,
-		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{id.Answer.HubKey},
-		Credentials: credentials{c.CredentialsDir}, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options}, Segments: segments, Socket: c.LocalSocket(),
+		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{id.Keys.Everyday}, Destructive: destructive, News: news,
+		Credentials: credentials{c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options}, UserData: hubAPI{keep, c.Link.API}, Bundles: hubAPI{keep, c.Link.API},
+		ISOSource: isoSource{keep, c.Link.API}, ISOs: c.ISOs.limits(), Files: c.Files, Mirror: repositories, Segments: segments, Loaders: c.Loaders, Socket: c.LocalSocket(),
 		Clock: time.Now, Random: rand.Reader, Logger: log, Registerer: reg,
 	}
 	if certificates != nil {

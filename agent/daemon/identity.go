@@ -15,6 +15,8 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/wire"
+	"rackboot/state"
 )
 
 // identity is what joining gave the agent. It is one file, so that it is there
@@ -23,6 +25,10 @@ type identity struct {
 	Answer  api.JoinAnswer `json:"answer"`
 	Key     []byte         `json:"key"`     // Ed25519 seed; signs reports
 	LinkKey []byte         `json:"linkKey"` // PEM, of the certificate
+	// Hub is the URL that it joined at; empty in a file of before.
+	Hub string `json:"hub,omitempty"`
+	// Keys are the hub's, followed from the one that it gave at joining.
+	Keys wire.Keys `json:"keys,omitzero"`
 }
 
 func identityPath(dataDir string) string { return filepath.Join(dataDir, "identity", "agent.json") }
@@ -33,23 +39,28 @@ func newIdentity(token, host string) (identity, api.JoinRequest, error) {
 	if err != nil {
 		return identity{}, api.JoinRequest{}, err
 	}
-	link, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	linkKey, csr, err := newLinkKey()
 	if err != nil {
 		return identity{}, api.JoinRequest{}, err
+	}
+	return identity{Key: key.Seed(), LinkKey: linkKey}, api.JoinRequest{Token: token, Host: host, Key: pub, CSR: csr}, nil
+}
+
+// newLinkKey makes a key for a certificate, and the request for it; both are PEM.
+func newLinkKey() (key, csr []byte, err error) {
+	link, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(link)
 	if err != nil {
-		return identity{}, api.JoinRequest{}, err
+		return nil, nil, err
 	}
-	csr, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "rackboot-agent"}}, link)
+	request, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "rackboot-agent"}}, link)
 	if err != nil {
-		return identity{}, api.JoinRequest{}, err
+		return nil, nil, err
 	}
-	id := identity{Key: key.Seed(), LinkKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})}
-	return id, api.JoinRequest{
-		Token: token, Host: host, Key: pub,
-		CSR: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: csr}),
-	}, nil
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: request}), nil
 }
 
 func loadIdentity(dataDir string) (identity, error) {
@@ -64,54 +75,78 @@ func loadIdentity(dataDir string) (identity, error) {
 		return identity{}, protocol.Errorf(protocol.CodeInvalid, op, "%s is damaged", identityPath(dataDir)).
 			WithHint("remove it and join again with a new token")
 	}
+	if len(id.Keys.Everyday) == 0 { // of before
+		id.Keys.Everyday = id.Answer.HubKey
+	}
 	return id, nil
 }
 
-// save writes the identity; it is on disk when save returns.
-func (id identity) save(dataDir string) error {
-	path := identityPath(dataDir)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
+// save replaces the identity as a whole; it is on disk when save returns. Until then
+// the one before is, with its key and certificate.
+func (id identity) save(dataDir string, crash state.Crasher) error {
 	raw, err := json.Marshal(id)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	return replaceFile(identityPath(dataDir), raw, "agent.identity", crash)
+}
+
+// pair is the certificate with its key.
+func (id identity) pair() (tls.Certificate, *x509.Certificate, error) {
+	const op = "read the agent's identity"
+	pair, err := tls.X509KeyPair(id.Answer.Certificate, id.LinkKey)
 	if err != nil {
-		return err
+		return pair, nil, protocol.Errorf(protocol.CodeInvalid, op, "the certificate does not fit its key: %w", err)
 	}
-	if _, err := f.Write(raw); err != nil {
-		_ = f.Close() // the write's error says more
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		_ = f.Close() // the sync's error says more
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
-		return err
+		return pair, nil, protocol.Errorf(protocol.CodeInvalid, op, "the certificate cannot be read: %w", err)
 	}
-	defer func() { _ = dir.Close() }() // opened to sync only
-	return dir.Sync()
+	return pair, leaf, nil
+}
+
+// brokerCA and hubCA are PEM of the authorities of the broker and of the API.
+func (id identity) brokerCA() []byte {
+	if s := id.Answer.Standing; len(s.BrokerCA) > 0 {
+		return s.BrokerCA
+	}
+	return id.Answer.CA
+}
+
+func (id identity) hubCA() []byte {
+	if s := id.Answer.Standing; len(s.HubCA) > 0 {
+		return s.HubCA
+	}
+	return id.Answer.CA
+}
+
+// brokers and apis are URLs in the order in which they are tried.
+func (id identity) brokers() []string {
+	if s := id.Answer.Standing; len(s.Brokers) > 0 {
+		return s.Brokers
+	}
+	return []string{id.Answer.Broker}
+}
+
+func (id identity) apis() []string {
+	if s := id.Answer.Standing; len(s.API) > 0 {
+		return s.API
+	}
+	if id.Hub != "" {
+		return []string{id.Hub}
+	}
+	return nil
 }
 
 // tls is the link's TLS: the hub's CA only, and the agent's certificate.
 func (id identity) tls() (*tls.Config, error) {
 	const op = "read the agent's identity"
-	pair, err := tls.X509KeyPair(id.Answer.Certificate, id.LinkKey)
+	pair, _, err := id.pair()
 	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the certificate does not fit its key: %w", err)
+		return nil, err
 	}
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(id.Answer.CA) {
+	if !pool.AppendCertsFromPEM(id.brokerCA()) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the hub's CA is not a certificate")
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool, Certificates: []tls.Certificate{pair}}, nil

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"rackboot/agent"
 	"rackboot/metrics"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 	"rackboot/protocol/link"
 )
 
@@ -19,6 +21,9 @@ import (
 type Link struct {
 	// Broker is the URL to dial: mqtts://host:port, or mqtt:// on loopback.
 	Broker string `yaml:"broker"`
+	// API are URLs of the hub's API, https://host:port, in the order in which they are
+	// tried.
+	API []string `yaml:"api"`
 	// CAFile is PEM of the CA that signed the broker's certificate.
 	CAFile string `yaml:"caFile"`
 	// QoS is 0 or 1.
@@ -36,6 +41,11 @@ func (l *Link) check() error {
 	if l.Broker != "" {
 		if err := link.CheckBroker(l.Broker); err != nil {
 			return fmt.Errorf("link.broker: %w", err)
+		}
+	}
+	for i, a := range l.API {
+		if _, err := api.NewClient(api.Config{BaseURL: a}); err != nil {
+			return fmt.Errorf("link.api[%d]: %w", i, err)
 		}
 	}
 	if l.QoS != nil && *l.QoS > 1 {
@@ -57,7 +67,7 @@ func (l Link) config(id identity) (link.Config, error) {
 	if err != nil {
 		return link.Config{}, err
 	}
-	out := link.Config{Broker: id.Answer.Broker, QoS: id.Answer.QoS, TLS: tlsConfig, Subscribe: agent.Subscriptions(id.Answer.Agent)}
+	out := link.Config{Broker: id.brokers()[0], QoS: id.Answer.QoS, TLS: tlsConfig, Subscribe: agent.Subscriptions(id.Answer.Agent)}
 	if l.Broker != "" {
 		out.Broker = l.Broker
 	}
@@ -92,10 +102,25 @@ func (t transport) Publish(topic string, payload []byte) error {
 	return t.link.Publish(ctx, topic, payload)
 }
 
-func (l Link) dial(id identity, a *agent.Agent, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
-	c, err := l.config(id)
+// dial makes the link. What the hub changes of endpoints, authorities and the agent's
+// certificate counts from the next connection on; the present one stays.
+func (l Link) dial(keep *keeper, a *agent.Agent, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
+	c, err := l.config(keep.now())
 	if err != nil {
 		return nil, err
+	}
+	c.Next = func() ([]string, *tls.Config) {
+		id := keep.now()
+		next, err := l.config(id)
+		if err != nil {
+			log.Error("the link's settings cannot be read; the ones before are used", "err", err)
+			return nil, nil
+		}
+		next.TLS.Time = keep.time
+		if l.Broker != "" {
+			return []string{l.Broker}, next.TLS
+		}
+		return id.brokers(), next.TLS
 	}
 	var out *link.Link
 	c.OnConnect, c.OnMessage = func(context.Context) { a.Connected(transport{out}) }, a.Receive

@@ -59,6 +59,7 @@ func TestLinkConfig(t *testing.T) {
 		{"not a URL", "link: {broker: mqtt.example}\n", "", 0, 0, false, []string{"link.broker", "mqtts"}},
 		{"plain elsewhere", "link: {broker: 'mqtt://mqtt.example'}\n", "", 0, 0, false, []string{"link.broker", "loopback"}},
 		{"QoS 2", "link: {qos: 2}\n", "", 0, 0, false, []string{"link.qos", "0 or 1"}},
+		{"an API without TLS", "link: {api: ['https://hub.example', 'http://hub.example']}\n", "", 0, 0, false, []string{"link.api[1]", "https"}},
 		{"negative delay", "link: {firstDelay: -1s}\n", "", 0, 0, false, []string{"link.firstDelay"}},
 		{"unknown field", "link: {user: x}\n", "", 0, 0, false, []string{"user"}},
 		{"no CA file", "link: {caFile: /nonexistent}\n", "", 0, 0, false, []string{"link.caFile"}},

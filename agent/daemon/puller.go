@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"rackboot/netboot/image"
 	"rackboot/protocol"
 	"rackboot/state/blob"
@@ -24,15 +26,23 @@ func (p puller) Pull(ctx context.Context, img protocol.Image) error {
 	return image.Pull(ctx, ref, img.Artefacts, p.blobs, p.options)
 }
 
-func imageOptions(c Images) (image.Options, error) {
-	o := image.Options{Mirrors: c.Mirrors, PlainHTTP: c.PlainHTTP}
-	if c.CAFile == "" {
-		return o, nil
+// options are how the agent reaches registries, with its metric.
+func (c Images) options(credentialsDir string, reg prometheus.Registerer) (image.Options, error) {
+	o := image.Options{Mirrors: c.Mirrors, PlainHTTP: c.PlainHTTP, Allow: c.Allow, Accounts: c.accounts(credentialsDir)}
+	if c.CAFile != "" {
+		ca, err := os.ReadFile(c.CAFile)
+		if err != nil {
+			return o, protocol.Errorf(protocol.CodeInvalid, "read images.caFile", "%w", err)
+		}
+		o.CA = ca
 	}
-	ca, err := os.ReadFile(c.CAFile)
-	if err != nil {
-		return o, protocol.Errorf(protocol.CodeInvalid, "read images.caFile", "%w", err)
+	pulled := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_image_pulled_bytes_total", Help: "Bytes of boot files that came from registries, by whether a mirror or the image's own was asked.",
+	}, []string{"source"})
+	for _, s := range image.Sources() {
+		pulled.WithLabelValues(string(s))
 	}
-	o.CA = ca
+	o.Pulled = func(from image.Source, bytes int64) { pulled.WithLabelValues(string(from)).Add(float64(bytes)) }
+	reg.MustRegister(pulled)
 	return o, nil
 }

@@ -64,6 +64,12 @@ func (c *Client) Server(ctx context.Context, name string) (out Server, err error
 	return out, err
 }
 
+// Trace reads what was seen of a power-on of a server; serial 0 is the newest.
+func (c *Client) Trace(ctx context.Context, server string, serial int) (out protocol.Trace, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/servers/"+url.PathEscape(server)+"/trace"+api.AttemptQuery(serial), nil, &out)
+	return out, err
+}
+
 // Holds lists the holds at the agent.
 func (c *Client) Holds(ctx context.Context) ([]Hold, error) {
 	var out List[Hold]
@@ -74,6 +80,13 @@ func (c *Client) Holds(ctx context.Context) ([]Hold, error) {
 // Place places a hold on a server. Repeating it is safe.
 func (c *Client) Place(ctx context.Context, server string, r api.HoldRequest) (out Hold, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/servers/"+url.PathEscape(server)+"/holds", r, &out)
+	return out, err
+}
+
+// Resume asks for a server to be booted on. It has been begun or refused soon after; the
+// server's requests say which.
+func (c *Client) Resume(ctx context.Context, server string, r ResumeRequest) (out Resumed, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/servers/"+url.PathEscape(server)+"/resume", r, &out)
 	return out, err
 }
 

@@ -1,21 +1,19 @@
 package local
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"rackboot/doctable"
 	"rackboot/protocol"
 )
 
 // TestWaitRule compares the table in the comment with the function for every
 // combination. Every row decides one.
 func TestWaitRule(t *testing.T) {
-	rows := tableOf(t, "explain.go", "waitRule")[1:]
+	rows := doctable.Of(t, "explain.go", "waitRule").Rows
 	used := make([]bool, len(rows))
 	for bits := range 1 << 7 {
 		b := func(i int) bool { return bits&(1<<i) != 0 }
@@ -39,35 +37,6 @@ func TestWaitRule(t *testing.T) {
 	if i := slices.Index(used, false); i >= 0 {
 		t.Errorf("row %v decides nothing", rows[i])
 	}
-}
-
-// tableOf is the table in the comment of a function, its head first.
-func tableOf(t *testing.T, file, function string) (rows [][]string) {
-	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range f.Decls {
-		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Name.Name != function {
-			continue
-		}
-		for line := range strings.Lines(fn.Doc.Text()) {
-			if !strings.Contains(line, "|") {
-				continue
-			}
-			var cells []string
-			for c := range strings.SplitSeq(line, "|") {
-				cells = append(cells, strings.TrimSpace(c))
-			}
-			rows = append(rows, cells)
-		}
-	}
-	if len(rows) < 2 {
-		t.Fatalf("no table in the comment of %s", function)
-	}
-	return rows
 }
 
 func TestExplain(t *testing.T) {

@@ -55,6 +55,15 @@ func (a *API) server(r *http.Request) (int, any, error) {
 	return http.StatusOK, s, nil
 }
 
+func (a *API) trace(r *http.Request) (int, any, error) {
+	serial, err := api.ParseSerial(r.URL.Query().Get(api.QueryAttempt))
+	if err != nil {
+		return 0, nil, err
+	}
+	t, err := a.cfg.Reader.Trace(r.PathValue("name"), serial)
+	return http.StatusOK, t, err
+}
+
 func (a *API) holds(*http.Request) (int, any, error) {
 	h, err := a.cfg.Reader.Holds()
 	return http.StatusOK, List[Hold]{Items: orEmpty(h)}, err

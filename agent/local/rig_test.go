@@ -54,6 +54,13 @@ func (f *fakeAgent) Holds() (all []Hold, err error) {
 	return all, nil
 }
 
+func (f *fakeAgent) Trace(server string, serial int) (protocol.Trace, error) {
+	if server != "n1" {
+		return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, "trace", "no server %q", server)
+	}
+	return protocol.Trace{Server: server, Serial: serial}, nil
+}
+
 func (f *fakeAgent) Place(h protocol.ActiveHold) (Hold, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,6 +85,13 @@ func (f *fakeAgent) Release(id, by, reason string) (Hold, error) {
 	h.Word, h.Released = protocol.HoldReleased, &protocol.Release{HoldID: id, By: by, Reason: reason}
 	delete(f.holds, id)
 	return h, nil
+}
+
+func (f *fakeAgent) Resume(r protocol.Request) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.called("resume %s %s %s %q", r.Server, r.Action, r.By, r.Why)
+	return nil
 }
 
 func (f *fakeAgent) Confirm(id, by, reason string) (Hold, error) {

@@ -23,6 +23,8 @@ type Reader interface {
 	// Server has the code not_found for any other. Explain is filled by the caller.
 	Server(name string) (Server, error)
 	Holds() ([]Hold, error)
+	// Trace is what was seen of a power-on of a server; serial 0 is the newest.
+	Trace(server string, serial int) (protocol.Trace, error)
 }
 
 // Writer changes what the agent holds, durably.
@@ -31,6 +33,8 @@ type Writer interface {
 	Place(h protocol.ActiveHold) (placed Hold, fresh bool, err error)
 	// Release ends a hold; reason is why somebody else than its owner does.
 	Release(id, by, reason string) (Hold, error)
+	// Resume asks for a server to be booted on that something else stopped or started.
+	Resume(r protocol.Request) error
 	// Confirm notes that somebody says of a held server that it is down.
 	Confirm(id, by, reason string) (Hold, error)
 }
@@ -81,8 +85,10 @@ func New(cfg Config) *API {
 	a.route(http.MethodGet, "/v1/status", a.status)
 	a.route(http.MethodGet, "/v1/servers", a.servers)
 	a.route(http.MethodGet, "/v1/servers/{name}", a.server)
+	a.route(http.MethodGet, "/v1/servers/{name}/trace", a.trace)
 	a.route(http.MethodGet, "/v1/holds", a.holds)
 	a.route(http.MethodPost, "/v1/servers/{name}/holds", a.place)
+	a.route(http.MethodPost, "/v1/servers/{name}/resume", a.resume)
 	a.route(http.MethodPost, "/v1/holds/{id}/release", a.release)
 	a.route(http.MethodPost, "/v1/holds/{id}/confirm-down", a.confirm)
 	a.mux.HandleFunc("/", a.nothing)

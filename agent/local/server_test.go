@@ -33,6 +33,12 @@ func TestRoutes(t *testing.T) {
 	if _, err := r.client.Server(ctx, "n2"); protocol.CodeOf(err) != protocol.CodeNotFound || protocol.HintOf(err) == "" {
 		t.Errorf("another: %v", err)
 	}
+	if tr, err := r.client.Trace(ctx, "n1", 3); err != nil || tr.Serial != 3 {
+		t.Errorf("trace %+v, %v", tr, err)
+	}
+	if _, err := r.client.Trace(ctx, "n1", -1); protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" {
+		t.Errorf("trace of no number: %v", err)
+	}
 	if all, err := r.client.Holds(ctx); err != nil || all == nil || len(all) != 0 {
 		t.Errorf("holds %+v, %v", all, err)
 	}
@@ -83,23 +89,24 @@ func TestWrongRequests(t *testing.T) {
 		status             int
 		detail             string
 	}{
-		"no route":         {"GET", "/v1/bmcs", "", 404, "no GET"},
-		"another method":   {"DELETE", "/v1/holds", "", 404, "no DELETE"},
-		"no key":           {"POST", "/v1/servers/n1/holds", `{}`, 400, "spec.key"},
-		"empty body":       {"POST", "/v1/servers/n1/holds", ``, 400, "spec.key"},
-		"another mode":     {"POST", "/v1/servers/n1/holds", `{"key":"k","mode":"medium"}`, 400, "spec.mode"},
-		"short ttl":        {"POST", "/v1/servers/n1/holds", `{"key":"k","ttl":"1s"}`, 400, "spec.ttl"},
-		"long soft":        {"POST", "/v1/servers/n1/holds", `{"key":"k","softTimeout":"2h"}`, 400, "spec.softTimeout"},
-		"expiry alone":     {"POST", "/v1/servers/n1/holds", `{"key":"k","onExpiry":"release"}`, 400, "spec.onExpiry"},
-		"no name":          {"POST", "/v1/servers/N_1/holds", `{"key":"k"}`, 400, "spec.server"},
-		"unknown field":    {"POST", "/v1/servers/n1/holds", `{"key":"k","owner":"admin"}`, 400, "owner"},
-		"more than one":    {"POST", "/v1/servers/n1/holds", `{"key":"k"}{"key":"l"}`, 400, "more"},
-		"not JSON":         {"POST", "/v1/servers/n1/holds", `key: k`, 400, "wrong"},
-		"too long":         {"POST", "/v1/servers/n1/holds", `{"reason":"` + strings.Repeat("r", maxBody) + `"}`, 413, "too large"},
-		"long reason":      {"POST", "/v1/servers/n1/holds", `{"key":"k","reason":"` + strings.Repeat("r", 1025) + `"}`, 400, "spec.reason"},
-		"long break glass": {"POST", "/v1/holds/x/release", `{"breakGlass":"` + strings.Repeat("r", 1025) + `"}`, 400, "breakGlass"},
-		"no reason":        {"POST", "/v1/holds/x/confirm-down", `{"reason":" "}`, 400, "reason"},
-		"long word":        {"POST", "/v1/holds/x/confirm-down", `{"reason":"` + strings.Repeat("r", 1025) + `"}`, 400, "reason"},
+		"no route":          {"GET", "/v1/bmcs", "", 404, "no GET"},
+		"another method":    {"DELETE", "/v1/holds", "", 404, "no DELETE"},
+		"no key":            {"POST", "/v1/servers/n1/holds", `{}`, 400, "spec.key"},
+		"empty body":        {"POST", "/v1/servers/n1/holds", ``, 400, "spec.key"},
+		"another mode":      {"POST", "/v1/servers/n1/holds", `{"key":"k","mode":"medium"}`, 400, "spec.mode"},
+		"short ttl":         {"POST", "/v1/servers/n1/holds", `{"key":"k","ttl":"1s"}`, 400, "spec.ttl"},
+		"long soft":         {"POST", "/v1/servers/n1/holds", `{"key":"k","softTimeout":"2h"}`, 400, "spec.softTimeout"},
+		"expiry alone":      {"POST", "/v1/servers/n1/holds", `{"key":"k","onExpiry":"release"}`, 400, "spec.onExpiry"},
+		"no name":           {"POST", "/v1/servers/N_1/holds", `{"key":"k"}`, 400, "spec.server"},
+		"unknown field":     {"POST", "/v1/servers/n1/holds", `{"key":"k","owner":"admin"}`, 400, "owner"},
+		"more than one":     {"POST", "/v1/servers/n1/holds", `{"key":"k"}{"key":"l"}`, 400, "more"},
+		"not JSON":          {"POST", "/v1/servers/n1/holds", `key: k`, 400, "wrong"},
+		"too long":          {"POST", "/v1/servers/n1/holds", `{"reason":"` + strings.Repeat("r", maxBody) + `"}`, 413, "too large"},
+		"long reason":       {"POST", "/v1/servers/n1/holds", `{"key":"k","reason":"` + strings.Repeat("r", 1025) + `"}`, 400, "spec.reason"},
+		"long break glass":  {"POST", "/v1/holds/x/release", `{"breakGlass":"` + strings.Repeat("r", 1025) + `"}`, 400, "breakGlass"},
+		"resume, no reason": {"POST", "/v1/servers/n1/resume", `{"reason":" "}`, 400, "reason"},
+		"no reason":         {"POST", "/v1/holds/x/confirm-down", `{"reason":" "}`, 400, "reason"},
+		"long word":         {"POST", "/v1/holds/x/confirm-down", `{"reason":"` + strings.Repeat("r", 1025) + `"}`, 400, "reason"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp := r.raw(t, row.method, row.path, row.body)

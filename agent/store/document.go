@@ -79,11 +79,12 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 	s.crash.At("agent.holds.received")
 	err = s.db.Update(func(t state.Txn) error {
 		changed, released = nil, nil
-		for _, r := range d.Releases {
-			released = append(released, r.HoldID)
-		}
 		fresh, err := s.order(t, protocol.LeafHold, d.Head, d.Term, d.Fence, digest)
-		if err != nil || !fresh {
+		if err != nil {
+			return err
+		}
+		if !fresh {
+			released, err = ended(t, d.Releases)
 			return err
 		}
 		touched := map[string]bool{}
@@ -110,7 +111,8 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 			changed = append(changed, name)
 		}
 		slices.Sort(changed)
-		return nil
+		released, err = ended(t, d.Releases)
+		return err
 	})
 	if err != nil {
 		return nil, nil, failing("apply the hold document", err)
@@ -119,11 +121,26 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 	return changed, released, nil
 }
 
+// release ends the holds of releases. One by somebody else than the hold's owner needs
+// an approval where a destructive key is known; without it the hold stays as it is.
 func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release, touched map[string]bool) error {
 	for _, r := range releases {
 		key := "hold/" + r.Server + "/" + r.HoldID
-		if _, found, err := get[decide.Hold](t, key); err != nil || !found {
-			if err != nil {
+		h, found, err := get[decide.Hold](t, key)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		why, err := s.allowRelease(t, now, h, r)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			touched[r.Server] = true
+			h.Withheld = why
+			if err := put(t, key, h); err != nil {
 				return err
 			}
 			continue
@@ -158,13 +175,13 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 		}
 		named[h.ID] = true
 		confirms := i >= 0 && have[i].ConfirmedDown == nil && h.ConfirmedDown != nil
-		if i >= 0 && !have[i].Missing && !have[i].Local && !confirms {
+		if i >= 0 && !have[i].Missing && !have[i].Local && have[i].Withheld == "" && !confirms {
 			continue
 		}
 		held := decide.Hold{ActiveHold: h, EnforcedAt: now}
 		if i >= 0 {
 			held = have[i]
-			held.Missing, held.Local = false, false
+			held.Missing, held.Local, held.Withheld = false, false, ""
 			if confirms {
 				held.ConfirmedDown = h.ConfirmedDown
 			}
@@ -194,10 +211,11 @@ func sameHold(a, b protocol.ActiveHold) bool {
 		a.TTL == b.TTL && a.OnExpiry == b.OnExpiry && a.ForceDuringFirmware == b.ForceDuringFirmware
 }
 
-// ApplyRack makes a RackDoc shard durable. Entries that check refuses are
-// rejected alone; what was in force for them stays. changed are the servers to
-// look at.
-func (s *Store) ApplyRack(d protocol.RackDoc, digest string, check func(protocol.ServerIntent) error) (changed []string, rejected []protocol.Rejection, err error) {
+// ApplyRack makes a RackDoc shard durable. Entries that admit refuses are
+// rejected alone; what was in force for them stays, their credentials too. Segments that
+// differ from those in force are on trial from here on: see LookAtSegments. changed are
+// the servers to look at.
+func (s *Store) ApplyRack(d protocol.RackDoc, digest string, admit func(protocol.ServerIntent) (*Credentials, error)) (changed []string, rejected []protocol.Rejection, err error) {
 	doc := fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard)
 	s.crash.At("agent.rack.received")
 	err = s.db.Update(func(t state.Txn) error {
@@ -207,17 +225,24 @@ func (s *Store) ApplyRack(d protocol.RackDoc, digest string, check func(protocol
 			return err
 		}
 		if d.Rack != nil {
-			if err := put(t, "rack", d.Rack); err != nil {
+			if err := offerSegments(t, *d.Rack); err != nil {
 				return err
 			}
 		}
 		named := map[string]bool{}
 		for _, in := range d.Servers {
 			named[in.Server] = true
-			if err := check(in); err != nil {
+			credentials, err := admit(in)
+			if err != nil {
 				rejected = append(rejected, protocol.Rejection{Server: in.Server, Reason: err.Error()})
 				continue
 			}
+			if credentials != nil {
+				if err := put(t, credentialsKey(credentials.BMC), credentials); err != nil {
+					return err
+				}
+			}
+			in.BMC.Sealed = nil // it is kept encrypted in another way
 			changed = append(changed, in.Server)
 			if err := put(t, "intent/"+in.Server, Intent{ServerIntent: in, Shard: d.Shard}); err != nil {
 				return err
@@ -225,7 +250,10 @@ func (s *Store) ApplyRack(d protocol.RackDoc, digest string, check func(protocol
 		}
 		missing, err := s.markMissing(t, d.Shard, d.Shards, named)
 		changed = append(changed, missing...)
-		return err
+		if err != nil {
+			return err
+		}
+		return dropCredentials(t)
 	})
 	if err != nil {
 		return nil, nil, failing("apply the rack document", err)

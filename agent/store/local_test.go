@@ -17,7 +17,7 @@ func (s *Store) known(t *testing.T, servers ...string) {
 		in = append(in, protocol.ServerIntent{Server: n})
 	}
 	d := protocol.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: in}
-	if _, _, err := s.ApplyRack(d, "rack", func(protocol.ServerIntent) error { return nil }); err != nil {
+	if _, _, err := s.ApplyRack(d, "rack", func(protocol.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
 }

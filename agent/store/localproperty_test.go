@@ -188,7 +188,7 @@ func TestLocalHoldsAreKept(t *testing.T) {
 		}
 		w.start(t)
 		if _, _, err := w.s.ApplyRack(protocol.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: []protocol.ServerIntent{{Server: "n1"}}}, "r",
-			func(protocol.ServerIntent) error { return nil }); err != nil {
+			func(protocol.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
 			t.Fatal(err)
 		}
 		t.Repeat(w.actions())

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -11,26 +12,39 @@ import (
 // View is everything durable that a decision about one server depends on.
 type View struct {
 	Synced bool
+	// Ended says that the hub has ended the agent's term.
+	Ended bool
 	// Incarnation is the database's at the moment of the view.
 	Incarnation string
 	Rack        protocol.RackIntent
-	Intent      *Intent
-	Holds       []decide.Hold
+	// Intent has the boot that is in force: see [decide.InForce].
+	Intent *Intent
+	Holds  []decide.Hold
 	// Released are the holds that ended at the agent, until the hub has heard of it.
 	Released []protocol.Release
 	Requests []protocol.Request
-	Record   decide.Record
+	// Asked are the resumes that were asked for at the agent and have not ended.
+	Asked  []protocol.Request
+	Record decide.Record
+
+	forced    []forced
+	approvals []approved // of stops
+	boots     []approved
+	floor     time.Time
 }
 
 // serving reads the rack's intent, and whether this agent may act on it: not
-// before it has one, and not after it was replaced.
-func serving(t state.Txn) (rack protocol.RackIntent, synced bool, err error) {
+// before it has one, and not after it was replaced. over says that its term was ended.
+func serving(t state.Txn) (rack protocol.RackIntent, synced, over bool, err error) {
 	rack, synced, err = get[protocol.RackIntent](t, "rack")
 	if err != nil {
-		return rack, false, err
+		return rack, false, false, err
+	}
+	if _, over, err = get[protocol.EndOfTerm](t, keyEnded); err != nil {
+		return rack, false, false, err
 	}
 	replaced, _, err := get[bool](t, "meta/replaced")
-	return rack, synced && !replaced, err
+	return rack, synced && !replaced && !over, over, err
 }
 
 // SetReplaced notes whether the hub says that another agent serves the rack. A
@@ -47,8 +61,8 @@ func (s *Store) SetReplaced(replaced bool) (changed bool, err error) {
 	return changed, err
 }
 
-func view(t state.Txn, server string) (v View, err error) {
-	if v.Rack, v.Synced, err = serving(t); err != nil {
+func (s *Store) view(t state.Txn, server string) (v View, err error) {
+	if v.Rack, v.Synced, v.Ended, err = serving(t); err != nil {
 		return v, err
 	}
 	if v.Incarnation, err = incarnation(t); err != nil {
@@ -70,15 +84,24 @@ func view(t state.Txn, server string) (v View, err error) {
 	if v.Requests, err = scan[protocol.Request](t, "request/"+server+"/"); err != nil {
 		return v, err
 	}
+	if v.Asked, err = scan[protocol.Request](t, "asked/"+server+"/"); err != nil {
+		return v, err
+	}
 	v.Record, _, err = get[decide.Record](t, "record/"+server)
 	v.Record.Server = server
-	return v, err
+	if err != nil {
+		return v, err
+	}
+	if v.Intent != nil {
+		v.Intent.ServerIntent = decide.InForce(v.Intent.ServerIntent, &v.Record)
+	}
+	return v, s.bulk(t, server, &v)
 }
 
 // Server reads the view of one server.
 func (s *Store) Server(name string) (v View, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		v, err = view(t, name)
+		v, err = s.view(t, name)
 		return err
 	})
 	return v, err
@@ -91,7 +114,7 @@ func (s *Store) Server(name string) (v View, err error) {
 func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.Plan, after View, err error) {
 	s.crash.At("agent.step.decide")
 	err = s.db.Update(func(t state.Txn) error {
-		v, err := view(t, server)
+		v, err := s.view(t, server)
 		if err != nil {
 			return err
 		}
@@ -102,6 +125,12 @@ func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.
 			return errNothing
 		}
 		if err := put(t, "record/"+server, plan.Record); err != nil {
+			return err
+		}
+		if err := errors.Join(s.clear(t, v, plan.Cleared), spendBoot(t, v, plan.Spent)); err != nil {
+			return err
+		}
+		if err := forgetAsked(t, v); err != nil {
 			return err
 		}
 		if err := s.appendAll(t, plan.Happened); err != nil || len(plan.Expire) == 0 {
@@ -132,7 +161,7 @@ func (s *Store) expire(t state.Txn, v View, plan decide.Plan) (View, error) {
 			}
 		}
 	}
-	return view(t, v.Record.Server)
+	return s.view(t, v.Record.Server)
 }
 
 // errNothing ends a transaction that has nothing to write.
@@ -142,6 +171,7 @@ var errNothing = errors.New("nothing to write")
 type Overview struct {
 	Synced   bool
 	Replaced bool // another agent serves the rack
+	Ended    bool // the hub has ended the agent's term
 	Rack     protocol.RackIntent
 	Intents  []Intent
 	Holds    []decide.Hold
@@ -151,7 +181,7 @@ type Overview struct {
 // Overview reads everything that the boot servers' index needs, at one moment.
 func (s *Store) Overview() (o Overview, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		if o.Rack, o.Synced, err = serving(t); err != nil {
+		if o.Rack, o.Synced, o.Ended, err = serving(t); err != nil {
 			return err
 		}
 		if o.Replaced, _, err = get[bool](t, "meta/replaced"); err != nil {

@@ -16,6 +16,7 @@ type Store struct {
 	crash     state.Crasher
 	newID     func() string
 	maxEvents int
+	guard     func() bool
 }
 
 // Config is what a Store needs.
@@ -23,16 +24,21 @@ type Config struct {
 	DB    state.Store
 	NewID func() string // random; for the database and each renewal
 	Crash state.Crasher // nil in production
+	// Guarded says whether a destructive key is known now; nil is never.
+	Guarded func() bool
 }
 
 // Open gives a new database its identity, and takes over one of the release before.
 func Open(cfg Config) (*Store, error) {
-	s := &Store{db: cfg.DB, crash: cfg.Crash, newID: cfg.NewID, maxEvents: maxEvents}
+	s := &Store{db: cfg.DB, crash: cfg.Crash, newID: cfg.NewID, maxEvents: maxEvents, guard: cfg.Guarded}
 	err := s.db.Update(func(t state.Txn) error {
 		if err := identify(t, cfg.NewID); err != nil {
 			return err
 		}
 		if err := s.number(t); err != nil {
+			return err
+		}
+		if err := adoptSegments(t); err != nil {
 			return err
 		}
 		// A boot file that was being served when the agent died counts as fetched.

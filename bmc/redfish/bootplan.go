@@ -13,6 +13,23 @@ type bootView struct {
 	settings *bootObject // nil if there is none, or it says nothing of the override
 	irmc     *bootObject // Fujitsu's OEM form; then the others are not written
 	profile  profile
+	uri      string // that firmware is to load; empty leaves that to DHCP
+}
+
+// uriPlace is the resource that takes HttpBootUri, or nil.
+func (v bootView) uriPlace() *bootObject {
+	for _, b := range []*bootObject{v.main, v.settings} {
+		// Null on the system means that the settings have it (AMI).
+		if b.has(keyHTTPURI) && (b != v.main || string(b.keys[keyHTTPURI]) != "null" || !v.settings.has(keyHTTPURI)) {
+			return b
+		}
+	}
+	return nil
+}
+
+// keeps says whether the BMC shows the URL that it was given.
+func (v bootView) keeps(uri string) bool {
+	return slices.ContainsFunc(v.all(), func(b *bootObject) bool { return b.httpURI == uri })
 }
 
 // all are the resources that may hold an override, the system first.
@@ -103,6 +120,9 @@ func (v bootView) places(words []protocol.BootTarget) []*bootObject {
 func (v bootView) planArm(want protocol.Override) bootPlan {
 	words := v.profile.words(want.Target)
 	var plan bootPlan
+	if v.uri != "" && (v.irmc != nil || v.uriPlace() == nil) {
+		return bootPlan{why: "it shows no HttpBootUri", remedy: "boot the server by virtual media, or give it reach segment and a segment with DHCP"}
+	}
 	var offers []protocol.BootTarget
 	for _, at := range v.places(words) {
 		name, ok := at.pick(words)
@@ -149,14 +169,22 @@ func (v bootView) armAt(at *bootObject, name protocol.BootTarget, want protocol.
 	if want.Target != protocol.TargetUefiHTTP {
 		return writes
 	}
-	// A URI that somebody left would be booted instead of what DHCP says.
+	// A URI that somebody left would be booted instead of what DHCP says, or of ours.
+	var place *bootObject
+	if v.uri != "" {
+		place = v.uriPlace()
+	}
 	for _, b := range v.all() {
+		var uri any
+		if b == place {
+			uri = v.uri
+		}
 		switch {
-		case b.httpURI == "":
+		case b.httpURI == "" && b != place:
 		case b == at:
-			body[keyHTTPURI] = nil
+			body[keyHTTPURI] = uri
 		default:
-			writes = slices.Insert(writes, 0, bootWrite{at: b, body: map[string]any{keyHTTPURI: nil}})
+			writes = slices.Insert(writes, 0, bootWrite{at: b, body: map[string]any{keyHTTPURI: uri}})
 		}
 	}
 	return writes

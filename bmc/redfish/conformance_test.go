@@ -80,19 +80,18 @@ func TestTransitionsAreSeen(t *testing.T) {
 
 // metal-operator #1059: the override is consumed at the end of POST.
 func TestOverrideSurvivesPowerOnUntilTheEndOfPost(t *testing.T) {
+	slow := newRigOf(t, sim.Plain(), time.Hour)
+	slow.arm(t, protocol.TargetHdd)
+	slow.reset(t, bmc.ResetOn)
+	slow.await(t, protocol.PowerOn)
+	slow.awaitMachine(t, sim.MachinePost)
+	if o, err := slow.driver.Observe(deadline(t)); err != nil || !o.Override.Armed() {
+		t.Errorf("while POST still runs the override is %+v, %v", o.Override, err)
+	}
 	r := newRig(t, sim.Plain())
 	r.arm(t, protocol.TargetHdd)
 	r.reset(t, bmc.ResetOn)
 	r.await(t, protocol.PowerOn)
-	if r.machine.State() == sim.MachinePost {
-		o, err := r.driver.Observe(deadline(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !o.Override.Armed() && r.machine.State() == sim.MachinePost {
-			t.Error("override is gone while POST still runs")
-		}
-	}
 	r.awaitMachine(t, sim.MachineRunning)
 	var order []string
 	for _, h := range r.bmc.History() {

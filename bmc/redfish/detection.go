@@ -28,10 +28,16 @@ func (v *survey) detection() {
 			}
 		}
 	}
+	if !d.LastResetTime {
+		d.PowerLog = v.powerLog()
+	}
 	switch {
 	case d.LastResetTime:
 		d.Class, d.PollInterval = protocol.DetectReset, pollRare
 		d.Reason = "LastResetTime changes with each reset, also between two polls"
+	case d.PowerLog != "":
+		d.Class = protocol.DetectLog
+		d.Reason = "the BMC logs each change of power; LastResetTime is no time"
 	case d.Stream != "":
 		d.Class = protocol.DetectEvents
 		d.Reason = "the BMC streams events, which hasten the next poll; a lost one is not noticed"

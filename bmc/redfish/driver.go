@@ -47,6 +47,7 @@ var (
 	_ bmc.RestorePolicer = (*driver)(nil)
 	_ bmc.EventSource    = (*driver)(nil)
 	_ bmc.Subscriber     = (*driver)(nil)
+	_ bmc.Accounts       = (*driver)(nil)
 )
 
 func (d *driver) call(ctx context.Context, op string) *call {
@@ -127,6 +128,7 @@ func (d *driver) Observe(ctx context.Context) (protocol.Observation, error) {
 		return o, err
 	}
 	o.Power, o.BootProgress, o.LastResetTime = s.power, s.progress, s.lastResetTime
+	o.OEMProgress, o.SystemState = s.oemProgress, s.state
 	o.Override = d.overrideOf(c, s)
 	if s.power == protocol.PowerUnknown {
 		e := protocol.Errorf(protocol.CodeUnavailable, opObserve, "BMC %s reports the power state %.40q", d.link.base, s.powerWord).

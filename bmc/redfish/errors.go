@@ -171,6 +171,9 @@ func (l *link) redact(s string) string {
 	if hook := l.hook.Load(); hook != nil {
 		secrets = append(secrets, *hook)
 	}
+	if other := l.other.Load(); other != nil {
+		secrets = append(secrets, other.Password)
+	}
 	for _, secret := range secrets {
 		if secret != "" {
 			s = strings.ReplaceAll(s, secret, "[hidden]")

@@ -34,6 +34,13 @@ func (h *host) refuse(c bmc.Credentials, until, now time.Time) {
 	h.refused[c] = until
 }
 
+// forgive lets the credentials be tried again.
+func (h *host) forgive(c bmc.Credentials) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.refused, c)
+}
+
 // refusal says how long the credentials must not be tried; 0 if they may be.
 func (h *host) refusal(c bmc.Credentials, now time.Time) time.Duration {
 	h.mu.Lock()

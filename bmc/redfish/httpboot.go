@@ -60,16 +60,11 @@ func httpBoot(v bootView, offered bool, bios attributes, biosAt, uri string) []p
 // does not select the target UefiHttp.
 func standardURI(v bootView, uri string) protocol.HTTPBoot {
 	h := protocol.HTTPBoot{Way: protocol.HTTPByBootURI, Why: "the BMC shows no HttpBootUri"}
-	for _, b := range []*bootObject{v.main, v.settings} {
-		// Null on the system means that the settings have it (AMI).
-		if !b.has(keyHTTPURI) || b == v.main && string(b.keys[keyHTTPURI]) == "null" && v.settings.has(keyHTTPURI) {
-			continue
-		}
+	if b := v.uriPlace(); b != nil {
 		h = protocol.HTTPBoot{
 			Way: protocol.HTTPByBootURI, Present: true, Where: b.uri, Reset: resetNone,
 			Current: map[string]string{keyHTTPURI: isSet(b.httpURI)}, Write: map[string]string{keyHTTPURI: uri},
 		}
-		break
 	}
 	return h
 }

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
@@ -38,7 +39,8 @@ type link struct {
 	metrics *metrics
 	logger  *slog.Logger
 	closed  atomic.Bool
-	hook    atomic.Pointer[string] // secret part of the address that events go to
+	hook    atomic.Pointer[string]          // secret part of the address that events go to
+	other   atomic.Pointer[bmc.Credentials] // the account that is written
 }
 
 // request is one exchange.

@@ -1,40 +1,68 @@
 package redfish_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
 	"rackboot/bmc"
+	"rackboot/bmc/redfish"
 	"rackboot/bmc/sim"
 	"rackboot/protocol"
 )
 
-// Each row inserts an image twice, so that the second has to eject first, and
-// ejects it.
+const own = "http://192.0.2.1/b/"
+
+// Each row inserts the images of two boots, so that the second has to eject the first's,
+// and ejects them.
 func TestPresetsMedia(t *testing.T) {
-	for _, name := range []string{
-		"MediaAtSystem", "MediaAtManager", "MediaByPatch", "MediaRefusesInserted", "MediaNeedsProtocol", "MediaNeedsStream",
-		"MediaNeedsAccount", "MediaEjectBody", "MediaFirstSlot", "MediaPlainURL", "MediaUsbCd", "MediaDVDOnly",
+	for _, row := range []struct {
+		preset string
+		config bool // there is a drive for the config image
+	}{
+		{"MediaAtSystem", true},
+		{"MediaAtManager", true},
+		{"MediaByPatch", false},
+		{"MediaRefusesInserted", false},
+		{"MediaNeedsProtocol", false},
+		{"MediaNeedsStream", false},
+		{"MediaNeedsAccount", false},
+		{"MediaEjectBody", true},
+		{"MediaFirstSlot", false},
+		{"MediaPlainURL", false},
+		{"MediaUsbCd", false},
+		{"MediaDVDOnly", false},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(row.preset, func(t *testing.T) {
 			t.Parallel()
-			r := preset(t, name)
+			r := preset(t, row.preset)
 			d := r.driver.(bmc.MediaDriver)
-			for _, image := range []string{"http://192.0.2.1/a.iso", "http://192.0.2.1/b.iso"} {
-				if err := d.InsertMedia(deadline(t), bmc.Media{URL: image}); err != nil {
-					t.Fatal(err)
+			for _, token := range []string{"a", "b"} {
+				m := bmc.Media{Boot: own + token + "/boot.iso", Config: own + token + "/config.iso", Own: own}
+				in, err := d.InsertMedia(deadline(t), m)
+				if err != nil || in.Boot == "" || (in.Config != "") != row.config || in.Config == in.Boot {
+					t.Fatalf("%+v, %v", in, err)
 				}
-				last := r.bmc.History()[len(r.bmc.History())-1]
-				if last.What != sim.RecordMedia || last.Detail != image {
-					t.Fatalf("the BMC did %+v", last)
+				if got := r.bmc.Hosts()[0].Media(in.Boot); got != m.Boot {
+					t.Fatalf("the BMC has %q", got)
+				}
+				if got := r.bmc.Hosts()[0].Media(in.Config); row.config && got != m.Config {
+					t.Fatalf("the BMC has %q", got)
+				}
+				n := len(r.bmc.History())
+				if again, err := d.InsertMedia(deadline(t), m); err != nil || again.Boot != in.Boot || len(r.bmc.History()) != n {
+					t.Fatalf("what is in was inserted again: %+v, %v", again, err)
 				}
 			}
-			if err := d.EjectMedia(deadline(t)); err != nil {
+			if err := d.EjectMedia(deadline(t), own); err != nil {
 				t.Fatal(err)
 			}
 			p, err := r.driver.(bmc.Prober).Probe(deadline(t), "")
-			if err != nil || p.Media.Inserted || !p.Media.Supported {
-				t.Errorf("media %+v, %v", p.Media, err)
+			if err != nil || p.Media.Inserted || !p.Media.Supported || p.Inventory.Media == nil {
+				t.Errorf("media %+v, %+v, %v", p.Media, p.Inventory.Media, err)
 			}
 		})
 	}
@@ -51,12 +79,13 @@ func TestMediaErrors(t *testing.T) {
 		{"no slot (Cisco)", "CiscoNoMode", "http://192.0.2.1/a.iso", protocol.CodeUnsupported, "licence"},
 		{"? in the URL (Supermicro X12)", "MediaPlainURL", "http://192.0.2.1/a.iso?x=1", protocol.CodeInvalid, "without ? and ="},
 		{"not a URL", "MediaAtSystem", "a.iso", protocol.CodeInvalid, "address that the BMC itself can reach"},
+		{"no URL", "MediaAtSystem", "", protocol.CodeInvalid, ""},
 		{"not ready (ironic tries three times)", "MediaNotReady", "http://192.0.2.1/a.iso", protocol.CodeUnavailable, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			err := preset(t, tt.preset).driver.(bmc.MediaDriver).InsertMedia(deadline(t), bmc.Media{URL: tt.url})
+			_, err := preset(t, tt.preset).driver.(bmc.MediaDriver).InsertMedia(deadline(t), bmc.Media{Boot: tt.url})
 			wantCode(t, err, tt.want)
 			if tt.hint != "" {
 				wantHint(t, err, tt.hint)
@@ -65,16 +94,96 @@ func TestMediaErrors(t *testing.T) {
 	}
 }
 
+// Somebody else's medium is neither ejected nor covered up, and does not keep ours from
+// being ejected. One in a drive for sticks is in nobody's way.
+func TestMediaOfOthers(t *testing.T) {
+	const theirs = "http://198.51.100.1/rescue.iso"
+	r := preset(t, "MediaAtSystem") // two drives
+	d, h := r.driver.(bmc.MediaDriver), r.bmc.Hosts()[0]
+	other := bmc.Media{Boot: theirs, Own: "http://198.51.100.1/"}
+	in, err := d.InsertMedia(deadline(t), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.InsertMedia(deadline(t), bmc.Media{Boot: own + "a/boot.iso", Own: own})
+	wantCode(t, err, protocol.CodeConflict)
+	if o, ok := errors.AsType[*bmc.Occupied](err); !ok || o.Drive != in.Boot {
+		t.Errorf("%v", err)
+	}
+	if err := d.EjectMedia(deadline(t), own); err != nil || h.Media(in.Boot) != theirs {
+		t.Errorf("%q, %v", h.Media(in.Boot), err)
+	}
+
+	r = preset(t, "MediaAtManager") // one drive, and one for sticks
+	d, h = r.driver.(bmc.MediaDriver), r.bmc.Hosts()[0]
+	in, err = d.InsertMedia(deadline(t), bmc.Media{Boot: own + "a/boot.iso", Config: theirs, Own: own})
+	if err != nil || in.Config == "" {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	next, err := d.InsertMedia(deadline(t), bmc.Media{Boot: own + "b/boot.iso", Config: own + "b/config.iso", Own: own})
+	if err != nil || next.Boot != in.Boot || next.Config != "" || h.Media(in.Config) != theirs {
+		t.Errorf("%+v, %q, %v", next, h.Media(in.Config), err)
+	}
+}
+
+// What a person has mounted from a console has no URL, and is theirs.
+func TestMediaByApplet(t *testing.T) {
+	d := open(t, redfish.Config{}, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/redfish/v1/Systems/1":
+			fmt.Fprint(w, `{"PowerState":"Off","VirtualMedia":{"@odata.id":"/slots"}}`)
+		case "/slots":
+			fmt.Fprint(w, `{"Members":[{"@odata.id":"/slots/1"}]}`)
+		case "/slots/1":
+			fmt.Fprint(w, `{"Inserted":true,"ConnectedVia":"Applet","Actions":{"#VirtualMedia.InsertMedia":{"target":"/i"},"#VirtualMedia.EjectMedia":{"target":"/e"}}}`)
+		default:
+			if r.Method != http.MethodGet {
+				t.Errorf("%s %s was sent", r.Method, r.URL.Path)
+			}
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	_, err := d.(bmc.MediaDriver).InsertMedia(deadline(t), bmc.Media{Boot: own + "a/boot.iso", Own: own})
+	wantCode(t, err, protocol.CodeConflict)
+	if err := d.(bmc.MediaDriver).EjectMedia(deadline(t), own); err != nil {
+		t.Error(err)
+	}
+}
+
+// A BMC that answers an eject with success and keeps the image is asked again.
+func TestMediaNotEjected(t *testing.T) {
+	ejects := 0
+	d := open(t, redfish.Config{}, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/redfish/v1/Systems/1":
+			fmt.Fprint(w, `{"PowerState":"Off","VirtualMedia":{"@odata.id":"/slots"}}`)
+		case "/slots":
+			fmt.Fprint(w, `{"Members":[{"@odata.id":"/slots/1"}]}`)
+		case "/e":
+			ejects++
+			w.WriteHeader(http.StatusNoContent)
+		default: // its name alone
+			fmt.Fprint(w, `{"Inserted":true,"Image":"boot.iso","Actions":{"#VirtualMedia.EjectMedia":{"target":"/e"}}}`)
+		}
+	}))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	wantCode(t, d.(bmc.MediaDriver).EjectMedia(ctx, own), protocol.CodeUnavailable)
+	if ejects != 1 {
+		t.Errorf("ejected %d times in one call", ejects)
+	}
+}
+
 // Inserted stays true after an eject (ironic): a slot that looks full is ejected
 // and takes the next image.
 func TestMediaStaysInserted(t *testing.T) {
 	r := preset(t, "MediaStaysInserted")
 	d := r.driver.(bmc.MediaDriver)
-	for _, image := range []string{"http://192.0.2.1/a.iso", "http://192.0.2.1/b.iso"} {
-		if err := d.InsertMedia(deadline(t), bmc.Media{URL: image}); err != nil {
+	for _, token := range []string{"a", "b"} {
+		if _, err := d.InsertMedia(deadline(t), bmc.Media{Boot: own + token + "/boot.iso", Own: own}); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.EjectMedia(deadline(t)); err != nil {
+		if err := d.EjectMedia(deadline(t), own); err != nil {
 			t.Fatal(err)
 		}
 	}

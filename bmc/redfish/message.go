@@ -17,6 +17,7 @@ type message struct {
 	id    string // as sent, such as iLO.2.37.UnableToModifyDuringSystemPOST
 	text  string
 	keys  []string // last parts of all MessageIds, such as UnableToModifyDuringSystemPOST
+	uris  []string // paths in MessageArgs
 	names []string // properties that the messages are about: RelatedProperties and MessageArgs
 }
 
@@ -98,6 +99,9 @@ func parseMessage(body []byte) message {
 		}
 		for _, p := range textsOf[string](f["MessageArgs"]) {
 			m.names = append(m.names, p[strings.LastIndexAny(p, "/.")+1:])
+			if isURI(p) {
+				m.uris = append(m.uris, p)
+			}
 		}
 	}
 	return m

@@ -135,8 +135,8 @@ func TestNextSlot(t *testing.T) {
 			fmt.Fprintf(w, `{"Inserted":%v,"Actions":{"#VirtualMedia.InsertMedia":{"target":"%s/insert"}}}`, inserted == r.URL.Path+"/insert", r.URL.Path)
 		}
 	}))
-	err := d.(bmc.MediaDriver).InsertMedia(deadline(t), bmc.Media{URL: "http://192.0.2.1/a.iso"})
-	if err != nil || inserted != "/slots/2/insert" {
+	in, err := d.(bmc.MediaDriver).InsertMedia(deadline(t), bmc.Media{Boot: "http://192.0.2.1/a.iso"})
+	if err != nil || in.Boot != "/slots/2" || inserted != "/slots/2/insert" {
 		t.Errorf("inserted at %q, %v", inserted, err)
 	}
 }

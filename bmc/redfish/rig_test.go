@@ -36,7 +36,13 @@ type rig struct {
 
 func newRig(t *testing.T, p sim.Personality) *rig {
 	t.Helper()
-	machine := sim.NewSimulated(sim.SimulatedConfig{Post: 60 * time.Millisecond, Shutdown: 20 * time.Millisecond})
+	return newRigOf(t, p, 60*time.Millisecond)
+}
+
+// newRigOf is newRig with a machine whose POST takes another time.
+func newRigOf(t *testing.T, p sim.Personality, post time.Duration) *rig {
+	t.Helper()
+	machine := sim.NewSimulated(sim.SimulatedConfig{Post: post, Shutdown: 20 * time.Millisecond})
 	machine.Disk().Install("sha256:installed")
 	b, err := sim.New(sim.Config{Machine: machine, Personality: p, Username: username, Password: password})
 	if err != nil {

@@ -217,7 +217,7 @@ func TestNoSecretsInLogs(t *testing.T) {
 	wantCode(t, denied, protocol.CodeDenied)
 	mu.Lock()
 	defer mu.Unlock()
-	all := fmt.Sprintf("%s %v %v %+v %#v %+v", log.String(), err, denied, driver, target, bmc.Media{URL: "secret-token"})
+	all := fmt.Sprintf("%s %v %v %+v %#v %+v", log.String(), err, denied, driver, target, bmc.Media{Boot: "secret-token"})
 	for _, secret := range []string{username, password, "secret-token"} {
 		if i := strings.Index(all, secret); i >= 0 {
 			t.Errorf("%q is in %s", secret, all[max(0, i-80):min(len(all), i+80)])

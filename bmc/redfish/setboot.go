@@ -28,12 +28,18 @@ type shown struct {
 // SetBoot reads what the BMC holds, writes what has to change at the place where
 // this BMC takes it, and reads back.
 func (d *driver) SetBoot(ctx context.Context, want protocol.Override) (bmc.BootResult, error) {
+	return d.setBoot(ctx, want, "")
+}
+
+// setBoot is SetBoot, with the URL that firmware is to load; empty leaves that to DHCP.
+func (d *driver) setBoot(ctx context.Context, want protocol.Override, uri string) (bmc.BootResult, error) {
 	d.remember(nil)
 	c := d.call(ctx, opSetBoot)
 	before, err := d.bootView(c)
 	if err != nil {
 		return bmc.BootResult{Outcome: unanswered(err), Text: err.Error()}, err
 	}
+	before.uri = uri
 	plan := before.plan(want)
 	held := before.all()[0].override
 	if plan.why != "" {
@@ -139,7 +145,12 @@ func (d *driver) write(c *call, want protocol.Override, way []bootWrite, before 
 			return bmc.BootResult{Outcome: bmc.BootUnknown, Where: last.at.uri, Text: err.Error()}, errors.Join(refused, err)
 		}
 		r = outcome(want, last.name, last.at.uri, before, back)
-		if uri, left := leftURI(want, back); left && refused == nil {
+		if before.uri != "" && r.Outcome.OK() && refused == nil && !back.keeps(before.uri) {
+			r.Outcome = bmc.BootDropped
+			return r, protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s does not keep the HttpBootUri that it was given", d.link.base).
+				WithHint("boot the server by virtual media, or give it reach segment and a segment with DHCP")
+		}
+		if uri, left := leftURI(want, before.uri, back); left && refused == nil {
 			return r, protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s keeps an HttpBootUri at %s, which firmware would boot instead of what the agent says", d.link.base, uri).
 				WithHint("clear HttpBootUri of this system, or boot it by another method")
 		}
@@ -174,12 +185,12 @@ func modeError(op string, want protocol.Override, r bmc.BootResult) error {
 }
 
 // leftURI finds a URI that firmware would use for an HTTP boot that is armed.
-func leftURI(want protocol.Override, back bootView) (string, bool) {
+func leftURI(want protocol.Override, ours string, back bootView) (string, bool) {
 	if want.Target != protocol.TargetUefiHTTP || !want.Armed() {
 		return "", false
 	}
 	for _, b := range back.all() {
-		if b.httpURI != "" {
+		if b.httpURI != "" && b.httpURI != ours {
 			return b.uri, true
 		}
 	}
@@ -218,6 +229,8 @@ func dropped(w bootWrite, err error) (string, bool) {
 		switch key {
 		case keyTarget: // when disarming, Enabled alone does it
 			ok = w.body[keyEnabled] == protocol.OverrideDisabled
+		case keyHTTPURI:
+			ok = value == nil // one that firmware is to load is the point of it
 		case keyEnabled: // Dell 13G with UefiTarget; the read-back tells
 			ok = value != protocol.OverrideDisabled
 		default:

@@ -111,6 +111,10 @@ func (d *driver) Events(ctx context.Context, wake func()) error {
 		return l.streamError(ctx, err)
 	}
 	defer resp.Body.Close()
+	if err := context.Cause(ctx); err != nil {
+		// A server that sees its client go may answer yet, and be heard before the client is gone.
+		return l.streamError(ctx, err)
+	}
 	if resp.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxLine)) // whatever of it came
 		e := l.statusError(opEvents, resp, body)

@@ -62,6 +62,7 @@ func (v *survey) inventory() {
 		v.out.SafeStop.Reason += "; the BIOS attributes, one of which may bring it, cannot be read"
 	}
 	v.detection()
+	v.media()
 }
 
 // problem notes that a part could not be read.

@@ -25,6 +25,8 @@ type system struct {
 	irmc          string // Fujitsu's BootConfig; empty elsewhere
 	profile       profile
 	progress      string
+	oemProgress   string
+	state         string
 	lastResetTime string
 	manufacturer  string
 	model         string
@@ -50,6 +52,8 @@ func (s *system) UnmarshalJSON(b []byte) error {
 	*s = system{
 		powerWord:     textOf(f["PowerState"]),
 		progress:      textOf(fields(f["BootProgress"])["LastState"]),
+		oemProgress:   printable(textOf(fields(f["BootProgress"])["OemLastState"])),
+		state:         printable(textOf(fields(f["Status"])["State"])),
 		lastResetTime: textOf(f["LastResetTime"]),
 		manufacturer:  printable(textOf(f["Manufacturer"])),
 		model:         printable(textOf(f["Model"])),

@@ -22,6 +22,7 @@ type request struct {
 	*http.Request
 	uri  string // folded
 	body []byte
+	user *bmcUser // nil where no account is needed
 }
 
 func readRequest(r *http.Request) *request {

@@ -25,6 +25,8 @@ type Config struct {
 	Listen func() (net.Listener, error)
 	Logger *slog.Logger // nil for none
 	Seed   uint64       // of the latencies
+	// Fetches makes the BMC fetch the images that are inserted, and its hosts read them.
+	Fetches bool
 	// Sender delivers events to webhooks; nil is HTTP that trusts every server.
 	Sender http.RoundTripper
 }
@@ -42,11 +44,11 @@ type BMC struct {
 	hosts       []*Host
 	routes      map[string]handle // by method and folded URI
 	sender      http.RoundTripper
+	fetches     bool
 
 	mu            sync.Mutex
 	personality   Personality
-	username      string
-	password      string
+	users         []*bmcUser
 	dice          *rand.Rand
 	versions      map[string]uint64 // of ETags, by folded URI
 	sessions      map[string]*session
@@ -70,9 +72,6 @@ func New(config Config) (*BMC, error) {
 	if config.Machine == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "sim.new", "a BMC needs a machine")
 	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
 	cert, fingerprint, err := newCertificate()
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, "sim.new", "make certificate: %w", err)
@@ -95,14 +94,17 @@ func New(config Config) (*BMC, error) {
 }
 
 func newBMC(config Config, fingerprint string) *BMC {
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
 	b := &BMC{
 		logger:      config.Logger,
 		fingerprint: fingerprint,
 		personality: config.Personality,
-		username:    config.Username,
-		password:    config.Password,
+		users:       newUsers(config),
 		tree:        config.Personality.Tree,
 		sender:      config.Sender,
+		fetches:     config.Fetches,
 		dice:        newDice(config.Seed),
 		versions:    make(map[string]uint64),
 		sessions:    make(map[string]*session),
@@ -156,11 +158,11 @@ func (b *BMC) Adjust(change func(*Personality)) {
 	}
 }
 
-// SetCredentials changes the account; open sessions end.
+// SetCredentials changes the first account; open sessions end.
 func (b *BMC) SetCredentials(username, password string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.username, b.password = username, password
+	b.users[0].name, b.users[0].password = username, password
 	clear(b.sessions)
 }
 

@@ -18,6 +18,8 @@ type recordingBoard struct {
 	mu   sync.Mutex
 	next protocol.BootTarget
 	seen []string
+
+	drives []*Medium
 }
 
 func (b *recordingBoard) NextBoot() protocol.BootTarget {
@@ -32,6 +34,10 @@ func (b *recordingBoard) BootConsumed(target protocol.BootTarget) {
 	b.seen = append(b.seen, "consumed "+string(target))
 	b.next = protocol.TargetNone
 }
+
+func (b *recordingBoard) BootURI() string { return "" }
+
+func (b *recordingBoard) Drives() []*Medium { return b.drives }
 
 func (b *recordingBoard) MachineChanged(s MachineState) {
 	b.mu.Lock()

@@ -34,5 +34,11 @@ func (g *Guest) PowerOff() { g.machine.cut(g.run) }
 // Reset restarts the machine through POST, as a guest's reboot does.
 func (g *Guest) Reset() { g.machine.reset(g.run) }
 
+// BootURI is what the BMC gives the firmware to load by HTTP; empty leaves that to DHCP.
+func (g *Guest) BootURI() string { return g.run.board.BootURI() }
+
+// Drives are the images in the virtual drives of the machine.
+func (g *Guest) Drives() []*Medium { return g.run.board.Drives() }
+
 // Disk is the machine's disk.
 func (g *Guest) Disk() *Disk { return g.machine.disk }

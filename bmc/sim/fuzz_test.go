@@ -88,6 +88,7 @@ func FuzzTree(f *testing.F) {
 func FuzzRequests(f *testing.F) {
 	f.Add(3, "PATCH", "/redfish/v1/Systems/1", `{"Boot":{"BootSourceOverrideTarget":"Pxe"}}`, `"0"`)
 	f.Add(30, "POST", "/redfish/v1/Systems/Self/Actions/ComputerSystem.Reset", `{"ResetType":"On"}`, "*")
+	f.Add(0, "POST", "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset", `{"ResetType":"On"}`, "")
 	f.Add(60, "PATCH", "/redfish/v1/Systems/1/Bios/Settings", `{"Attributes":{"BootMode":1}}`, "")
 	f.Add(90, "POST", "/redfish/v1/EventService/Subscriptions", `{"Destination":"x"}`, "")
 	f.Add(110, "PATCH", "/redfish/v1/Systems/1/VirtualMedia/EXT1", `{"Image":null}`, "W/")

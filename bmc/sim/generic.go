@@ -20,6 +20,15 @@ const (
 // Manufacturer and Model are empty.
 func GenericTree() *Tree { return &Tree{make: generic} }
 
+// TwoDriveTree is GenericTree with a second virtual drive.
+func TwoDriveTree() *Tree {
+	return &Tree{make: func() resources {
+		r := generic()
+		r.slot(uriSystem+"/VirtualMedia", "2", true)
+		return r
+	}}
+}
+
 // BaseboardTree is GenericTree with a second system before the host, that is no
 // host: without a reset, with an empty Boot.
 func BaseboardTree() *Tree { return &Tree{make: withBaseboard} }

@@ -35,6 +35,9 @@ func (b *BMC) router() map[string]handle {
 	add("GET", b.layout.sessions, b.getSessions)
 	add("POST", b.layout.sessions, b.postSession)
 	add("POST", strings.TrimRight(b.layout.sessions, "/")+"/Members", b.postSession)
+	add("GET", uriAccountSv, b.getAccountService)
+	add("GET", uriAccounts, b.getAccounts)
+	add("POST", uriAccounts, b.postAccount)
 	add("GET", b.layout.subscriptions, b.getSubscriptions)
 	add("POST", b.layout.subscriptions, b.postSubscription)
 	add("POST", b.layout.testEvent, b.postTestEvent)
@@ -99,6 +102,8 @@ func (b *BMC) member(r *request, method string) *answer {
 	switch {
 	case b.layout.sessions != "" && collection == fold(b.layout.sessions):
 		return b.sessionMember(method, id)
+	case collection == fold(uriAccounts):
+		return b.accountMember(r, method, id)
 	case b.layout.subscriptions != "" && collection == fold(b.layout.subscriptions):
 		return b.subscriptionMember(method, id)
 	case slices.ContainsFunc(b.layout.tasks, func(uri string) bool { return collection == fold(uri) }):
@@ -110,6 +115,7 @@ func (b *BMC) member(r *request, method string) *answer {
 
 func (b *BMC) getRoot(r *request) *answer {
 	body := b.tree.get(r.uri)
+	body["AccountService"] = link(uriAccountSv)
 	if b.personality.Session.NoLink {
 		delete(body, "Links")
 	}

@@ -44,6 +44,7 @@ type Host struct {
 	secure     object // SecureBoot values for the next reset
 	secureNow  object
 	media      map[string]object // what was inserted, by folded URI of the slot
+	drives     map[string]*Medium
 	powerLog   []object
 }
 
@@ -54,7 +55,7 @@ func newHost(b *BMC, p place, machine Machine) *Host {
 		resets: t.resets(p),
 		power:  protocol.PowerOff, past: []powerChange{{power: protocol.PowerOff}},
 		attributes: object{}, waiting: object{}, secure: object{}, secureNow: object{}, order: object{},
-		media: make(map[string]object),
+		media: make(map[string]object), drives: make(map[string]*Medium),
 		boot: bootValues{
 			bootTarget: string(protocol.TargetNone), bootEnabled: string(protocol.OverrideDisabled), bootMode: modeUEFI,
 		},
@@ -90,6 +91,13 @@ func (h *Host) Override() protocol.Override {
 		o.Mode = ""
 	}
 	return o
+}
+
+// BootURI implements Board.
+func (h *Host) BootURI() string {
+	h.bmc.mu.Lock()
+	defer h.bmc.mu.Unlock()
+	return h.boot.text(bootURI)
 }
 
 // RestorePolicy is what the host does when mains power returns.

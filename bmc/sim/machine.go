@@ -38,6 +38,11 @@ type Board interface {
 	// BootConsumed says that firmware picked its boot device by that override; an
 	// override for once ends with it.
 	BootConsumed(protocol.BootTarget)
+	// BootURI is what firmware is to load by HTTP; empty leaves that to DHCP.
+	BootURI() string
+	// Drives are the images in the host's virtual drives now; none where the BMC does not
+	// fetch them.
+	Drives() []*Medium
 	// MachineChanged says that the machine has reached a state.
 	MachineChanged(MachineState)
 }

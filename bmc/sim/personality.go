@@ -70,6 +70,7 @@ type Personality struct {
 	Power   PowerRules
 	Report  ReportRules
 	Session SessionRules
+	Account AccountRules
 	Wire    WireRules
 	Event   EventRules
 	Media   MediaRules

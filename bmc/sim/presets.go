@@ -11,7 +11,7 @@ import (
 func Presets() []Personality {
 	return slices.Concat(
 		Personalities(), overridePresets(), settingsPresets(), biosPresets(), etagPresets(),
-		powerPresets(), reportPresets(), wirePresets(), latencyPresets(), eventPresets(), inventoryPresets(), mediaPresets(),
+		powerPresets(), reportPresets(), wirePresets(), latencyPresets(), eventPresets(), inventoryPresets(), mediaPresets(), accountPresets(),
 	)
 }
 

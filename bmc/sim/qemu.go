@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -20,6 +21,9 @@ const (
 	qmpTimeout = 10 * time.Second
 	// quitTimeout is how long QEMU may take to quit before it is killed.
 	quitTimeout = 2 * time.Second
+	// consolePause is between two looks at the console.
+	consolePause = 500 * time.Millisecond
+	consoleLooks = 600
 )
 
 // QEMUConfig configures a machine that runs in QEMU with OVMF.
@@ -31,6 +35,8 @@ type QEMUConfig struct {
 	Tap  string // network interface that exists already; empty for no network
 	MAC  string
 	UUID string
+	// MemoryMiB is how much memory it has; 0 is 512.
+	MemoryMiB int
 	// Post is how long after power-on or reset the override counts as consumed.
 	// OVMF reads it at once.
 	Post   time.Duration
@@ -38,8 +44,9 @@ type QEMUConfig struct {
 }
 
 // QEMU is a machine that runs in a child process per power-on. The guest's own
-// shutdown ends the process, and only then is the machine off. Its best state is
-// MachineBooting: it does not look into the guest.
+// shutdown ends the process, and only then is the machine off. Its best states are
+// MachineBooting, and MachineShell where the EFI shell has said so on the console: it
+// does not look into the guest.
 //
 // The override is expressed as the bootindex of the only device that may boot.
 // OVMF takes all others off its boot order but the EFI shell, which is last;
@@ -52,7 +59,9 @@ type QEMU struct {
 	state   MachineState
 	process *process // nil while off
 	closed  bool
-	tasks   sync.WaitGroup
+	// starting is while the images of the drives are read; cut power ends it.
+	starting bool
+	tasks    sync.WaitGroup
 }
 
 // process is one power-on.
@@ -62,12 +71,14 @@ type process struct {
 	cmd    *exec.Cmd
 	qmp    *qmp
 	board  Board
+	cds    int           // drives with an image
 	gone   chan struct{} // closed when the process has been waited for
 	off    chan struct{} // closed when the machine is off for everybody
 
 	mu     sync.Mutex
 	target protocol.BootTarget // what the bootindexes express
 	resets int                 // of the guest
+	logged int64               // length of the console at the last of them, bytes
 }
 
 var _ Machine = (*QEMU)(nil)
@@ -120,12 +131,26 @@ func (m *QEMU) State() MachineState {
 // PowerOn starts QEMU and returns when its control socket answers. It fails
 // with unavailable, with what QEMU said, if it does not start.
 func (m *QEMU) PowerOn(board Board) error {
+	const op = "machine.power_on"
 	m.mu.Lock()
-	if m.closed || m.process != nil {
+	if m.closed || m.process != nil || m.starting {
 		m.mu.Unlock()
-		return protocol.Errorf(protocol.CodeConflict, "machine.power_on", "power is on, or the machine is gone")
+		return protocol.Errorf(protocol.CodeConflict, op, "power is on, or the machine is gone")
 	}
-	p, err := m.start(board)
+	m.starting = true
+	m.mu.Unlock()
+	cds, err := m.insert(board.Drives())
+	target := board.NextBoot()
+	m.mu.Lock()
+	if !m.starting && err == nil {
+		err = protocol.Errorf(protocol.CodeConflict, op, "power was cut")
+	}
+	m.starting = false
+	if err != nil {
+		m.mu.Unlock()
+		return err
+	}
+	p, err := m.start(board, target, cds)
 	if err == nil {
 		m.process, m.state = p, MachinePost
 		m.tasks.Go(func() { m.events(p) })
@@ -159,6 +184,26 @@ func (m *QEMU) post(p *process, reset int) {
 	}
 	p.board.BootConsumed(p.expressed())
 	m.advance(p, MachineBooting)
+	m.shell(p, reset)
+}
+
+// shellSays is what the EFI shell prints first.
+const shellSays = "UEFI Interactive Shell"
+
+// shell waits for the EFI shell on the console for a while, until the guest is reset or
+// off.
+func (m *QEMU) shell(p *process, reset int) {
+	before := p.consoleAt()
+	for range consoleLooks {
+		if !pause(p.ctx, consolePause) || p.guestResets() != reset {
+			return
+		}
+		raw, err := os.ReadFile(m.SerialLog())
+		if err == nil && int64(len(raw)) > before && bytes.Contains(raw[before:], []byte(shellSays)) {
+			m.advance(p, MachineShell)
+			return
+		}
+	}
 }
 
 // events follows the guest's resets. The bootindexes are still those of the
@@ -170,7 +215,7 @@ func (m *QEMU) events(p *process) {
 		if !e.Guest {
 			continue
 		}
-		reset := p.guestReset()
+		reset := p.guestReset(m.SerialLog())
 		m.advance(p, MachinePost)
 		if next := p.board.NextBoot(); next != p.expressed() {
 			if err := m.express(p, next); err != nil {
@@ -208,6 +253,7 @@ func (m *QEMU) Shutdown() error {
 func (m *QEMU) PowerOff() error {
 	m.mu.Lock()
 	p := m.process
+	m.starting = false
 	m.mu.Unlock()
 	if p == nil {
 		return nil

@@ -19,23 +19,28 @@ func TestQEMUCommandLine(t *testing.T) {
 	const nic = "virtio-net-pci,id=nic0,netdev=net0,mac=52:54:00:00:00:01,romfile="
 	const disk = "virtio-blk-pci,id=disk0,drive=hd"
 	const stop = "virtio-blk-pci,id=stop0,drive=blank"
+	const scsi, cd = "virtio-scsi-pci,id=scsi0", "scsi-cd,id=cd"
 	tests := []struct {
 		name    string
 		config  QEMUConfig
 		target  protocol.BootTarget
 		devices []string
 		pxe     string
+		cds     []string
 	}{
-		{"network by HTTP", full, protocol.TargetUefiHTTP, []string{stop, nic + ",bootindex=0", disk}, "n"},
-		{"network by PXE", full, protocol.TargetPxe, []string{stop, nic + ",bootindex=0", disk}, "y"},
-		{"disk", full, protocol.TargetHdd, []string{stop, nic, disk + ",bootindex=0"}, "n"},
-		{"no override", full, protocol.TargetNone, []string{stop + ",bootindex=0", nic, disk}, "n"},
-		{"disk without a disk", bare, protocol.TargetHdd, []string{stop + ",bootindex=0"}, "n"},
-		{"network without a network", bare, protocol.TargetUefiHTTP, []string{stop + ",bootindex=0"}, "n"},
+		{"network by HTTP", full, protocol.TargetUefiHTTP, []string{stop, nic + ",bootindex=0", disk}, "n", nil},
+		{"network by PXE", full, protocol.TargetPxe, []string{stop, nic + ",bootindex=0", disk}, "y", nil},
+		{"disk", full, protocol.TargetHdd, []string{stop, nic, disk + ",bootindex=0"}, "n", nil},
+		{"no override", full, protocol.TargetNone, []string{stop + ",bootindex=0", nic, disk}, "n", nil},
+		{"disk without a disk", bare, protocol.TargetHdd, []string{stop + ",bootindex=0"}, "n", nil},
+		{"network without a network", bare, protocol.TargetUefiHTTP, []string{stop + ",bootindex=0"}, "n", nil},
+		{"two drives", bare, protocol.TargetCd, []string{stop, scsi, cd + "0,bus=scsi0.0,drive=cd0m,bootindex=0", cd + "1,bus=scsi0.0,drive=cd1m,bootindex=1"}, "n", []string{"/a.iso", "/b.iso"}},
+		{"a drive, and the disk", full, protocol.TargetHdd, []string{stop, nic, disk + ",bootindex=0", scsi, cd + "0,bus=scsi0.0,drive=cd0m"}, "n", []string{"/a.iso"}},
+		{"no medium", bare, "UsbCd", []string{stop + ",bootindex=0"}, "n", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			args := tt.config.args(tt.target)
+			args := tt.config.args(tt.target, tt.cds)
 			if got := values(args, "-device"); !slices.Equal(got, tt.devices) {
 				t.Errorf("devices\n%q, want\n%q", got, tt.devices)
 			}
@@ -44,7 +49,7 @@ func TestQEMUCommandLine(t *testing.T) {
 			}
 		})
 	}
-	got := strings.Join(full.args(protocol.TargetUefiHTTP), " ")
+	got := strings.Join(full.args(protocol.TargetUefiHTTP, nil), " ")
 	const want = "-accel tcg -M q35 -m 512 -smp 1 -nodefaults -display none -serial file:/run/m1/serial.log -qmp unix:/run/m1/qmp" +
 		" -drive if=pflash,format=raw,unit=0,readonly=on,file=/fw/code.fd -drive if=pflash,format=raw,unit=1,file=/run/m1/vars.fd" +
 		" -fw_cfg name=opt/org.tianocore/IPv4PXESupport,string=n -fw_cfg name=opt/org.tianocore/IPv6PXESupport,string=n" +

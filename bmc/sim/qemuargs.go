@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"rackboot/protocol"
@@ -12,26 +14,37 @@ const (
 	deviceNIC  = "nic0"
 	deviceDisk = "disk0"
 	deviceStop = "stop0" // blank, cannot boot: OVMF goes on to the EFI shell
+	deviceCD   = "cd"    // and a number: a virtual drive
 )
 
 func (c QEMUConfig) vars() string   { return filepath.Join(c.Dir, "vars.fd") }
 func (c QEMUConfig) socket() string { return filepath.Join(c.Dir, "qmp") }
 
-// bootDevice is the only device that gets a bootindex for a target.
-func (c QEMUConfig) bootDevice(target protocol.BootTarget) string {
+// bootDevices are the devices that get a bootindex for a target, in this order. Firmware
+// passes over a CD drive whose medium boots nothing.
+func (c QEMUConfig) bootDevices(target protocol.BootTarget, cds int) []string {
 	switch {
+	case isMedium(target) && cds > 0:
+		return cdDevices(cds)
 	case (target == protocol.TargetUefiHTTP || target == protocol.TargetPxe) && c.Tap != "":
-		return deviceNIC
+		return []string{deviceNIC}
 	case target == protocol.TargetHdd && c.Disk != "":
-		return deviceDisk
+		return []string{deviceDisk}
 	default:
-		return deviceStop
+		return []string{deviceStop}
 	}
 }
 
+func cdDevices(cds int) (out []string) {
+	for n := range cds {
+		out = append(out, deviceCD+strconv.Itoa(n))
+	}
+	return out
+}
+
 // devices are the ids of the devices that a bootindex can be given to.
-func (c QEMUConfig) devices() []string {
-	out := []string{deviceStop}
+func (c QEMUConfig) devices(cds int) []string {
+	out := append([]string{deviceStop}, cdDevices(cds)...)
 	if c.Tap != "" {
 		out = append(out, deviceNIC)
 	}
@@ -41,11 +54,12 @@ func (c QEMUConfig) devices() []string {
 	return out
 }
 
-// args is QEMU's command line for a boot from the target.
-func (c QEMUConfig) args(target protocol.BootTarget) []string {
+// args is QEMU's command line for a boot from the target. cds are the files of the images
+// in the virtual drives.
+func (c QEMUConfig) args(target protocol.BootTarget, cds []string) []string {
 	index := func(device string) string {
-		if c.bootDevice(target) == device {
-			return ",bootindex=0"
+		if n := slices.Index(c.bootDevices(target, len(cds)), device); n >= 0 {
+			return ",bootindex=" + strconv.Itoa(n)
 		}
 		return ""
 	}
@@ -55,7 +69,7 @@ func (c QEMUConfig) args(target protocol.BootTarget) []string {
 		pxe = "y"
 	}
 	args := []string{
-		"-accel", "tcg", "-M", "q35", "-m", "512", "-smp", "1",
+		"-accel", "tcg", "-M", "q35", "-m", strconv.Itoa(cmp.Or(c.MemoryMiB, 512)), "-smp", "1",
 		"-nodefaults", "-display", "none",
 		"-serial", "file:" + filepath.Join(c.Dir, "serial.log"),
 		"-qmp", "unix:" + c.socket(),
@@ -79,6 +93,15 @@ func (c QEMUConfig) args(target protocol.BootTarget) []string {
 		args = append(args,
 			"-drive", "if=none,id=hd,format=raw,file="+c.Disk,
 			"-device", "virtio-blk-pci,id="+deviceDisk+",drive=hd"+index(deviceDisk))
+	}
+	if len(cds) > 0 {
+		args = append(args, "-device", "virtio-scsi-pci,id=scsi0")
+	}
+	for n, file := range cds {
+		id := deviceCD + strconv.Itoa(n)
+		args = append(args,
+			"-drive", "if=none,id="+id+"m,media=cdrom,readonly=on,format=raw,file="+file,
+			"-device", "scsi-cd,id="+id+",bus=scsi0.0,drive="+id+"m"+index(id))
 	}
 	return args
 }

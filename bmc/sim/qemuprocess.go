@@ -6,15 +6,18 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"rackboot/protocol"
 )
 
-// start runs QEMU, which connects to a socket that is opened here first, so
+// start runs QEMU for a boot from a target, which connects to a socket that is opened here first, so
 // that nothing polls for it.
-func (m *QEMU) start(board Board) (*process, error) {
+func (m *QEMU) start(board Board, target protocol.BootTarget, cds []string) (*process, error) {
 	const op = "machine.power_on"
 	c := m.config
 	_ = os.Remove(c.socket())
@@ -25,11 +28,10 @@ func (m *QEMU) start(board Board) (*process, error) {
 	}
 	defer listener.Close()
 
-	target := board.NextBoot()
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{ctx: ctx, cancel: cancel, board: board, gone: make(chan struct{}), off: make(chan struct{}), target: target}
+	p := &process{ctx: ctx, cancel: cancel, board: board, gone: make(chan struct{}), off: make(chan struct{}), target: target, cds: len(cds)}
 	var said bytes.Buffer
-	p.cmd = exec.Command(qemuBinary, c.args(target)...)
+	p.cmd = exec.Command(qemuBinary, c.args(target, cds)...)
 	p.cmd.Stderr = &said
 	if err := p.cmd.Start(); err != nil {
 		cancel()
@@ -53,6 +55,19 @@ func (m *QEMU) start(board Board) (*process, error) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "QEMU does not start: %w: %s", err, strings.TrimSpace(said.String()))
 	}
 	return p, nil
+}
+
+// insert fetches the images in the drives into files, as a BMC hands them to its host:
+// QEMU has them from the power-on to its end.
+func (m *QEMU) insert(drives []*Medium) (files []string, err error) {
+	for n, d := range drives {
+		name := filepath.Join(m.config.Dir, "cd"+strconv.Itoa(n)+".iso")
+		if err := d.copyTo(name); err != nil {
+			return nil, protocol.Errorf(protocol.CodeUnavailable, "machine.power_on", "read the image of drive %d: %w", n, err)
+		}
+		files = append(files, name)
+	}
+	return files, nil
 }
 
 // stop ends the process and returns when it is gone.
@@ -80,12 +95,23 @@ func (p *process) guestResets() int {
 	return p.resets
 }
 
-// guestReset counts one and returns its number.
-func (p *process) guestReset() int {
+// guestReset counts one and returns its number. What is on the console so far is of the
+// boot before.
+func (p *process) guestReset(console string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.resets++
+	if info, err := os.Stat(console); err == nil {
+		p.logged = info.Size()
+	}
 	return p.resets
+}
+
+// consoleAt is where the console of the present boot begins.
+func (p *process) consoleAt() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.logged
 }
 
 // express changes the bootindexes, which QEMU hands to the firmware at the next
@@ -94,11 +120,12 @@ func (m *QEMU) express(p *process, target protocol.BootTarget) error {
 	p.mu.Lock()
 	p.target = target
 	p.mu.Unlock()
-	boot := m.config.bootDevice(target)
-	// Two devices must not have the same index, so the old one goes first.
-	for _, index := range []int{-1, 0} {
-		for _, device := range m.config.devices() {
-			if (device == boot) != (index == 0) {
+	boot := m.config.bootDevices(target, p.cds)
+	// Two devices must not have the same index, so the old ones go first.
+	for _, set := range []bool{false, true} {
+		for _, device := range m.config.devices(p.cds) {
+			index := slices.Index(boot, device)
+			if (index >= 0) != set {
 				continue
 			}
 			if err := p.qmp.execute("qom-set", map[string]any{

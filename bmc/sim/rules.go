@@ -153,6 +153,7 @@ type MediaRules struct {
 	RefuseChars  string   // an image's URL with one of these is refused
 	FirstSlot    bool     // only the first slot takes media
 	Busy         int      // so many inserts are answered with 500
+	Keeps        bool     // an image is fetched whole when it is inserted, and not again
 	Target       string   // the override target that boots it; empty is Cd
 }
 

@@ -43,6 +43,9 @@ func (b *BMC) serve(r *request, wire WireRules) *answer {
 		a.header.Set("WWW-Authenticate", `Basic realm="BMC"`)
 		return a
 	}
+	if a := b.restricted(r); a != nil {
+		return a
+	}
 	if a := b.busy(r); a != nil {
 		return a
 	}

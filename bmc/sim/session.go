@@ -16,6 +16,7 @@ const maxSessions = 16
 type session struct {
 	token string
 	used  time.Time
+	user  *bmcUser
 }
 
 // allowed checks basic authentication or a session token (DSP0266).
@@ -28,14 +29,17 @@ func (b *BMC) allowed(r *request) bool {
 	if token := r.Header.Get("X-Auth-Token"); token != "" {
 		for _, s := range b.sessions {
 			if subtle.ConstantTimeCompare([]byte(s.token), []byte(token)) == 1 {
-				s.used = time.Now()
-				return true
+				s.used, r.user = time.Now(), s.user
+				return s.user.enabled
 			}
 		}
 		return false
 	}
 	username, password, ok := r.BasicAuth()
-	return ok && b.authentic(username, password)
+	if ok {
+		r.user = b.authentic(username, password)
+	}
+	return r.user != nil
 }
 
 func (b *BMC) isLogin(uri string) bool {
@@ -43,20 +47,21 @@ func (b *BMC) isLogin(uri string) bool {
 	return sessions != "" && (uri == sessions || uri == sessions+"/members")
 }
 
-// authentic checks a password and counts wrong ones. b.mu is held.
-func (b *BMC) authentic(username, password string) bool {
+// authentic is the user with a password, and nil for a wrong one, which it counts.
+// b.mu is held.
+func (b *BMC) authentic(username, password string) *bmcUser {
 	rules := b.personality.Session
 	if rules.LockAfter > 0 && b.wrong >= rules.LockAfter && time.Since(b.lockedAt) < rules.LockFor {
-		return false
+		return nil
 	}
-	if username == b.username && password == b.password {
+	if u := b.login(username, password); u != nil {
 		b.wrong = 0
-		return true
+		return u
 	}
 	if b.wrong++; b.wrong >= rules.LockAfter {
 		b.lockedAt = time.Now()
 	}
-	return false
+	return nil
 }
 
 // endSessions forgets sessions that were not used for too long. b.mu is held.
@@ -97,14 +102,15 @@ func (b *BMC) postSession(r *request) *answer {
 		limit = maxSessions
 	}
 	name := textAt(login, "UserName")
+	who := b.authentic(name, textAt(login, "Password"))
 	switch {
-	case !b.authentic(name, textAt(login, "Password")):
+	case who == nil:
 		return refuse(&refusal{status: http.StatusUnauthorized, id: "Base.1.13.NoValidSession", text: "wrong credentials"})
 	case len(b.sessions) >= limit:
 		return refuse(&refusal{status: http.StatusServiceUnavailable, id: "IDRAC.2.8.RAC0218", text: "the maximum number of sessions is reached"})
 	}
 	id := strings.ToLower(rand.Text())
-	s := &session{token: rand.Text(), used: time.Now()}
+	s := &session{token: rand.Text(), used: time.Now(), user: who}
 	b.sessions[id] = s
 	uri := strings.TrimRight(b.layout.sessions, "/") + "/" + id
 	a := reply(http.StatusCreated, object{"@odata.id": uri, "Id": id, "Name": "Session", "UserName": name})
@@ -122,5 +128,5 @@ func (b *BMC) sessionMember(method, id string) *answer {
 		return reply(http.StatusNoContent, nil)
 	}
 	uri := strings.TrimRight(b.layout.sessions, "/") + "/" + id
-	return reply(http.StatusOK, object{"@odata.id": uri, "Id": id, "Name": "Session", "UserName": b.username})
+	return reply(http.StatusOK, object{"@odata.id": uri, "Id": id, "Name": "Session", "UserName": b.sessions[id].user.name})
 }

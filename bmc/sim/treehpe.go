@@ -29,6 +29,8 @@ func hpe() resources {
 		"@Redfish.Settings": object{"SettingsObject": link(bios + "settings/")},
 	}
 	r[uriManager]["VirtualMedia"] = link(uriManager + "/VirtualMedia")
+	r.slot(uriManager+"/VirtualMedia", "1", true)
+	r[uriManager+"/VirtualMedia/1"]["MediaTypes"] = []string{"Floppy", "USBStick"}
 	r.slot(uriManager+"/VirtualMedia", "2", true)
 	r.ports(uriSystem, port{"1", "02:00:00:00:0a:03", ""})
 	for _, p := range []string{"PermanentMACAddress", "Status"} {

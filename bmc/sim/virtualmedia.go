@@ -29,6 +29,21 @@ func (h *Host) Media(slot string) string {
 	return textAt(h.media[fold(slot)], "Image")
 }
 
+// Insert is somebody who inserts an image at the BMC's page; an empty one is ejected.
+func (h *Host) Insert(slot, image string) {
+	h.bmc.mu.Lock()
+	defer h.bmc.mu.Unlock()
+	delete(h.drives, fold(slot))
+	h.media[fold(slot)] = object{"Image": nil, "Inserted": false, "ConnectedVia": "NotConnected"}
+	if image != "" {
+		h.media[fold(slot)] = object{"Image": image, "ImageName": image, "Inserted": true, "ConnectedVia": "URI"}
+	}
+	h.bmc.touch(slot)
+}
+
+// Slots are the URIs of the host's virtual drives.
+func (h *Host) Slots() []string { return slices.Clone(h.place.media) }
+
 // The override targets of virtual media.
 const (
 	targetCd    protocol.BootTarget = "Cd"
@@ -64,6 +79,9 @@ func (h *Host) insertMedia(r *request, slot string, index int) *answer {
 	body, refused := r.object()
 	if refused == nil {
 		refused = h.judgeMedia(body, slot, index)
+	}
+	if refused == nil {
+		refused = h.take(slot, textAt(body, "Image"))
 	}
 	if refused != nil {
 		return refuse(refused)
@@ -129,6 +147,7 @@ func (h *Host) ejectMedia(r *request, slot string) *answer {
 	if rules.EjectBody && strings.TrimSpace(string(r.body)) == "" {
 		return refuse(&refusal{status: http.StatusBadRequest, id: "Base.1.13.MalformedJSON", text: "the body is not a JSON object"})
 	}
+	delete(h.drives, fold(slot))
 	h.media[fold(slot)] = object{"Image": nil, "ImageName": nil, "ConnectedVia": "NotConnected", "Inserted": rules.KeepInserted}
 	h.bmc.touch(slot)
 	return reply(http.StatusNoContent, nil)

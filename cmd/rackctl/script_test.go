@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/approval"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )
@@ -79,6 +83,7 @@ func TestScripts(t *testing.T) {
 			hub := apitest.New(env.T().(testing.TB))
 			env.Values[hubKey{}] = hub
 			env.Setenv("HUB", hub.URL)
+			env.Setenv("AUDIT", hub.AuditDir)
 			// The race detector holds each process up for a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			config := filepath.Join(env.WorkDir, "config.yaml")
@@ -87,9 +92,22 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			cert, key := hub.Certificate(env.T().(testing.TB), "viewer")
+			stranger, strangerKey := hub.Certificate(env.T().(testing.TB), "stranger")
+			block, _ := pem.Decode(hub.CA)
+			sum := sha256.Sum256(block.Bytes)
+			env.Setenv("FINGERPRINT", "sha256:"+hex.EncodeToString(sum[:]))
 			for path, text := range map[string]string{
+				filepath.Join(env.WorkDir, "viewer.pem"):     string(cert),
+				filepath.Join(env.WorkDir, "viewer.key"):     string(key),
+				filepath.Join(env.WorkDir, "stranger.pem"):   string(stranger),
+				filepath.Join(env.WorkDir, "stranger.key"):   string(strangerKey),
+				filepath.Join(env.WorkDir, "row7.token"):     apitest.TokenOf("row7") + "\n",
+				filepath.Join(env.WorkDir, "operator.token"): apitest.TokenOf("operator") + "\n",
+
 				config:                                  fmt.Sprintf("current: test\ncontexts:\n- name: test\n  url: %s\n  ca: %s\n  token: %s\n", hub.URL, ca, apitest.Token),
 				filepath.Join(env.WorkDir, "ca.pem"):    string(hub.CA),
+				filepath.Join(env.WorkDir, "hub.pub"):   string(hub.AuditKey),
 				filepath.Join(env.WorkDir, "token"):     apitest.Token + "\n",
 				filepath.Join(env.WorkDir, "ha.token"):  apitest.ClientToken + "\n",
 				filepath.Join(env.WorkDir, "site.yaml"): site,
@@ -101,7 +119,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "fleet": fleet, "bind": bind, "answer": answer, "capture": capture, "asked": asked, "revision": revision,
+			"exits": exits, "fleet": fleet, "bind": bind, "answer": answer, "audit": auditEntries, "capture": capture, "asked": asked, "revision": revision,
+			"archive": archive, "digest": digest, "begin": begin,
 		},
 	})
 }
@@ -126,10 +145,24 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// auditEntries CALLER OP TARGET OUTCOME N appends N entries to the hub's audit log.
+func auditEntries(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 5 {
+		ts.Fatalf("usage: audit CALLER OP TARGET OUTCOME N")
+	}
+	n, err := strconv.Atoi(args[4])
+	ts.Check(err)
+	e := protocol.AuditEntry{Caller: args[0], Roles: []string{"fencer"}, From: "192.0.2.7", Op: args[1], Target: args[2], Outcome: protocol.AuditOutcome(args[3]), Reason: "a reason"}
+	for range n {
+		_, err := hubOf(ts).Audit.Append(context.Background(), e)
+		ts.Check(err)
+	}
+}
+
 func hubOf(ts *testscript.TestScript) *apitest.Hub { return ts.Value(hubKey{}).(*apitest.Hub) }
 
-// fleet server|claim|hold|bmc|probe NAME FILE makes the hub's fleet report the status in
-// a JSON file (a hold is named by its key); fleet event SERVER CODE MESSAGE
+// fleet server|claim|hold|bmc|probe|trace|approvals NAME FILE makes the hub's fleet report the status in
+// a JSON file (a hold is named by its key); group is the status of one, and revision the next of a group; fleet event SERVER CODE MESSAGE
 // makes an event.
 func fleet(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 3 {
@@ -142,6 +175,12 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	raw := []byte(ts.ReadFile(args[2]))
 	switch args[0] {
+	case "approvals": // NAME is the file of the public key that signs them
+		var list []protocol.ApprovalRequest
+		ts.Check(json.Unmarshal(raw, &list))
+		key, err := approval.ReadPublic(ts.MkAbs(args[1]), nil)
+		ts.Check(err)
+		hubOf(ts).Approver.Set(key, list)
 	case "server":
 		var s protocol.ServerStatus
 		ts.Check(json.Unmarshal(raw, &s))
@@ -155,10 +194,28 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 		var list []protocol.Probe
 		ts.Check(json.Unmarshal(raw, &list))
 		f.SetProbe(args[1], list, nil)
+	case "trace":
+		var list []protocol.Trace
+		ts.Check(json.Unmarshal(raw, &list))
+		f.SetTraces(args[1], list)
 	case "claim":
 		var s protocol.ClaimStatus
 		ts.Check(json.Unmarshal(raw, &s))
 		f.SetClaim(args[1], s)
+	case "group":
+		g, err := store.Get[*protocol.ServerGroup](hubOf(ts).Store, args[1])
+		ts.Check(err)
+		g.Status = protocol.ServerGroupStatus{}
+		ts.Check(json.Unmarshal(raw, &g.Status))
+		ts.Check(hubOf(ts).Store.Put(context.Background(), g))
+	case "revision": // NAME is the group
+		g, err := store.Get[*protocol.ServerGroup](hubOf(ts).Store, args[1])
+		ts.Check(err)
+		r := &protocol.GroupRevision{}
+		ts.Check(json.Unmarshal(raw, r))
+		r.Spec.Group, r.Spec.GroupUID = g.Metadata.Name, g.Metadata.UID
+		r.Metadata.Name = protocol.GroupRevisionName(r.Spec.Group, r.Spec.Number)
+		ts.Check(hubOf(ts).Store.Put(context.Background(), r))
 	case "hold":
 		var s protocol.HoldStatus
 		ts.Check(json.Unmarshal(raw, &s))

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 
+	"rackboot/hub/access"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
@@ -28,6 +29,9 @@ func (a *API) annotate(ctx context.Context, in *namedBody) (*answer[protoapi.Ann
 		return nil, problem(err)
 	}
 	if parsed.Key == "" {
+		if !access.MayAnywhere(caller(ctx), access.Request) {
+			return nil, problem(denied(caller(ctx), access.Request, access.DeniedRole, ""))
+		}
 		r, err := a.accept(ctx, in.Name, protoapi.RebootRequest{Mode: parsed.Mode, AnyPhase: parsed.Force, Ref: req.Value})
 		if err != nil {
 			return nil, problem(err)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
@@ -12,10 +13,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/conns"
 	"rackboot/state"
 )
 
@@ -27,45 +30,103 @@ const (
 	// maxInFlight bounds the requests that are worked on at once; more are
 	// refused as unavailable.
 	maxInFlight = 256
+	// headerTimeout, readTimeout, writeTimeout and idleTimeout bound what a connection
+	// may take for the headers of a request, all of it, its answer, and between two.
+	headerTimeout = 10 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = time.Minute
+	idleTimeout   = 2 * time.Minute
+	// maxHeader bounds the headers of a request in bytes.
+	maxHeader = 64 << 10
+	// maxConns bounds the open connections, maxSourceConns those from one address (IPv6:
+	// one /64), behind which a whole site may be.
+	maxConns       = 4096
+	maxSourceConns = 1024
 	// shutdownTimeout is how long Serve waits for open requests at the end.
 	shutdownTimeout = 10 * time.Second
 )
 
 // Fleet is what the API asks of the hub's control: everything that agents know.
 type Fleet interface {
+	Groups
 	// Decorate fills the status of a resource from reports, for printing.
 	Decorate(obj protocol.Object)
 	// AcceptBMC makes a BMC that was found an accepted one.
 	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*protocol.BMC, error)
+	// RotateBMC begins the change of a BMC's account.
+	RotateBMC(ctx context.Context, name string, r protoapi.RotateBMC, by string) (*protocol.BMC, error)
 	// AcceptServer accepts the board and interfaces that a server shows.
 	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*protocol.Server, error)
+	// AdoptServer keeps a claimed server's system, or lets it be installed over.
+	AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*protocol.Claim, error)
+	// Import takes what another hub exported. objs are its own.
+	Import(ctx context.Context, objs []protocol.Object, r protoapi.ImportRequest, by string) (protoapi.ImportAnswer, error)
 	// Firmware marks firmware work on a server, or ends the mark.
 	Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*protocol.Server, error)
+	// Discover asks for another discovery of a server that nobody owns.
+	Discover(ctx context.Context, server, by string) (*protocol.Server, error)
 	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
 	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
+	// Trace has the rack's agent say what it saw of a power-on; serial 0 is the newest.
+	Trace(ctx context.Context, server string, serial int) (protocol.Trace, error)
 	// Join checks the one-time token and admits an agent.
 	Join(ctx context.Context, r protoapi.JoinRequest) (protoapi.JoinAnswer, error)
 	// NewJoinToken makes a one-time token for a rack.
 	NewJoinToken(ctx context.Context, rack string) (protoapi.JoinToken, error)
+	// Renew tells an agent where it stands, and gives it its next certificate.
+	// certificate is the common name of the one that TLS has verified; empty without.
+	Renew(ctx context.Context, r protoapi.RenewRequest, certificate string) (protoapi.RenewAnswer, error)
+	// Ignition is sealed user data for the agent of the certificate.
+	Ignition(ctx context.Context, r protoapi.IgnitionRequest, certificate string) (protoapi.IgnitionAnswer, error)
+	// RenderEnv makes what a server would be served of a boot environment, empty for its
+	// own, with secrets masked; path is empty for all files.
+	RenderEnv(ctx context.Context, server, env, path string) (protoapi.EnvRender, error)
+	// EnvBundle is a sealed boot environment for the agent of the certificate.
+	EnvBundle(ctx context.Context, r protoapi.EnvBundleRequest, certificate string) (protoapi.EnvBundleAnswer, error)
+	// MayFetchISO says why the agent of the certificate may not have the content of an
+	// uploaded file.
+	MayFetchISO(certificate, digest string) error
+	// Revoke refuses an agent from now on.
+	Revoke(ctx context.Context, agent string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
+	// ReplaceAgent ends the term of a rack's agent and makes a token for the next.
+	ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
 	// Events returns up to limit events with an index greater than after.
 	Events(after uint64, limit int) []protoapi.EventRecord
 }
 
-// Config is what the API needs. Logger, Ready and Writable may be nil.
+// Config is what the API needs. Authority, ClientCAs, Limits, Recorder, Logger, Ready,
+// AuditLog and Writable may be left out.
 type Config struct {
 	Store *store.Store
 	Fleet Fleet
+	// Approver has the approvals of destructive actions; nil has none.
+	Approver Approver
 	// Token is the admin's bearer token, at least 16 bytes.
 	Token string
 	// Clients are the other callers.
-	Clients    []Client
+	Clients []Client
+	// ClientCAs are the authorities whose certificates are those of clients alone. Of
+	// another one that TLS accepts, such as the hub's, a certificate needs
+	// [access.ClientUnit].
+	ClientCAs []*x509.Certificate
+	// Authority is the certificate of the hub's authority in PEM, for rackctl login.
+	Authority []byte
+	Limits    Limits
+	// Recorder keeps the audit log; nil is none.
+	Recorder   Recorder
 	Clock      state.Clock
 	NewID      func() string // ULIDs
 	Registerer prometheus.Registerer
 	Logger     *slog.Logger
 	Version    string // of the hub, for the OpenAPI document
+	// Vault encrypts Secrets; nil if this hub has none.
+	Vault Vault
 	// Ready says why the hub cannot serve yet; nil error when it can.
 	Ready func() error
+	// ISOs keeps uploaded files; nil keeps none.
+	ISOs ISOs
+	// AuditLog is what the routes of the audit log read; nil is none.
+	AuditLog AuditLog
 	// Writable says why nothing may be changed now; nil error when it may.
 	Writable func() error
 }
@@ -74,9 +135,18 @@ type Config struct {
 type API struct {
 	store    *store.Store
 	fleet    Fleet
+	approver Approver
 	callers  []known
+	rules    map[string]rule
+
+	clientCAs []*x509.Certificate
+	limits    *limiter
+	denials   *rate.Limiter // of audit entries of what was denied
+	recorder  Recorder
+
 	clock    state.Clock
 	newID    func() string
+	vault    Vault
 	logger   *slog.Logger
 	ready    func() error
 	writable func() error
@@ -84,6 +154,9 @@ type API struct {
 	huma     huma.API
 	metrics  metrics
 	inFlight chan struct{}
+
+	joins, renewals, pulls *throttle
+	pieces, isoPulls       *slots
 }
 
 // New makes the API; invalid if the Config is incomplete.
@@ -101,10 +174,15 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		store: cfg.Store, fleet: cfg.Fleet, callers: callers,
-		clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
+		store: cfg.Store, fleet: cfg.Fleet, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
+		limits: newLimiter(cfg.Limits, callers), denials: rate.NewLimiter(deniedPerSecond, deniedBurst), recorder: cfg.Recorder,
+		clock: cfg.Clock, newID: cfg.NewID, vault: cfg.Vault, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),
 	}
+	a.joins = newThrottle(cfg.Clock, joinEvery, joinBurst, a.metrics.throttled)
+	a.pulls = newThrottle(cfg.Clock, pullEvery, pullBurst, a.metrics.throttled)
+	a.pieces, a.isoPulls = newSlots(maxPieces, maxPiecesOfCaller), newSlots(maxISOPulls, maxISOPullsOfAgent)
+	a.renewals = newThrottle(cfg.Clock, renewEvery, renewBurst, a.metrics.throttled)
 	if a.logger == nil {
 		a.logger = slog.New(slog.DiscardHandler)
 	}
@@ -112,27 +190,42 @@ func New(cfg Config) (*API, error) {
 		OpenAPI: &huma.OpenAPI{
 			Info: &huma.Info{Title: "Rackboot hub", Version: cfg.Version},
 			Components: &huma.Components{SecuritySchemes: map[string]*huma.SecurityScheme{
-				"token": {Type: "http", Scheme: "bearer"},
+				"token":       {Type: "http", Scheme: "bearer"},
+				"certificate": {Type: "mutualTLS"},
 			}},
 		},
 		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
 		DefaultFormat: "application/json",
-		Transformers:  []huma.Transformer{problemTransformer},
+		Transformers:  []huma.Transformer{problemTransformer, etag},
 	})
+	a.huma.UseMiddleware(a.judge, a.once, a.record)
 	a.registerResources()
 	a.registerApply()
 	a.registerHolds()
 	a.registerClaims()
 	a.registerAnnotations()
 	a.registerFirmware()
+	a.registerDiscovery()
+	a.registerMaintenances()
+	a.registerGroups()
+	a.registerTakeover()
 	a.registerRequests()
+	a.registerApprovals()
 	a.registerBMCs()
+	a.registerTrace()
+	a.registerEnvRender()
+	a.registerSecrets()
 	a.registerEvents()
+	a.registerAudit(cfg.AuditLog)
 	a.registerJoin()
+	a.registerIgnition()
+	a.registerEnvBundle()
+	a.registerISOs(cfg.ISOs)
+	a.registerEndings()
+	a.registerWhoami()
 	a.registerHealth()
-	if err := a.registerOpenAPI(); err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, op, "describe the routes: %w", err)
-	}
+	a.registerAuthority(cfg.Authority)
+	a.registerOpenAPI()
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeNotFound, "route", "no %s %s here", r.Method, r.URL.Path).
 			WithHint("%s lists the routes", protoapi.PathOpenAPI)))
@@ -149,16 +242,17 @@ func (a *API) Serve(ctx context.Context, ln net.Listener, conf *tls.Config) erro
 	}
 	srv := &http.Server{
 		Handler:           a,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      time.Minute,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
 		TLSConfig:         conf,
 		ErrorLog:          slog.NewLogLogger(a.logger.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.ServeTLS(ln, "", "") }()
+	bounded := conns.Limit(ln, conns.Config{Total: maxConns, PerSource: maxSourceConns, Refused: a.metrics.connRefused.Inc})
+	go func() { ended <- srv.ServeTLS(bounded, "", "") }()
 	select {
 	case err := <-ended:
 		return protocol.Errorf(protocol.CodeUnavailable, "serve api", "%w", err)

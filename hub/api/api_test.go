@@ -102,7 +102,14 @@ func TestProblems(t *testing.T) {
 		{"limit too high", "GET", "/v1/events?limit=1001", bearer, "", 422, protocol.CodeInvalid, "query.limit"},
 		{"after is no number", "GET", "/v1/events?after=x", bearer, "", 422, protocol.CodeInvalid, "query.after"},
 		{"hold without a key", "POST", "/v1/servers/n1/holds", bearer, `{}`, 400, protocol.CodeInvalid, "spec.key"},
-		{"join with a wrong token", "POST", "/v1/join", "", `{"token":"x"}`, 403, protocol.CodeDenied, ""},
+		{"join with a wrong token", "POST", "/v1/join", "", `{"token":"x","key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}`, 403, protocol.CodeDenied, ""},
+		{"join with a short key", "POST", "/v1/join", "", `{"token":"x","key":"AAAA"}`, 400, protocol.CodeInvalid, ""},
+		{"join with a long body", "POST", "/v1/join", "", `{"token":"` + strings.Repeat("x", 64<<10) + `"}`, 413, protocol.CodeInvalid, ""},
+		{"renewal of nobody", "POST", "/v1/renew", "", `{"agent":"a1"}`, 403, protocol.CodeDenied, ""},
+		{"revoke without a reason", "POST", "/v1/agents/a1/revoke", bearer, `{"reason":" "}`, 400, protocol.CodeInvalid, ""},
+		{"revoke without a token", "POST", "/v1/agents/a1/revoke", "", `{"reason":"x"}`, 401, protocol.CodeDenied, ""},
+		{"revoke nobody", "POST", "/v1/agents/a9/revoke", bearer, `{"reason":"x"}`, 404, protocol.CodeNotFound, ""},
+		{"replace without a token", "POST", "/v1/racks/r1/replace-agent", "", `{"reason":"x"}`, 401, protocol.CodeDenied, ""},
 		{"join token of no rack", "POST", "/v1/racks/none/join-token", bearer, ``, 404, protocol.CodeNotFound, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -317,10 +324,10 @@ func TestEventsAndJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stranger.CloseIdle()
-	if a, err := stranger.Join(ctx, protoapi.JoinRequest{Token: token.Token}); err != nil || a.Agent != "a1" {
+	if a, err := stranger.Join(ctx, protoapi.JoinRequest{Token: token.Token, Key: make([]byte, 32)}); err != nil || a.Agent != "a1" {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	_, err = stranger.Join(ctx, protoapi.JoinRequest{Token: token.Token})
+	_, err = stranger.Join(ctx, protoapi.JoinRequest{Token: token.Token, Key: make([]byte, 32)})
 	wantCode(t, err, protocol.CodeDenied)
 	_, err = stranger.Events(ctx, 0, 1)
 	wantCode(t, err, protocol.CodeDenied)

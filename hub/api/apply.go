@@ -44,7 +44,7 @@ func (a *API) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.ApplyA
 		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "%w", bad).
 			WithHint("nothing was changed; correct the fields that are named"))
 	}
-	results, err := a.store.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: caller(ctx).Name})
+	results, err := a.store.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: caller(ctx).Name, Guard: a.change(ctx, objs)})
 	if err != nil {
 		return nil, problem(err)
 	}

@@ -38,6 +38,17 @@ func (a *API) registerBMCs() {
 		return decorated(a, s, err)
 	})
 
+	op = a.operation(http.MethodPost, bmcs+"/rotate", "rotateBMC",
+		"Change the account of a BMC; no change while one is under way", reflect.TypeFor[protoapi.RotateBMC]())
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.BMC], error) {
+		var req protoapi.RotateBMC
+		if err := body("rotate account", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+		b, err := a.fleet.RotateBMC(ctx, in.Name, req, caller(ctx).Name)
+		return decorated(a, b, err)
+	})
+
 	op = a.operation(http.MethodPost, bmcs+"/probe", "probeBMC",
 		"Find out what a BMC can do, by reads alone; waits for the rack's agent", reflect.TypeFor[protoapi.ProbeRequest]())
 	register(a, op, a.probe)
@@ -50,7 +61,8 @@ func (a *API) probe(ctx context.Context, in *namedBody) (*answer[protoapi.ProbeL
 		return nil, err
 	}
 	if u := req.SystemURI; u != "" && (!strings.HasPrefix(u, "/redfish/") || len(u) > maxURI) {
-		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "systemURI is not a path such as /redfish/v1/Systems/1"))
+		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "systemURI is not a path such as /redfish/v1/Systems/1").
+			WithHint("rackctl describe bmc %s shows its systems; leave it out for all of them", in.Name))
 	}
 	list, err := a.fleet.Probe(ctx, in.Name, req.SystemURI)
 	if err != nil {
@@ -59,12 +71,24 @@ func (a *API) probe(ctx context.Context, in *namedBody) (*answer[protoapi.ProbeL
 	return &answer[protoapi.ProbeList]{protoapi.ProbeList{Items: list}}, nil
 }
 
-// patience is how long a request may take: one that waits for an agent takes longer
-// than one that the hub answers itself.
+// patience is how long a request may take: one that waits for an agent, an export and
+// an import take longer than what the hub answers at once.
 func patience(r *http.Request) time.Duration {
 	bmcs := protoapi.PathKind(protocol.KindBMC) + "/"
 	if rest, ok := strings.CutPrefix(r.URL.Path, bmcs); ok && r.Method == http.MethodPost && strings.HasSuffix(rest, "/probe") {
 		return protoapi.ProbeWait + requestTimeout
+	}
+	switch {
+	case streams(r):
+		return protoapi.ISOPieceWait
+	case isFinish(r):
+		return protoapi.ISOFinishWait
+	}
+	switch r.URL.Path {
+	case protoapi.PathAuditExport:
+		return protoapi.AuditWait
+	case protoapi.PathImport:
+		return protoapi.ImportWait
 	}
 	return requestTimeout
 }

@@ -3,10 +3,9 @@ package api
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
-	"net/http"
-	"strings"
+	"slices"
 
+	"rackboot/hub/access"
 	"rackboot/protocol"
 )
 
@@ -16,46 +15,60 @@ const admin = "admin"
 // MinClientToken is the least length of a client's token in bytes.
 const MinClientToken = 32
 
-// Caller is who sends a request: the owner of the holds that it places, and the "by"
-// in records.
-type Caller struct {
-	Name string
-	// BreakGlass is the right to release what others hold, with a reason.
-	BreakGlass bool
-}
-
-// Client is a caller besides the admin.
+// Client is a caller besides the admin. It has a token, a certificate or both.
 type Client struct {
-	Caller
+	// Caller without roles has those of [access.DefaultRoles].
+	access.Caller
 	Token string // bearer token, at least 32 bytes
+	// CommonName is that of its certificate; see [Config.ClientCAs].
+	CommonName string
 }
 
-// known is a caller by the digest of its token.
+// known is a caller and how it is known.
 type known struct {
-	Caller
-	token [sha256.Size]byte
+	access.Caller
+	byToken    bool
+	token      [sha256.Size]byte // digest
+	commonName string            // empty: none
 }
 
 // knownCallers are the admin, who may break glass, and the clients.
 func knownCallers(cfg Config) ([]known, error) {
 	const op = "configure api"
-	out := []known{{Caller{admin, true}, sha256.Sum256([]byte(cfg.Token))}}
+	all := access.Caller{Name: admin, Roles: []access.Role{access.Admin}, BreakGlass: true}
+	out := []known{{Caller: all, byToken: true, token: sha256.Sum256([]byte(cfg.Token))}}
 	for _, c := range cfg.Clients {
 		if err := CheckClientName(c.Name); err != nil {
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q: %w", c.Name, err)
 		}
-		if len(c.Token) < MinClientToken {
+		switch {
+		case c.Token == "" && c.CommonName == "":
+			return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q has neither token nor certificate", c.Name).
+				WithHint("nobody could be it; give it one")
+		case c.Token != "" && len(c.Token) < MinClientToken:
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "the token of client %q is shorter than %d bytes", c.Name, MinClientToken).
 				WithHint("openssl rand -hex 32 makes one")
 		}
-		k := known{c.Caller, sha256.Sum256([]byte(c.Token))}
+		for _, r := range c.Roles {
+			if !slices.Contains(access.Roles(), r) {
+				return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q has the role %q, which is none", c.Name, r).
+					WithHint("there are viewer, operator, fencer and admin")
+			}
+		}
+		if len(c.Roles) == 0 {
+			c.Roles = access.DefaultRoles()
+		}
+		k := known{Caller: c.Caller, byToken: c.Token != "", token: sha256.Sum256([]byte(c.Token)), commonName: c.CommonName}
 		for _, o := range out {
 			switch {
 			case o.Name == k.Name:
 				return nil, protocol.Errorf(protocol.CodeInvalid, op, "there are two clients %q", c.Name)
-			case o.token == k.token:
+			case o.byToken && k.byToken && o.token == k.token:
 				return nil, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same token", o.Name, c.Name).
 					WithHint("nobody could say who calls; make each its own: openssl rand -hex 32")
+			case k.commonName != "" && o.commonName == k.commonName:
+				return nil, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same certificate", o.Name, c.Name).
+					WithHint("nobody could say who calls; give each its own common name")
 			}
 		}
 		out = append(out, k)
@@ -80,22 +93,7 @@ func CheckClientName(name string) error {
 type callerKey struct{}
 
 // caller is who sent the request; the routes that need one are behind ServeHTTP.
-func caller(ctx context.Context) Caller {
-	who, _ := ctx.Value(callerKey{}).(Caller)
+func caller(ctx context.Context) access.Caller {
+	who, _ := ctx.Value(callerKey{}).(access.Caller)
 	return who
-}
-
-// authenticate compares digests, and always all of them, so that the time tells
-// neither a token nor its length, nor whose it is.
-func (a *API) authenticate(r *http.Request) (who Caller, ok bool) {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	sum := sha256.Sum256([]byte(token))
-	at := -1
-	for i := range a.callers {
-		at = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], a.callers[i].token[:]), i, at)
-	}
-	if at < 0 || !strings.EqualFold(scheme, "Bearer") {
-		return Caller{}, false
-	}
-	return a.callers[at].Caller, true
 }

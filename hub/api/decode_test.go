@@ -13,6 +13,7 @@ func FuzzObject(f *testing.F) {
 	f.Add([]byte(`{"apiVersion":"rackboot/v1","kind":"Server","spec":{"macs":["x",7]}}`))
 	f.Add([]byte(`{"apiVersion":"rackboot/v1","kind":"Claim","spec":{"serverRef":null,"colour":1}} {}`))
 	f.Add([]byte(`{"kind":7}`))
+	f.Add([]byte(`{"apiVersion":"rackboot/v1","kind":"Secret","spec":{"type":"generic","data":{"a":"Y2FuYXJ5","b":"?"}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		obj, wrong := object(raw)
 		for _, w := range wrong {

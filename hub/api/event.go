@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"rackboot/hub/access"
 	protoapi "rackboot/protocol/api"
 )
 
@@ -16,14 +17,28 @@ type eventInput struct {
 
 func (a *API) registerEvents() {
 	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathEvents, "events", "Read what happened, oldest first", nil),
-		func(_ context.Context, in *eventInput) (*answer[protoapi.EventList], error) {
-			list := protoapi.EventList{Items: a.fleet.Events(in.After, in.Limit), Next: in.After}
-			if list.Items == nil {
-				list.Items = []protoapi.EventRecord{}
-			}
-			for _, e := range list.Items {
-				list.Next = max(list.Next, e.Index)
+		func(ctx context.Context, in *eventInput) (*answer[protoapi.EventList], error) {
+			list := protoapi.EventList{Items: []protoapi.EventRecord{}, Next: in.After}
+			for more := true; more; { // what is not seen makes no page shorter
+				want := in.Limit - len(list.Items)
+				page := a.fleet.Events(list.Next, want)
+				for _, e := range page {
+					list.Next = max(list.Next, e.Index)
+				}
+				list.Items = append(list.Items, visible(a, caller(ctx), page, placesOfEvent)...)
+				more = len(page) == want && len(list.Items) < in.Limit
 			}
 			return &answer[protoapi.EventList]{list}, nil
 		})
+}
+
+// placesOfEvent: an event is of a server, or else of an agent's rack.
+func placesOfEvent(e protoapi.EventRecord, w access.World) []access.Labels {
+	if e.Server != "" {
+		return []access.Labels{access.AtServer(w, e.Server)}
+	}
+	if a := w.(*world).agent(e.Agent); a != nil {
+		return access.Places(a, w)
+	}
+	return nil
 }

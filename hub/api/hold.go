@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"rackboot/hub/access"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -60,7 +61,8 @@ func (a *API) release(ctx context.Context, in *holdBody) (*answer[*protocol.Hold
 		}
 	}
 	if len(req.BreakGlass) > maxReason {
-		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason))
+		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason).
+			WithHint("say it shorter"))
 	}
 	hold, err := store.Get[*protocol.Hold](a.store, in.ID)
 	if err != nil || hold.Status.ReleasedAt != nil {
@@ -76,7 +78,7 @@ func (a *API) release(ctx context.Context, in *holdBody) (*answer[*protocol.Hold
 }
 
 // allowed says whether somebody may release a hold, and the reason that is kept of it.
-func allowed(op string, h *protocol.Hold, who Caller, reason string) (keep string, err error) {
+func allowed(op string, h *protocol.Hold, who access.Caller, reason string) (keep string, err error) {
 	reason = strings.TrimSpace(reason)
 	denied := protocol.Errorf(protocol.CodeDenied, op, "hold %s is %q's, and %q is not its owner", h.Metadata.Name, h.Spec.Owner, who.Name)
 	switch plan.MayRelease(h.Spec.Owner == who.Name, reason != "", who.BreakGlass) {
@@ -111,6 +113,7 @@ func (a *API) confirmDown(ctx context.Context, in *holdBody) (*answer[*protocol.
 
 type claimInput struct {
 	Name         string `path:"name" doc:"metadata.name of the resource"`
+	IfMatch      string `header:"If-Match" doc:"the ETag that the resource must have"`
 	ReleaseHolds string `query:"releaseHolds" doc:"why all holds on its server are released with it; without it a hold refuses the deletion"`
 }
 
@@ -118,10 +121,15 @@ type claimInput struct {
 func (a *API) registerClaims() {
 	huma.Register(a.huma, a.operation(http.MethodDelete, protoapi.PathKind(protocol.KindClaim)+"/{name}", "deleteClaim", "Begin to delete", nil),
 		func(ctx context.Context, in *claimInput) (*answer[*protocol.Claim], error) {
-			who := caller(ctx)
-			claim, err := a.store.DeleteClaim(ctx, in.Name, store.HoldRelease{
-				By: who.Name, BreakGlass: who.BreakGlass, Reason: strings.TrimSpace(in.ReleaseHolds),
-			})
+			who, reason := caller(ctx), strings.TrimSpace(in.ReleaseHolds)
+			if reason != "" && !access.MayAnywhere(who, access.Release) {
+				return nil, problem(denied(who, access.Release, access.DeniedRole, ""))
+			}
+			guards, err := unless(in.IfMatch)
+			if err != nil {
+				return nil, err
+			}
+			claim, err := a.store.DeleteClaim(ctx, in.Name, store.HoldRelease{By: who.Name, BreakGlass: who.BreakGlass, Reason: reason}, guards...)
 			return decorated(a, claim, err)
 		})
 }

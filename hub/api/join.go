@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/x509"
 	"net/http"
 	"reflect"
 
@@ -10,6 +11,28 @@ import (
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
+
+// maxJoinBody is more than somebody may send who has not proved anything yet, in bytes.
+const maxJoinBody = 64<<10 + 1
+
+// strangerInput is the body of a request without a token of the API, where it came
+// from, and the certificate that came with it.
+type strangerInput struct {
+	RawBody []byte `contentType:"application/json"`
+	remote  string
+	agent   string // common name of the verified certificate; empty without one
+	chains  [][]*x509.Certificate
+}
+
+// Resolve implements huma.Resolver.
+func (in *strangerInput) Resolve(ctx huma.Context) []error {
+	in.remote = ctx.RemoteAddr()
+	if s := ctx.TLS(); s != nil && len(s.VerifiedChains) > 0 && len(s.VerifiedChains[0]) > 0 {
+		in.chains = s.VerifiedChains
+		in.agent = s.VerifiedChains[0][0].Subject.CommonName
+	}
+	return nil
+}
 
 func (a *API) registerJoin() {
 	huma.Register(a.huma, a.operation(http.MethodPost, protoapi.PathKind(protocol.KindRack)+"/{name}/join-token", "joinToken",
@@ -26,9 +49,13 @@ func (a *API) registerJoin() {
 		})
 
 	op := a.operation(http.MethodPost, protoapi.PathJoin, "join", "Join an agent with its one-time token", reflect.TypeFor[protoapi.JoinRequest]())
-	register(a, op, func(ctx context.Context, in *bodyInput) (*answer[protoapi.JoinAnswer], error) {
-		var req protoapi.JoinRequest
-		if err := body("join", in.RawBody, &req); err != nil {
+	op.MaxBodyBytes = maxJoinBody
+	register(a, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.JoinAnswer], error) {
+		if err := a.joins.admit(in.remote); err != nil {
+			return nil, throttledProblem(err)
+		}
+		req, err := readJoin(in.RawBody)
+		if err != nil {
 			return nil, err
 		}
 		out, err := a.fleet.Join(ctx, req)
@@ -37,4 +64,34 @@ func (a *API) registerJoin() {
 		}
 		return &answer[protoapi.JoinAnswer]{out}, nil
 	})
+
+	op = a.operation(http.MethodPost, protoapi.PathRenew, "renew", "Tell an agent where it stands, and give it its next certificate",
+		reflect.TypeFor[protoapi.RenewRequest]())
+	op.MaxBodyBytes, op.Security = maxJoinBody, nil
+	register(a, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.RenewAnswer], error) {
+		if err := a.renewals.admit(in.remote); err != nil {
+			return nil, throttledProblem(err)
+		}
+		var req protoapi.RenewRequest
+		if err := body("renew", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+		out, err := a.fleet.Renew(ctx, req, in.agent)
+		if err != nil {
+			return nil, problem(err)
+		}
+		return &answer[protoapi.RenewAnswer]{out}, nil
+	})
+}
+
+// readJoin reads a join request from somebody who is not known.
+func readJoin(raw []byte) (req protoapi.JoinRequest, err error) {
+	if err := body("join", raw, &req); err != nil {
+		return req, err
+	}
+	return req, problem(req.Validate())
+}
+
+func throttledProblem(err error) error {
+	return protoapi.ProblemOf(err).WithStatus(http.StatusTooManyRequests)
 }

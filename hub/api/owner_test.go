@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/access"
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
 	"rackboot/hub/store"
@@ -161,7 +162,7 @@ func TestClientsAreChecked(t *testing.T) {
 		return err
 	}
 	client := func(name, token string) api.Client {
-		return api.Client{Caller: api.Caller{Name: name}, Token: token}
+		return api.Client{Caller: access.Caller{Name: name}, Token: token}
 	}
 	if err := with(client("ha", long), client("ops", long+"2")); err != nil {
 		t.Error(err)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
@@ -28,7 +30,7 @@ type requestID struct {
 
 func (a *API) registerRequests() {
 	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/requests", "request",
-		"Ask for one reboot or power-off", reflect.TypeFor[protoapi.RebootRequest]())
+		"Ask for one reboot, power-off or resume", reflect.TypeFor[protoapi.RebootRequest]())
 	register(a, op, a.request)
 
 	huma.Register(a.huma, a.operation(http.MethodGet, "/v1/requests/{id}", "getRequest", "Read one request", nil),
@@ -72,8 +74,20 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 		req.NotAfter = &at
 	}
 	var wrong protocol.FieldErrors
-	if req.Action != protocol.RequestReboot && req.Action != protocol.RequestPowerOff {
-		wrong = append(wrong, protocol.FieldError{Path: "action", Message: "is not one of reboot, power-off"})
+	resume := req.Action == protocol.RequestResume
+	if req.Action != protocol.RequestReboot && req.Action != protocol.RequestPowerOff && !resume {
+		wrong = append(wrong, protocol.FieldError{Path: "action", Message: "is not one of reboot, power-off, resume"})
+	}
+	req.Reason = strings.TrimSpace(req.Reason)
+	switch {
+	case resume && req.Reason == "":
+		wrong = append(wrong, protocol.FieldError{Path: "reason", Message: "is empty: say what was found at the server"})
+	case len(req.Reason) > maxReason:
+		wrong = append(wrong, protocol.FieldError{Path: "reason", Message: fmt.Sprintf("is longer than %d bytes", maxReason)})
+	case !resume && (req.Retry || req.Reason != ""):
+		wrong = append(wrong, protocol.FieldError{Path: "retry, reason", Message: "are of a resume"})
+	case resume && req.AnyPhase:
+		wrong = append(wrong, protocol.FieldError{Path: "anyPhase", Message: "is of other requests"})
 	}
 	if req.Mode != protocol.StopSoft && req.Mode != protocol.StopHard {
 		wrong = append(wrong, protocol.FieldError{Path: "mode", Message: "is not one of soft, hard"})
@@ -96,6 +110,7 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 		Request: protocol.Request{
 			ID: strings.ToLower(a.newID()), Server: server, Action: req.Action, Mode: req.Mode,
 			By: caller(ctx).Name, NotAfter: req.NotAfter.UTC(), Precondition: pre, AnyPhase: req.AnyPhase, Ref: req.Ref,
+			Why: req.Reason, Retry: req.Retry,
 		},
 		Rack: rack, CreatedAt: now,
 	}
@@ -114,22 +129,34 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 //	reboot    | none      | *     | yes       | accepted
 //	power-off | there     | On    | *         | conflict
 //	power-off | *         | *     | *         | accepted
+//	resume    | is going  | *     | *         | conflict
+//	resume    | none      | *     | *         | conflict
+//	resume    | there     | Off   | *         | conflict
+//	resume    | there     | On    | *         | accepted for this claim, unless the server is held
 func (a *API) possible(server string, req protoapi.RebootRequest) (pre protocol.Precondition, err error) {
-	claim := a.store.ClaimOf(server)
+	claim := a.ownerOf(server)
 	if req.Action == protocol.RequestPowerOff {
 		return pre, stoppable(server, claim)
 	}
 	refuse := func(format string, args ...any) *protocol.Error {
-		return protocol.Errorf(protocol.CodeConflict, "reboot", format, args...)
+		return protocol.Errorf(protocol.CodeConflict, string(req.Action), format, args...)
 	}
+	resume := req.Action == protocol.RequestResume
 	switch {
+	case claim == nil && resume:
+		return pre, refuse("server %q has no claim, so nothing says what it boots", server).WithHint("apply a Claim for it first (rackctl get claims)")
 	case claim == nil && req.AnyPhase:
 		return pre, nil
 	case claim == nil:
 		return pre, refuse("server %q has no claim, so nothing says what it boots", server).
 			WithHint("apply a Claim for it first (rackctl get claims), or stop it with --any-phase; it is not started again then")
 	case claim.Metadata.DeletedAt != nil:
-		return pre, refuse("claim %q is being deleted", claim.Metadata.Name).WithHint("wait until the server is released")
+		return pre, refuse("%s %q is being deleted", strings.ToLower(string(claim.Kind)), claim.Metadata.Name).WithHint("wait until the server is released")
+	case resume && claim.Spec.Power != protocol.WantOn:
+		return pre, refuse("%s %q wants server %q Off", strings.ToLower(string(claim.Kind)), claim.Metadata.Name, server).
+			WithHint("set spec.power to On in the claim (spec.serverPower in a maintenance)")
+	case resume && a.held(server) != "":
+		return pre, refuse("server %q is held: %s", server, a.held(server)).WithHint("release its holds first: rackctl get holds")
 	}
 	return protocol.Precondition{ClaimUID: claim.Metadata.UID}, nil
 }
@@ -140,6 +167,44 @@ func stoppable(server string, claim *protocol.Claim) error {
 	if claim == nil || claim.Metadata.DeletedAt != nil || claim.Spec.Power != protocol.WantOn {
 		return nil
 	}
-	return protocol.Errorf(protocol.CodeConflict, "power off", "claim %q wants server %q on", claim.Metadata.Name, server).
-		WithHint("set spec.power to Off in the claim, or hold the server: rackctl hold %s", server)
+	return protocol.Errorf(protocol.CodeConflict, "power off", "%s %q wants server %q on", strings.ToLower(string(claim.Kind)), claim.Metadata.Name, server).
+		WithHint("set spec.power to Off in the claim (spec.serverPower in a maintenance), or hold the server: rackctl hold %s", server)
+}
+
+// ownerOf is the claim of a server, or while a maintenance or a discovery has the server,
+// that in the form of one; nil without any.
+func (a *API) ownerOf(server string) *protocol.Claim {
+	m := a.store.MaintenanceOf(server)
+	if m == nil {
+		if claim := a.store.ClaimOf(server); claim != nil {
+			return claim
+		}
+		return a.discoveryOf(server)
+	}
+	return &protocol.Claim{Header: protocol.Header{Kind: m.Kind, Metadata: m.Metadata}, Spec: protocol.ClaimSpec{Power: m.Spec.ServerPower}}
+}
+
+// held names a hold that lies on a server; empty without one.
+func (a *API) held(server string) string {
+	for _, h := range a.store.HoldsOn(server) {
+		if h.Status.ReleasedAt == nil {
+			return h.Metadata.Name
+		}
+	}
+	return ""
+}
+
+// discoveryOf is the discovery of a server in the form of a claim, or nil.
+func (a *API) discoveryOf(server string) *protocol.Claim {
+	s, err := store.Peek[*protocol.Server](a.store, server)
+	if err != nil {
+		return nil
+	}
+	d, err := store.Peek[*protocol.BootConfiguration](a.store, plan.DiscoveryName(s))
+	if err != nil {
+		return nil
+	}
+	meta := d.Metadata
+	meta.UID = d.Spec.ClaimUID
+	return &protocol.Claim{Header: protocol.Header{Kind: d.Kind, Metadata: meta}, Spec: protocol.ClaimSpec{Power: protocol.WantOn}}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"rackboot/hub/access"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
@@ -23,6 +24,17 @@ type namedBody struct {
 	RawBody []byte `contentType:"application/json"`
 }
 
+type deleteInput struct {
+	Name    string `path:"name" doc:"metadata.name of the resource"`
+	IfMatch string `header:"If-Match" doc:"the ETag that the resource must have"`
+}
+
+type putInput struct {
+	Name    string `path:"name" doc:"metadata.name of the resource"`
+	IfMatch string `header:"If-Match" doc:"the ETag that the resource must have"`
+	RawBody []byte `contentType:"application/json"`
+}
+
 type answer[T any] struct {
 	Body T
 }
@@ -30,9 +42,18 @@ type answer[T any] struct {
 func (a *API) registerResources() {
 	registerKind[*protocol.Rack](a)
 	registerKind[*protocol.Segment](a)
+	registerKind[*protocol.Param](a)
+	registerKind[*protocol.Profile](a)
+	registerKind[*protocol.Template](a)
+	registerKind[*protocol.BootEnv](a)
+	registerKind[*protocol.BootImage](a)
+	registerKind[*protocol.ManagedBootImages](a)
+	registerKind[*protocol.ServerGroup](a)
+	registerKind[*protocol.GroupRevision](a)
 	registerKind[*protocol.BMC](a)
 	registerKind[*protocol.Server](a)
 	registerKind[*protocol.Claim](a)
+	registerKind[*protocol.Maintenance](a)
 	registerKind[*protocol.Agent](a)
 	registerKind[*protocol.BootConfiguration](a)
 	registerKind[*protocol.Hold](a)
@@ -43,10 +64,10 @@ func registerKind[T protocol.Object](a *API) {
 	all, one := protoapi.PathKind(kind), protoapi.PathKind(kind)+"/{name}"
 
 	huma.Register(a.huma, a.operation(http.MethodGet, all, "list"+string(kind), "List all, sorted by name", nil),
-		func(context.Context, *noInput) (*answer[protoapi.List[T]], error) {
-			items := store.Copies[T](a.store) // which Decorate fills
+		func(ctx context.Context, _ *noInput) (*answer[protoapi.List[T]], error) {
+			items := visible(a, caller(ctx), store.Copies[T](a.store), func(obj T, w access.World) []access.Labels { return access.Places(obj, w) })
 			for _, obj := range items {
-				a.fleet.Decorate(obj)
+				a.fleet.Decorate(obj) // it is a copy
 				brief(obj)
 			}
 			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: protocol.APIVersion, Kind: string(kind) + "List", Items: items}}, nil
@@ -60,8 +81,12 @@ func registerKind[T protocol.Object](a *API) {
 
 	if kind != protocol.KindClaim { // it has a query; see registerClaims
 		huma.Register(a.huma, a.operation(http.MethodDelete, one, "delete"+string(kind), "Delete", nil),
-			func(ctx context.Context, in *named) (*answer[T], error) {
-				obj, err := a.store.Delete(ctx, kind, in.Name)
+			func(ctx context.Context, in *deleteInput) (*answer[T], error) {
+				guards, err := unless(in.IfMatch)
+				if err != nil {
+					return nil, err
+				}
+				obj, err := a.store.Delete(ctx, kind, in.Name, guards...)
 				if err != nil {
 					return nil, problem(err)
 				}
@@ -73,7 +98,7 @@ func registerKind[T protocol.Object](a *API) {
 		return
 	}
 	op := a.operation(http.MethodPut, one, "put"+string(kind), "Create, or change the spec", reflect.TypeFor[T]().Elem())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[T], error) {
+	register(a, op, func(ctx context.Context, in *putInput) (*answer[T], error) {
 		obj, wrong := object(in.RawBody)
 		if len(wrong) == 0 {
 			h := obj.Head()
@@ -88,9 +113,13 @@ func registerKind[T protocol.Object](a *API) {
 			return nil, problem(protocol.Errorf(protocol.CodeInvalid, "put "+string(kind), "%w", wrong).
 				WithHint("nothing was changed; correct the fields that are named"))
 		}
-		res, err := a.store.Apply(ctx, []protocol.Object{obj}, store.ApplyOptions{By: caller(ctx).Name})
+		if err := expect(in.IfMatch, &obj.Head().Metadata); err != nil {
+			return nil, err
+		}
+		objs := []protocol.Object{obj}
+		res, err := a.store.Apply(ctx, objs, store.ApplyOptions{By: caller(ctx).Name, Guard: a.change(ctx, objs)})
 		if err != nil {
-			return nil, problem(err)
+			return nil, failed(in.IfMatch, err)
 		}
 		return decorated(a, res[0].Object.(T), nil)
 	})

@@ -25,6 +25,9 @@ func (c *Control) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, b
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "BMC %q is accepted already, with other credentials or another pin", name).
 				WithHint("change those with rackctl apply; rackctl get bmc %s -o yaml shows it", name)
 		}
+		if err := c.checkSecret(r.CredentialsRef); err != nil {
+			return nil, err
+		}
 		if other := c.sameMAC(b); other != "" {
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "BMC %q is accepted already and has the MAC address %s", other, b.Spec.MACAddress).
 				WithHint("delete the one that is wrong")
@@ -47,6 +50,23 @@ func (c *Control) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, b
 		c.events.own(ctx, "", protocol.EventAcceptedBMC, name+" by "+by)
 		return b, nil
 	}
+}
+
+// checkSecret says what is wrong with the Secret of a credentialsRef.
+func (c *Control) checkSecret(ref string) error {
+	name := protocol.SecretOf(ref)
+	if name == "" {
+		return nil
+	}
+	secret, err := store.Peek[*protocol.Secret](c.cfg.Store, name)
+	switch {
+	case err != nil:
+		return protocol.Errorf(protocol.CodeInvalid, "accept bmc", "Secret %q does not exist", name).
+			WithHint("rackctl secret set %s --type %s makes it", name, protocol.SecretBMC)
+	case secret.Spec.Type != protocol.SecretBMC:
+		return protocol.Errorf(protocol.CodeInvalid, "accept bmc", "Secret %q is of type %s, not %s", name, secret.Spec.Type, protocol.SecretBMC)
+	}
+	return nil
 }
 
 // sameMAC is another accepted BMC with the MAC address of one; empty if there is

@@ -40,7 +40,11 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 			a.Status.Conditions = append(a.Status.Conditions, cond)
 		}
 	}
-	if !c.active(a) {
+	if e, over := c.ending(name); over {
+		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{
+			Code: e.Code, Since: e.At, Message: fmt.Sprintf("by %s: %s", e.By, e.Reason),
+		})
+	} else if !c.active(a) {
 		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentReplaced})
 	}
 }
@@ -62,6 +66,9 @@ func (c *Control) agentConditions(agent string, acked map[string]protocol.Head, 
 		})
 	}
 	out = append(out, c.agentConds.of(agent)...)
+	if cond := k.copied(now); cond != nil {
+		out = append(out, *cond)
+	}
 	if cond := k.refused.condition(now); cond != nil {
 		out = append(out, *cond)
 	}

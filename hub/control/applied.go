@@ -40,6 +40,7 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 	}
 	if written {
 		c.cfg.Crash.At("hub.applied")
+		c.holdsAfter(m.Doc)
 	}
 	if s, ok := l.Sent[m.Doc]; ok && m.Doc == protocol.LeafHold && l.Acked[m.Doc] == s.Head {
 		c.lay(name, s)

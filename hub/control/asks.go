@@ -19,6 +19,7 @@ const (
 	maxAsks     = 1024
 	maxReadings = 2 // of one agent
 	maxProbes   = 8 // of one agent
+	maxTraces   = 8 // of one agent
 )
 
 // asked is a question that was sent and is open.
@@ -51,8 +52,12 @@ func (q *asks) add(a *asked) error {
 		}
 	}
 	most := maxReadings
-	if a.Kind == protocol.AskProbe {
+	switch a.Kind {
+	case protocol.AskProbe:
 		most = maxProbes
+	case protocol.AskTrace:
+		most = maxTraces
+	case protocol.AskInventory:
 	}
 	if len(q.byID) >= maxAsks || same >= most {
 		return protocol.Errorf(protocol.CodeUnavailable, "ask agent", "agent %s has %d questions of this kind to answer, the hub's agents %d in all", a.agent, same, len(q.byID)).
@@ -100,7 +105,7 @@ func (q *asks) open() int {
 	return len(q.byID)
 }
 
-// put asks an agent about a BMC.
+// put asks an agent.
 func (c *Control) put(agent string, m protocol.Ask, done func(protocol.Answer)) (*asked, error) {
 	if err := c.Writable(); err != nil {
 		return nil, err // the hub that took over asks

@@ -43,8 +43,9 @@ func kindOfRelease(h *protocol.Hold) releaseKind {
 	return releasedByForce
 }
 
-// audit files what was done to the holds, once each, from what is stored of them: an
-// API call that died after its write is in the record all the same. A hold is audited
+// audit files what was done to the holds, once each, from what is stored of them, and
+// before that notes it in the audit log: an API call that died after its write is in the
+// record all the same. A hold is audited
 // a last time before it leaves the store.
 func (c *Control) audit(ctx context.Context, holds []*protocol.Hold) error {
 	var errs []error
@@ -67,6 +68,11 @@ func (c *Control) auditHold(ctx context.Context, h *protocol.Hold) error {
 			return false
 		}
 		ev := protocol.Event{At: at.UTC(), Server: h.Spec.Server, Code: code, Message: id + " " + strings.Join(parts, "")}
+		if err := c.recordHold(ctx, h, code, strings.Join(parts, "")); err != nil {
+			errs = append(errs, err)
+			return false
+		}
+		c.cfg.Crash.At("hub.hold.recorded")
 		if err := c.events.add(ctx, api.EventRecord{Event: ev, Agent: hubName}, string(code)+"-"+id); err != nil {
 			errs = append(errs, err)
 			return false

@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/approval"
+	"rackboot/hub/secret"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -23,19 +25,30 @@ import (
 // bench is a Control over an in-memory store. Nothing runs by itself: a test makes
 // each pass, and time stands still until it moves it.
 type bench struct {
-	t       *testing.T
-	now     time.Time
-	mem     *storetest.Memory
-	store   *store.Store
-	hub     *wire.Signer
-	images  Images
-	control *Control
-	reg     *prometheus.Registry
-	sent    []message // since the last take
-	ids     int
-	random  counting
-	crash   string // the point at which to die
-	seq     map[string]uint64
+	catalogue Catalogue
+	signed    Signatures
+	t         *testing.T
+	now       time.Time
+	mem       *storetest.Memory
+	store     *store.Store
+	hub       *wire.Signer
+	past      []ed25519.PublicKey // keys of the hub before
+	images    Images
+	control   *Control
+	reg       *prometheus.Registry
+	sent      []message // since the last take
+	ids       int
+	random    counting
+	crash     string // the point at which to die
+	kek       string // the key of the hub's secrets; empty is none
+	trail     trail
+	seq       map[string]uint64
+	unread    bool // nothing is known of servers that no test reports
+	feature   bool // managedBootImages
+	version   string
+
+	policy      approval.Policy
+	destructive *approval.Key
 }
 
 type message struct {
@@ -80,27 +93,35 @@ func (b *bench) restart() {
 	if b.store != nil {
 		b.unaltered()
 	}
+	b.reg = prometheus.NewRegistry()
+	vault := secret.New(secret.Config{
+		Current: &secret.Source{Env: "KEY"}, Getenv: func(string) string { return b.kek }, Logger: slog.New(slog.DiscardHandler), Registerer: b.reg,
+	})
 	var err error
-	if b.store, err = store.Open(b.t.Context(), store.Config{KV: b.mem, Log: b.mem, Clock: b.clock, NewID: b.newID}); err != nil {
+	if b.store, err = store.Open(b.t.Context(), store.Config{KV: b.mem, Log: b.mem, Clock: b.clock, NewID: b.newID, Vault: vault, Crash: b.at}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.reg = prometheus.NewRegistry()
+	vault.Start(b.t.Context(), b.store)
 	b.control, err = New(b.t.Context(), Config{
-		Store: b.store, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Store: b.store, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, Vault: vault, Catalogue: b.catalogue, Signatures: b.signed, Audit: &b.trail, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Approvals: b.policy, Destructive: b.destructive, ManagedBootImages: b.feature, Version: b.version, Trail: &b.trail, PastKeys: b.past,
 		Publish: func(topic string, payload []byte) error {
 			b.sent = append(b.sent, message{topic, payload})
 			return nil
 		},
 		Clock: b.clock, NewID: b.newID, Random: &b.random, Logger: slog.New(slog.DiscardHandler), Registerer: b.reg,
-		Crash: func(point string) {
-			if point == b.crash {
-				b.crash = ""
-				panic(crashed{point})
-			}
-		},
+		Crash: b.at,
 	})
 	if err != nil {
 		b.t.Fatal(err)
+	}
+}
+
+// at is a crash point.
+func (b *bench) at(point string) {
+	if point == b.crash {
+		b.crash = ""
+		panic(crashed{point})
 	}
 }
 
@@ -145,14 +166,43 @@ func (b *bench) apply(objs ...protocol.Object) {
 // pass reconciles, asks registries for what is due, and reconciles again.
 func (b *bench) pass() {
 	b.t.Helper()
+	b.readOff()
 	for range 2 {
 		if err := b.control.reconcile(b.t.Context()); err != nil {
 			b.t.Fatalf("reconcile: %v", err)
 		}
 		b.control.images.jobs.Work(b.t.Context())
+		b.control.files.jobs.Work(b.t.Context())
+		b.control.signed.jobs.Work(b.t.Context())
 	}
 	if err := b.control.reconcile(b.t.Context()); err != nil {
 		b.t.Fatalf("reconcile: %v", err)
+	}
+}
+
+// readOff has each claimed server that was not reported read Off, some time ago: no claim
+// is configured before. It counts as no report of an agent.
+func (b *bench) readOff() {
+	if b.unread {
+		return
+	}
+	m := b.control.mirror
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, cl := range store.List[*protocol.Claim](b.store) {
+		name := cl.Status.Server
+		if ref := cl.Spec.ServerRef; ref != nil {
+			name = ref.Name
+		}
+		if name == "" {
+			continue
+		}
+		if m.byName[name] == nil {
+			m.byName[name] = &protocol.ServerReport{Server: name, Power: protocol.PowerOff}
+		}
+		if b.feature {
+			m.at[name] = b.now // a roll-out waits for who is silent
+		}
 	}
 }
 

@@ -219,7 +219,7 @@ func TestAcceptedBMC(t *testing.T) {
 	b.pass()
 	m.listens()
 	s := b.server(bmcName)
-	if s.Spec.BootMAC != "52:54:00:00:00:31" || s.Spec.SegmentRef.Name != "boot" || s.Metadata.Labels["rackboot/from"] != "inventory" || s.Status.SafeStop != protocol.SafeStopShellFirst || s.Status.Detection != protocol.DetectPoll {
+	if s.Spec.BootMAC != "52:54:00:00:00:31" || s.Spec.SegmentRef.Name != "boot" || s.Metadata.Labels["rackboot/from"] != "inventory" || s.Status.SafeStop != protocol.SafeStopShellFirst || s.Status.Detection != protocol.DetectPoll || !strings.Contains(s.Status.Detects, "goes unseen") {
 		t.Errorf("made %+v", s)
 	}
 	got := b.bmc(bmcName)

@@ -16,7 +16,7 @@ import (
 // resources, and what is behind them becomes Servers.
 func (c *Control) bmcs(ctx context.Context, v view) error {
 	f := v.Fleet
-	errs := []error{c.cfg.Store.SweepInventories(ctx)}
+	errs := []error{c.cfg.Store.SweepInventories(ctx), c.cfg.Store.SweepSealed(ctx), c.cfg.Store.SweepIgnitions(ctx), c.cfg.Store.SweepEnvs(ctx, plan.EnvNeeded)}
 	agents := map[string][]protocol.ConditionState{}
 	for _, r := range f.Racks {
 		found := c.found.of(r.Metadata.Name)
@@ -41,7 +41,7 @@ func (c *Control) bmcs(ctx context.Context, v view) error {
 	f = c.look(v).Fleet
 	conds := bmcConditions{bmcs: map[string][]protocol.ConditionState{}, servers: map[string][]protocol.ConditionState{}}
 	for _, b := range f.BMCs {
-		errs = append(errs, c.behind(ctx, f, b, &conds))
+		errs = append(errs, c.rotation(ctx, f, b, &conds), c.dropOwn(ctx, b), c.sealAgain(ctx, f, b, &conds), c.behind(ctx, f, b, &conds))
 	}
 	c.readings.forget(f.BMCs)
 	now := c.cfg.Clock()
@@ -87,7 +87,7 @@ func (k *bmcConditions) server(name string, code protocol.ConditionCode, message
 // systems have Servers, and that what does not agree is said.
 func (c *Control) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
 	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
-	intent, usable := plan.BMCIntent(b)
+	intent, usable := f.BMCIntent(b)
 	inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID)
 	last := c.readings.learn(subject{bmc: b, intent: intent, agent: c.agentOf(f, b), servers: servers}, inv, f.Reports, c.cfg.Clock())
 	switch {

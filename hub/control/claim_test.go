@@ -97,12 +97,17 @@ func TestClaimImage(t *testing.T) {
 			if got := codes(b.claim("c1").Status.Conditions); !strings.HasPrefix(got, string(c.want)) {
 				t.Errorf("conditions %s, want %s", got, c.want)
 			}
+			b.now = b.now.Add(resolvePauseMax + time.Second)
+			b.pass() // asked again, with the same answer
+			if got := told(b, protocol.EventImageRefused); len(got) != 1 || !strings.Contains(got[0], "claim c1: ") {
+				t.Errorf("events %q, want one", got)
+			}
 			d := last[protocol.RackDoc](b, agent, "rack/0")
 			if b.configs() != 0 || d.Servers[0].Boot != nil {
 				t.Errorf("%d configurations, and the agent is told %+v", b.configs(), d.Servers[0].Boot)
 			}
 			c.spoil(images, false)
-			b.now = b.now.Add(resolvePauseMin + time.Second)
+			b.now = b.now.Add(resolvePauseMax + time.Second)
 			b.pass()
 			if got := codes(b.claim("c1").Status.Conditions); b.configs() != 1 || strings.Contains(got, string(c.want)) {
 				t.Errorf("after the correction: %d configurations, conditions %s", b.configs(), got)
@@ -218,6 +223,7 @@ func TestOneBadClaimStopsNoHold(t *testing.T) {
 // A release leaves the hub when the agent acknowledged it, and not before.
 func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	b, agent := joined(t)
+	b.acks(agent)
 	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)

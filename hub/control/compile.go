@@ -56,7 +56,7 @@ func (c *Control) shards(f plan.Fleet) map[string]int {
 				break
 			}
 			topic := protocol.TopicDown(r.Status.Agent, rackLeaf(i-1))
-			if wire.Open(wire.NewVerifier(c.cfg.Signer.Public()), topic, sent.Body, &d) == nil {
+			if wire.Open(c.own, topic, sent.Body, &d) == nil {
 				for _, s := range d.Servers {
 					out[s.Server] = d.Shard
 				}

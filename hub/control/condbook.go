@@ -39,3 +39,16 @@ func (b *condBook) of(name string) []protocol.ConditionState {
 	defer b.mu.Unlock()
 	return slices.Clone(b.by[name])
 }
+
+// count is how many have each condition.
+func (b *condBook) count() map[protocol.ConditionCode]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := map[protocol.ConditionCode]int{}
+	for _, list := range b.by {
+		for _, c := range list {
+			out[c.Code]++
+		}
+	}
+	return out
+}

@@ -68,6 +68,11 @@ type contact struct {
 	limit    *rate.Limiter
 	key      []byte // of the agent
 	verifier *wire.Verifier
+
+	speaking              string   // the last session that certainly spoke
+	past                  []string // those before it
+	back                  bool     // one of those spoke again, and nobody was told yet
+	copiedSince, copiedAt time.Time
 }
 
 // openDoc is a document that goes out again and again.
@@ -158,7 +163,11 @@ func (k *contact) heeds(session, nonce string) bool {
 	if k.asked.is(session, nonce) {
 		k.now, k.asked = k.asked, slot{}
 	}
-	return k.now.is(session, nonce)
+	ok := k.now.is(session, nonce)
+	if ok && k.speaks(k.now.session) {
+		k.back = true
+	}
+	return ok
 }
 
 // begin makes a session the present one, unless it is.

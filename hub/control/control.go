@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"crypto/ed25519"
 	"io"
 	"log/slog"
 	"sync"
@@ -12,8 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
 
+	"rackboot/hub/approval"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 )
@@ -24,6 +27,19 @@ type Config struct {
 	Signer *wire.Signer
 	Images Images
 	Issuer Issuer
+	Vault  Vault // nil where no Secrets are used
+	// Catalogue has the files of boot images; nil where there are none.
+	Catalogue Catalogue
+	// Signatures judges OCI images of entries that want it; nil refuses those.
+	Signatures Signatures
+	// Audit keeps the audit log; nil is none. Trail reads it; nil reads nothing.
+	Audit Recorder
+	Trail Trail
+	// ManagedBootImages says that catalogues of boot images are followed where people have
+	// opted in; without it every group keeps the image that it has.
+	ManagedBootImages bool
+	// Version is the hub's own. What a server has booted counts for one version.
+	Version string
 	// Publish sends to agents. What is lost is sent again.
 	Publish func(topic string, payload []byte) error
 	// CA is PEM of the broker's CA; Broker the URL that agents dial; QoS that of
@@ -31,6 +47,22 @@ type Config struct {
 	CA     []byte
 	Broker string
 	QoS    byte
+	// Approvals is who must grant what; Destructive the destructive key, nil without one.
+	Approvals   approval.Policy
+	Destructive *approval.Key
+	// Standing is what agents are told to trust and where to dial.
+	Standing api.Standing
+	// Fingerprint is that of the certificate by which joining agents know the hub; empty
+	// makes tokens without one.
+	Fingerprint string
+	// CertificateLife is how long an agent's certificate lives; 0 is 90 days.
+	CertificateLife time.Duration
+	// PastKeys are those that signed before Signer; what they signed and still counts is
+	// signed again.
+	PastKeys []ed25519.PublicKey
+	// Cut ends an agent's connections at the hub's own broker; nil where agents use
+	// another one.
+	Cut func(agent string) (int, error)
 
 	Clock      state.Clock
 	NewID      func() string // ULIDs
@@ -59,6 +91,9 @@ type Control struct {
 	epoch  uint64
 	began  time.Time
 	images *resolver
+	files  *bootFiles
+	signed *signatures
+	envs   *envBook
 	mirror *mirror
 	events *events
 	sends  *sends
@@ -66,6 +101,7 @@ type Control struct {
 
 	holding    sync.Mutex // see holds
 	holdsPoked chan struct{}
+	someWait   atomic.Bool // whether a hold or a release waits for another document
 
 	fence     protocol.Fence
 	fencedAt  atomic.Int64 // when another hub took over, in ns; 0 if none did
@@ -77,15 +113,23 @@ type Control struct {
 	announced  announcement
 
 	joining  sync.Mutex
+	own      *wire.Verifier // of what this hub signed, also with its keys before
+	trust    string         // digest of Standing; empty if there is none
 	auditing sync.Mutex
 
+	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, bmcConds, serverConds, agentConds *condBook // by name
+	conds, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *condBook // by name
+
+	groups       *groupBook
+	versionSince time.Time // when this version of the hub was first started
 
 	asks     *asks
 	readings *readings
 	found    *foundBook
+
+	isoGrants *isoGrants
 }
 
 // New reads the epoch and the events from the store, and makes this start of the hub
@@ -93,11 +137,19 @@ type Control struct {
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(), poked: make(chan struct{}, 1), holdsPoked: make(chan struct{}, 1),
-		conds: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(),
-		sends: newSends(), contacts: newContacts(), asks: newAsks(), readings: newReadings(), found: newFoundBook(),
+		conds: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
+		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
+		isoGrants: newISOGrants(),
 		strangers: rate.NewLimiter(strangerRate, strangerRate),
 	}
-	c.images = newResolver(c)
+	c.images, c.files, c.signed = newResolver(c), newBootFiles(c), newSignatures(c)
+	if c.cfg.CertificateLife == 0 {
+		c.cfg.CertificateLife = certificateLife
+	}
+	c.own = wire.NewVerifier(append([]ed25519.PublicKey{cfg.Signer.Public()}, cfg.PastKeys...)...)
+	if len(cfg.Standing.API) > 0 {
+		c.trust = cfg.Standing.Digest()
+	}
 	var err error
 	if c.epoch, err = c.readEpoch(ctx); err != nil {
 		return nil, err
@@ -106,6 +158,9 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		return nil, err
 	}
 	if c.fence, err = takeFence(ctx, cfg.Store, c.nonce()); err != nil {
+		return nil, err
+	}
+	if c.versionSince, err = c.takeVersion(ctx); err != nil {
 		return nil, err
 	}
 	c.metrics = newMetrics(c)
@@ -126,6 +181,14 @@ func (c *Control) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		c.images.jobs.Run(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		c.files.jobs.Run(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		c.signed.jobs.Run(ctx)
 		return nil
 	})
 	c.runHolds(ctx, group)
@@ -193,6 +256,8 @@ func (c *Control) tick() {
 	c.asksAgain(now)
 	c.readInventories(now)
 	c.firmwareDue(now)
+	c.approvalsDue(now)
+	c.groupsDue(now)
 }
 
 func (c *Control) send(topic string, msg any) {

@@ -23,10 +23,24 @@ func (c *Control) Decorate(obj protocol.Object) {
 		c.decorateBMC(o)
 	case *protocol.Claim:
 		c.decorateClaim(o)
+	case *protocol.Maintenance:
+		c.decorateMaintenance(o)
+	case *protocol.Rack:
+		if s := c.stance(o); o.Status.Agent != "" {
+			o.Status.Approvals = &s
+		}
 	case *protocol.Hold:
 		c.decorateHold(o)
 	case *protocol.Agent:
 		c.decorateAgent(o)
+	case *protocol.Secret:
+		c.decorateSecret(o)
+	case *protocol.BootEnv:
+		c.decorateBootEnv(o)
+	case *protocol.BootImage:
+		o.Status.Conditions = c.imageConds.of(o.Metadata.Name)
+	case *protocol.ServerGroup:
+		c.decorateGroup(o)
 	case *protocol.BootConfiguration:
 		o.Status.State = protocol.BootConfigReady
 		if r, _ := c.mirror.server(o.Spec.Server); r != nil && r.Attempt != nil && r.ClaimUID == o.Spec.ClaimUID {
@@ -40,12 +54,18 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	name := s.Metadata.Name
 	r, at := c.mirror.server(name)
 	in := plan.Intent(f, s)
-	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Claim, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware}
+	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Claim, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
+	if in.Purpose == protocol.PurposeDiscovery {
+		s.Status.Claim = "" // nobody's
+	}
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
+	decorateEnv(s)
 	s.Status.Conditions = append(s.Status.Conditions, c.serverConds.of(name)...)
+	c.decorateDiscovery(in, s)
 	c.decorateClasses(f, s)
+	c.decorateSafety(f, s)
 	if why := c.tooOld(f, name); why != "" {
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentTooOld, Since: c.began, Message: why})
 	}
@@ -90,6 +110,15 @@ func (c *Control) around(s *protocol.Server) plan.Fleet {
 		f.Claims = []*protocol.Claim{cl}
 		if b, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, cl.Metadata.Name); err == nil {
 			f.Configs = []*protocol.BootConfiguration{b}
+		}
+	}
+	if b, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, plan.DiscoveryName(s)); err == nil {
+		f.Configs = append(f.Configs, b)
+	}
+	if m := c.cfg.Store.MaintenanceOf(s.Metadata.Name); m != nil {
+		f.Maintenances = []*protocol.Maintenance{m}
+		if b, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, configName(m.Metadata.UID)); err == nil {
+			f.Configs = append(f.Configs, b)
 		}
 	}
 	return f

@@ -26,6 +26,10 @@ func (c *Control) decorateBMC(b *protocol.BMC) {
 		at := inv.At
 		b.Status.Inventory, b.Status.InventoryAt = slices.Clone(inv.Systems), &at
 	}
+	if secret, err := store.Peek[*protocol.Secret](c.cfg.Store, protocol.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
+		own := *secret.Status.Rotation
+		b.Status.Rotation = &own
+	}
 	b.Status.Conditions = c.bmcConds.of(name)
 }
 

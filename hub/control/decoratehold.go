@@ -58,6 +58,8 @@ func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, silent time.
 	switch {
 	case state == protocol.StateReleasing && hr != nil && hr.Released != nil:
 		add("released at the agent by %q", hr.Released.By)
+	case state == protocol.StateReleasing && c.overrideOf(h) != "":
+		add("its release waits for approval %s: rackctl approve show %s", c.overrideOf(h), c.overrideOf(h))
 	case state == protocol.StateReleasing:
 		add("the agent has not acknowledged the release")
 	case hr == nil && !seen.Laid:

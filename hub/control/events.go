@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -23,8 +24,10 @@ const eventSubject = "event"
 // events files events and keeps the newest for printing.
 type events struct {
 	control *Control
+	taking  sync.Mutex // orders what comes into the ring
 	mu      sync.RWMutex
-	ring    []api.EventRecord                      // in order of Index
+	ring    []api.EventRecord                      // in order of Index, as they were filed
+	filed   uint64                                 // all up to this Index of the log came into the ring
 	holds   map[string]map[protocol.EventCode]bool // what was filed of each hold that is stored
 }
 
@@ -42,39 +45,47 @@ func loadEvents(ctx context.Context, c *Control) (*events, error) {
 	for _, h := range store.List[*protocol.Hold](c.cfg.Store) {
 		stored[h.Metadata.Name] = true
 	}
-	for from := uint64(1); ; {
-		records, err := c.cfg.Store.ReadLog(ctx, eventSubject, from, 1000)
+	return e, e.load(ctx, math.MaxUint64, stored)
+}
+
+// load takes what the log has after the newest that is known, up to an index at least. The
+// caller holds taking, or has the only reference.
+func (e *events) load(ctx context.Context, upTo uint64, stored map[string]bool) error {
+	for e.filed < upTo {
+		records, err := e.control.cfg.Store.ReadLog(ctx, eventSubject, e.filed+1, 1000)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(records) == 0 {
-			return e, nil
+			return nil
 		}
 		for _, r := range records {
 			var ev api.EventRecord
 			if err := json.Unmarshal(r.Data, &ev); err != nil {
-				return nil, fmt.Errorf("event %d of the log: %w", r.Seq, err)
+				return fmt.Errorf("event %d of the log: %w", r.Seq, err)
 			}
 			ev.Index = r.Seq
 			e.keep(ev)
 			e.note(ev, stored)
-			from = r.Seq + 1
 		}
 	}
+	return nil
 }
 
+// keep appends the next event of the log.
 func (e *events) keep(ev api.EventRecord) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if n := len(e.ring); n > 0 && e.ring[n-1].Index >= ev.Index {
-		return // filed before
-	}
+	e.filed = ev.Index
 	e.ring = append(e.ring, ev)
 	if len(e.ring) > keptEvents {
 		e.ring = append([]api.EventRecord(nil), e.ring[len(e.ring)-keptEvents/2:]...)
 	}
 }
 
+// add files an event. It is shown only after all that the log has before it, so that who asks
+// for what comes after an event never misses one: of two that are filed at once the later one
+// may be known first, and one whose filing seemed to fail may be there.
 func (e *events) add(ctx context.Context, ev api.EventRecord, id string) error {
 	raw, err := json.Marshal(ev)
 	if err != nil {
@@ -85,9 +96,17 @@ func (e *events) add(ctx context.Context, ev api.EventRecord, id string) error {
 		return err
 	}
 	ev.Index = seq
-	e.keep(ev)
 	e.note(ev, nil)
-	return nil
+	e.taking.Lock()
+	defer e.taking.Unlock()
+	switch {
+	case seq <= e.filed: // another one has brought it, or it was filed before
+		return nil
+	case seq == e.filed+1:
+		e.keep(ev)
+		return nil
+	}
+	return e.load(ctx, seq, nil)
 }
 
 // note remembers what was filed of a hold; of those in only, if it is given.
@@ -125,12 +144,15 @@ func (e *events) forget(there map[string]bool) {
 // own files an event of the hub itself.
 func (e *events) own(ctx context.Context, server string, code protocol.EventCode, message string) {
 	ev := protocol.Event{At: e.control.cfg.Clock(), Server: server, Code: code, Message: message}
+	e.control.recordOwn(ctx, ev)
 	if err := e.add(ctx, api.EventRecord{Event: ev, Agent: hubName}, ""); err != nil {
 		e.control.log.Warn("event not filed", "code", code, "err", err)
 	}
 }
 
-// Events are up to limit events with an Index greater than after.
+// Events are up to limit events with an Index greater than after, in the order in which they
+// were filed. Nothing comes later between those that were given and the newest of them; only
+// who stays behind by more than keptEvents/2 misses some, which the log has.
 func (c *Control) Events(after uint64, limit int) []api.EventRecord {
 	e := c.events
 	e.mu.RLock()

@@ -1,12 +1,14 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 )
 
 func batch(incarnation string, seqs ...uint64) protocol.EventBatch {
@@ -59,6 +61,85 @@ func TestEvents(t *testing.T) {
 	all := b.control.Events(0, 100)
 	if rest := b.control.Events(all[1].Index, 2); len(rest) != 2 || rest[0].Index != all[2].Index {
 		t.Errorf("two after the second are %+v", rest)
+	}
+}
+
+// TestEventsAtOnce: who asks for what comes after the newest event that it was given misses
+// none: neither one whose filing was known later than that of a later one, nor one whose
+// filing seemed to have failed.
+func TestEventsAtOnce(t *testing.T) {
+	type poll struct {
+		given []string
+		after uint64
+	}
+	for name, row := range map[string]struct {
+		does func(b *bench, file func(what string) error, look func())
+		want []string
+	}{
+		"the first is known after the second": {func(b *bench, file func(string) error, look func()) {
+			there, known, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+			first := true
+			b.mem.AfterAppend = func(uint64) error {
+				if first {
+					first = false
+					close(there)
+					<-known
+				}
+				return nil
+			}
+			go func() { done <- file("one") }()
+			<-there
+			if err := file("two"); err != nil {
+				b.t.Error(err)
+			}
+			look()
+			close(known)
+			if err := <-done; err != nil {
+				b.t.Error(err)
+			}
+		}, []string{"one", "two"}},
+		"the first seems to have failed, and is filed again": {func(b *bench, file func(string) error, look func()) {
+			b.mem.AfterAppend = func(uint64) error { return errors.New("no answer") }
+			if file("one") == nil {
+				b.t.Error("it was answered")
+			}
+			b.mem.AfterAppend = nil
+			if err := file("two"); err != nil {
+				b.t.Error(err)
+			}
+			look()
+			if err := file("one"); err != nil {
+				b.t.Error(err)
+			}
+		}, []string{"one", "two"}},
+		"records of others between them": {func(b *bench, file func(string) error, look func()) {
+			for _, what := range []string{"one", "two"} {
+				if _, err := b.store.Append(ctx(b.t), "receipt.x", []byte("x"), ""); err != nil {
+					b.t.Error(err)
+				}
+				if err := file(what); err != nil {
+					b.t.Error(err)
+				}
+			}
+			look()
+		}, []string{"one", "two"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			var p poll
+			look := func() {
+				for _, e := range b.control.Events(p.after, 100) {
+					p.given, p.after = append(p.given, e.Message), e.Index
+				}
+			}
+			row.does(b, func(what string) error {
+				return b.control.events.add(ctx(t), api.EventRecord{Event: protocol.Event{Message: what, Code: protocol.EventPowerOn}, Agent: "a"}, what)
+			}, look)
+			look()
+			if !slices.Equal(p.given, row.want) {
+				t.Errorf("given %q, want %q", p.given, row.want)
+			}
+		})
 	}
 }
 

@@ -47,7 +47,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 	}
 	for _, b := range f.Configs {
 		peer, ok := peers[f.RackOf(b.Spec.Server)]
-		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Able(), (protocol.BootIntent{Policy: b.Spec.BootPolicy}).Needs())) > 0 {
+		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Able(), needs(b))) > 0 {
 			continue
 		}
 		own := store.Copy(c.cfg.Store, b)
@@ -71,6 +71,18 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		c.cfg.Crash.At("hub.given")
 	}
 	return errors.Join(errs...)
+}
+
+// needs is what an agent must be able to do for a configuration.
+func needs(b *protocol.BootConfiguration) []protocol.Capability {
+	in := protocol.BootIntent{Purpose: b.Spec.Purpose, Policy: b.Spec.BootPolicy, Image: b.Spec.Image}
+	if b.Spec.BootEnv != "" {
+		in.Env = &protocol.EnvIntent{Name: b.Spec.BootEnv}
+	}
+	if b.Spec.Ignition != nil {
+		in.Ignition = b.Spec.Ignition.Intent()
+	}
+	return in.Needs()
 }
 
 func list(caps []protocol.Capability) string {

@@ -19,13 +19,17 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	nonced := peerOf(l.Peer, m).Can(protocol.CapNonce)
 	var p proof
 	var before map[string]protocol.Head
-	greeted := false
+	greeted, back := false, false
 	c.contacts.with(name, func(k *contact) {
 		p, before = k.proof(m, nonced, announced)
+		back = p == proofSure && k.speaks(m.Session)
 		greeted = k.stage != stageSilent
 		k.heardAt = c.cfg.Clock()
 	})
 	c.notes(a, l, m)
+	if back {
+		c.suspect(name)
+	}
 	if c.yields(ctx, name, m.Fence) {
 		return nil
 	}
@@ -57,6 +61,9 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	}
 	learnt, news, err := c.learn(ctx, a, m, verdict, p)
 	if err != nil {
+		return err
+	}
+	if err := c.keepSealKey(ctx, name, m.SealKey, p); err != nil {
 		return err
 	}
 	if c.welcome(name, &learnt, m, verdict, p) || news {

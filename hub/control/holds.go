@@ -80,7 +80,8 @@ func (c *Control) heldFleet() plan.Fleet {
 			f.Holds[i] = &own
 		}
 	}
-	f.Peers = c.peers(f.Racks)
+	f.Peers, f.Approvals = c.peers(f.Racks), c.signedApprovals(f.Racks)
+	f.HoldsWait, f.ReleasesWait = c.waiting(f)
 	return f
 }
 

@@ -156,7 +156,7 @@ func TestEndedByAnotherRack(t *testing.T) {
 
 // Killed between what it wrote, the hub files each step of a hold once.
 func TestAuditOnce(t *testing.T) {
-	for _, point := range []string{"hub.hold.filed", "hub.hold.ended", "hub.hold.removed", "hub.hold.adopted"} {
+	for _, point := range []string{"hub.hold.recorded", "hub.hold.filed", "hub.hold.ended", "hub.hold.removed", "hub.hold.adopted"} {
 		t.Run(point, func(t *testing.T) {
 			b, m := modernSite(t)
 			b.crash = point
@@ -205,6 +205,9 @@ func TestAuditOnce(t *testing.T) {
 			want := []protocol.EventCode{protocol.EventHoldAccepted, protocol.EventHoldConfirmed, protocol.EventReleaseAccepted}
 			if got := b.audited(id); !slices.Equal(got, want) {
 				t.Errorf("events %v, want %v", got, want)
+			}
+			if got := b.trail.of("Hold/" + id); !slices.Equal(slices.Compact(got), []string{"hold", "confirm", "release"}) || len(got) > 4 {
+				t.Errorf("the audit log has %v", got)
 			}
 			if got := b.audited("01local"); !slices.Equal(got, []protocol.EventCode{protocol.EventHoldAdopted}) {
 				t.Errorf("events of the local hold %v", got)

@@ -3,8 +3,11 @@ package control
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
 	"time"
+
+	"rackboot/hub/plan"
 
 	"rackboot/pending"
 	"rackboot/protocol"
@@ -16,12 +19,12 @@ const (
 	resolvePauseMax = time.Minute
 )
 
-// question is what a claim needs of a registry.
+// question is what an owner, a claim or a maintenance, needs of a registry.
 type question struct {
 	claimUID  string
 	reference string
 	arch      string
-	method    protocol.BootTarget
+	method    protocol.BootTarget // empty for an image of a boot environment, which says itself what it needs
 }
 
 // resolver asks registries in the background until there is an image that fits
@@ -29,6 +32,7 @@ type question struct {
 // that was claimed before.
 type resolver struct {
 	images Images
+	count  func(resolveOutcome)
 	jobs   *pending.Set[question] // bounded by the claims
 
 	mu    sync.Mutex
@@ -36,17 +40,16 @@ type resolver struct {
 }
 
 func newResolver(c *Control) *resolver {
-	r := &resolver{images: c.cfg.Images, found: map[question]protocol.Image{}}
+	r := &resolver{images: c.cfg.Images, count: func(o resolveOutcome) { c.metrics.resolved.WithLabelValues(string(o)).Inc() }, found: map[question]protocol.Image{}}
 	r.jobs = pending.New(pending.Config[question]{
 		Do: r.resolve, Tried: c.poke, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
 	})
 	return r
 }
 
-// get is the claim's image, or the condition why there is none yet; both are nil
+// get is an owner's image, or the condition why there is none yet; both are nil
 // while the registry is being asked for the first time.
-func (r *resolver) get(c *protocol.Claim, arch string) (*protocol.Image, *protocol.ConditionState) {
-	q := question{c.Metadata.UID, c.Spec.Image, arch, c.Spec.BootPolicy.FirstBoot.Target()}
+func (r *resolver) get(q question) (*protocol.Image, *protocol.ConditionState) {
 	r.forget(func(o question) bool { return o.claimUID == q.claimUID && o != q })
 	r.jobs.Add(q)
 	done, err := r.jobs.State(q)
@@ -69,7 +72,11 @@ func unresolved(err error) *protocol.ConditionState {
 		code = protocol.CondRegistryUnavailable
 	default:
 	}
-	return &protocol.ConditionState{Code: code, Message: err.Error()}
+	text := err.Error()
+	if hint := protocol.HintOf(err); hint != "" { // the code's own hint is for all of them
+		text += "; " + hint
+	}
+	return &protocol.ConditionState{Code: code, Message: text}
 }
 
 // forget drops what nobody asks any more.
@@ -82,9 +89,10 @@ func (r *resolver) forget(drop func(question) bool) {
 
 func (r *resolver) resolve(ctx context.Context, q question) error {
 	img, err := r.images.Resolve(ctx, q.reference, q.arch)
-	if err == nil {
+	if err == nil && q.method != "" {
 		err = r.images.Require(img, q.method)
 	}
+	r.count(resolutionOf(err))
 	if err != nil {
 		return err
 	}
@@ -92,4 +100,56 @@ func (r *resolver) resolve(ctx context.Context, q question) error {
 	defer r.mu.Unlock()
 	r.found[q] = img
 	return nil
+}
+
+// resolveOutcome is a label of rackboot_hub_image_resolutions_total.
+type resolveOutcome string
+
+const (
+	resolveDone        resolveOutcome = "resolved"
+	resolveInvalid     resolveOutcome = "invalid"
+	resolveUnavailable resolveOutcome = "unavailable"
+)
+
+func resolveOutcomes() []resolveOutcome {
+	return []resolveOutcome{resolveDone, resolveInvalid, resolveUnavailable}
+}
+
+func resolutionOf(err error) resolveOutcome {
+	switch {
+	case err == nil:
+		return resolveDone
+	case unresolved(err).Code == protocol.CondImageInvalid:
+		return resolveInvalid
+	}
+	return resolveUnavailable
+}
+
+// known are the images of environments that were resolved.
+func (r *resolver) known() map[plan.EnvImageKey]protocol.Image {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[plan.EnvImageKey]protocol.Image{}
+	for q, img := range r.found {
+		if strings.HasPrefix(q.claimUID, envAskers) {
+			out[plan.EnvImageKey{Reference: q.reference, Architecture: q.arch}] = img
+		}
+	}
+	return out
+}
+
+// imageRefused files an event when a claim's image or boot environment is found to be no
+// use, or for another reason than before. That a registry is away is told once, whatever
+// it says each time.
+func (c *Control) imageRefused(ctx context.Context, cl *protocol.Claim, now protocol.ConditionState) {
+	event := protocol.EventImageRefused
+	if now.Code == protocol.CondBootEnvInvalid {
+		event = protocol.EventBootEnv
+	}
+	for _, was := range c.conds.of(cl.Metadata.Name) {
+		if was.Code == now.Code && (was.Message == now.Message || now.Code == protocol.CondRegistryUnavailable) {
+			return
+		}
+	}
+	c.events.own(ctx, cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
 }

@@ -43,3 +43,13 @@ func (f *flakyRegistry) Resolve(ctx context.Context, ref, arch string) (protocol
 	}
 	return img, err
 }
+
+// partsRegistry has images of a kernel and an initramfs.
+type partsRegistry struct{ movingTag }
+
+func (p *partsRegistry) Resolve(ctx context.Context, ref, arch string) (protocol.Image, error) {
+	img, err := p.movingTag.Resolve(ctx, ref, arch)
+	digest := img.Artefacts[0].Digest
+	img.Artefacts = []protocol.Artefact{{Kind: protocol.ArtefactKernel, Digest: digest, Size: 1}, {Kind: protocol.ArtefactInitramfs, Digest: digest, Size: 1}}
+	return img, err
+}

@@ -40,27 +40,34 @@ func (c *Control) NewJoinToken(ctx context.Context, rack string) (api.JoinToken,
 	if err != nil {
 		return api.JoinToken{}, err
 	}
-	if err := vacant(r); err != nil {
+	if err := c.vacant(r); err != nil {
 		return api.JoinToken{}, err
 	}
 	raw := make([]byte, 24)
 	if _, err := io.ReadFull(c.cfg.Random, raw); err != nil {
 		return api.JoinToken{}, err
 	}
-	t := api.JoinToken{Token: base64.RawURLEncoding.EncodeToString(raw), Rack: rack, Expires: c.cfg.Clock().Add(tokenLife)}
+	secret := base64.RawURLEncoding.EncodeToString(raw)
+	t := api.JoinToken{Token: secret, Rack: rack, Expires: c.cfg.Clock().Add(tokenLife)}
+	if c.cfg.Fingerprint != "" {
+		t.Token += "." + c.cfg.Fingerprint
+	}
 	kept, err := json.Marshal(joinToken{Rack: rack, Expires: t.Expires})
 	if err != nil {
 		return api.JoinToken{}, err
 	}
-	return t, c.cfg.Store.PutMeta(ctx, tokenKey(t.Token), kept, 0)
+	return t, c.cfg.Store.PutMeta(ctx, tokenKey(secret), kept, 0)
 }
 
-func vacant(r *protocol.Rack) error {
+func (c *Control) vacant(r *protocol.Rack) error {
 	if r.Status.Agent == "" {
 		return nil
 	}
+	if _, over := c.ending(r.Status.Agent); over {
+		return nil
+	}
 	return protocol.Errorf(protocol.CodeConflict, "join", "rack %s is served by agent %s", r.Metadata.Name, r.Status.Agent).
-		WithHint("if that agent is gone for good, rackctl delete agent %s; then join again", r.Status.Agent)
+		WithHint("to have another agent serve it: rackctl rack replace-agent %s --reason REASON", r.Metadata.Name)
 }
 
 // Join makes an agent of whoever holds a token. The token is spent first, so
@@ -71,9 +78,10 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	defer c.joining.Unlock()
 	denied := protocol.Errorf(protocol.CodeDenied, op, "the token is unknown, used or expired").
 		WithHint("rackctl rack join-token RACK prints a new one")
-	if len(q.Key) != 32 {
-		return api.JoinAnswer{}, protocol.Errorf(protocol.CodeInvalid, op, "key is not an Ed25519 public key")
+	if err := q.Validate(); err != nil {
+		return api.JoinAnswer{}, err
 	}
+	q.Token, _ = api.SplitToken(q.Token) // agents of before send all of it
 	raw, revision, err := c.cfg.Store.Meta(tokenKey(q.Token))
 	if err != nil {
 		return api.JoinAnswer{}, denied
@@ -89,7 +97,7 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err != nil {
 		return api.JoinAnswer{}, err
 	}
-	if err := vacant(r); err != nil {
+	if err := c.vacant(r); err != nil {
 		return api.JoinAnswer{}, err
 	}
 	term, err := c.nextTerm(r)
@@ -97,7 +105,7 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 		return api.JoinAnswer{}, err
 	}
 	name := agentName(t.Rack, term)
-	cert, err := c.cfg.Issuer.IssueAgent(q.CSR, name, certificateLife)
+	cert, err := c.cfg.Issuer.IssueAgent(q.CSR, name, c.cfg.CertificateLife)
 	if err != nil {
 		return api.JoinAnswer{}, err
 	}
@@ -111,10 +119,15 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := c.install(ctx, t.Rack, name, term, q); err != nil {
 		return api.JoinAnswer{}, err
 	}
+	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = c.trust }); err != nil {
+		return api.JoinAnswer{}, err
+	}
 	c.events.own(ctx, "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
 	return api.JoinAnswer{
 		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
 		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker, QoS: c.cfg.QoS,
+		DestructiveKey: c.destructiveKey(),
+		Standing:       c.cfg.Standing,
 	}, nil
 }
 
@@ -143,7 +156,7 @@ func (c *Control) install(ctx context.Context, rack, name string, term uint64, q
 		return err
 	}
 	now := c.cfg.Clock()
-	a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: rack}, Key: q.Key, Term: term}}
+	a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: rack}, Key: q.Key, Term: term, SealKey: q.SealKey}}
 	a.Metadata = protocol.Metadata{Name: name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
 	a.Default()
 	if err := c.cfg.Store.Put(ctx, a); err != nil {

@@ -38,7 +38,7 @@ func TestJoinRefuses(t *testing.T) {
 		{"rack is served", func(b *bench, token string) api.JoinRequest {
 			b.join("r1")
 			return api.JoinRequest{Token: token, Key: good}
-		}, protocol.CodeConflict, "rackctl delete agent r1-1", false},
+		}, protocol.CodeConflict, "rackctl rack replace-agent r1", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, &movingTag{})

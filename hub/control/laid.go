@@ -43,7 +43,7 @@ func (c *Control) enforcedNow(id string) {
 
 func (c *Control) holdDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
 	topic := protocol.TopicDown(agent, protocol.LeafHold)
-	return d, wire.Open(wire.NewVerifier(c.cfg.Signer.Public()), topic, s.Body, &d)
+	return d, wire.Open(c.own, topic, s.Body, &d)
 }
 
 // removeReleased removes the holds whose release is in an acknowledged document. The
@@ -80,7 +80,7 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 			continue
 		}
 		for _, rel := range d.Releases {
-			if h := released[rel.HoldID]; h != nil && f.RackOfHold(h) == r.Metadata.Name {
+			if h := released[rel.HoldID]; h != nil && f.RackOfHold(h) == r.Metadata.Name && !c.mayLie(h, r) {
 				errs = append(errs, c.removeHold(ctx, h, agent))
 			}
 		}

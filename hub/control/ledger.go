@@ -80,7 +80,7 @@ func (c *Control) resend() {
 // resendTo sends what one agent has not acknowledged, holds first. What another
 // start of the hub sealed waits until it has been sealed again.
 func (c *Control) resendTo(agent string, now time.Time) {
-	if c.steppedDown() {
+	if _, over := c.ending(agent); over || c.steppedDown() {
 		return
 	}
 	l, err := c.cfg.Store.PeekLedger(agent)

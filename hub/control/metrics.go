@@ -1,10 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/plan/rollout"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 
@@ -13,12 +15,19 @@ import (
 
 // metrics are computed from store and mirror when they are scraped.
 type metrics struct {
-	control                           *Control
-	state, servers, power, holds, age *prometheus.Desc
-	conditions, agents, open, fenced  *prometheus.Desc
-	bmcs, asks, left                  *prometheus.Desc
-	refused, sent, answers            *prometheus.CounterVec
-	late                              prometheus.Counter
+	control                             *Control
+	state, servers, power, holds, age   *prometheus.Desc
+	conditions, agents, open, fenced    *prometheus.Desc
+	bmcs, asks, left, approvals         *prometheus.Desc
+	maintenances, bootImages, pending   *prometheus.Desc
+	refused, sent, answers, seals       *prometheus.CounterVec
+	discoveries, revisions              *prometheus.CounterVec
+	rollouts, orders                    *prometheus.CounterVec
+	groups                              groupMetrics
+	pulls, envPulls, isoPulls, resolved *prometheus.CounterVec
+	late                                prometheus.Counter
+	renewals                            *prometheus.CounterVec
+	expiry                              *prometheus.Desc
 	holdMetrics
 }
 
@@ -40,26 +49,90 @@ func newMetrics(c *Control) *metrics {
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_answers_total", Help: "Questions to agents about BMCs that ended, by kind and result.",
 		}, []string{"kind", "result"}),
+		seals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_secret_seals_total", Help: "Credentials, user data and boot environments that were to be sealed for an agent, by result.",
+		}, []string{"result"}),
+		isoPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_iso_pulls_total", Help: "Requests of agents for uploaded files, by result.",
+		}, []string{"result"}),
+		pulls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_ignition_pulls_total", Help: "Sealed user data that agents asked for, by result.",
+		}, []string{"result"}),
+		envPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_bootenv_pulls_total", Help: "Sealed boot environments that agents asked for, by result.",
+		}, []string{"result"}),
+		resolved: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_image_resolutions_total", Help: "Questions to registries what an image is, by outcome.",
+		}, []string{"outcome"}),
 		late: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rackboot_hub_answers_late_total", Help: "Answers of agents that nobody waited for.",
 		}),
-		left:       desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
-		bmcs:       desc("bmcs", "BMCs by rack and state.", "rack", "state"),
-		asks:       desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
-		state:      desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
-		servers:    desc("servers", "Servers by rack and phase.", "rack", "phase"),
-		power:      desc("servers_power", "Servers by rack and power state.", "rack", "power"),
-		holds:      desc("holds", "Holds by rack and word.", "rack", "word"),
-		age:        desc("agent_last_report_timestamp_seconds", "When the hub got the last report of each agent.", "agent"),
-		conditions: desc("conditions", "Conditions of servers that are so, by rack and code.", "rack", "code"),
+		discoveries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_discoveries_total", Help: "Discoveries of servers that ended, by result.",
+		}, []string{"result"}),
+		revisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_group_revisions_total", Help: "Revisions of server groups that were made, by cause.",
+		}, []string{"cause"}),
+		rollouts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_rollouts_ended_total", Help: "Roll-outs of server groups that have ended, by phase.",
+		}, []string{"phase"}),
+		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_rollout_orders_total", Help: "Orders of roll-outs that were recorded, by kind.",
+		}, []string{"kind"}),
+		groups: newGroupMetrics(),
+		renewals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_renewals_total", Help: "Agents that asked for a certificate or where they stand, by result.",
+		}, []string{"result"}),
+		expiry:       desc("hub_agent_certificate_expiry_timestamp_seconds", "When the last certificate of each agent that serves a rack ends.", "agent"),
+		left:         desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
+		bmcs:         desc("bmcs", "BMCs by rack and state.", "rack", "state"),
+		approvals:    desc("hub_approvals", "Approvals of destructive actions, by state.", "state"),
+		maintenances: desc("hub_maintenances", "Maintenances by state.", "state"),
+		bootImages:   desc("hub_boot_images", "Entries of the catalogue of boot images, by whether their files are verified: verified, unverified or failed.", "state"),
+		pending:      desc("hub_pending", "What registries and vendors are asked for and have not given yet, by what: an image, the files of a boot image, or a signature.", "what"),
+		asks:         desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
+		state:        desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
+		servers:      desc("servers", "Servers by rack and phase.", "rack", "phase"),
+		power:        desc("servers_power", "Servers by rack and power state.", "rack", "power"),
+		holds:        desc("holds", "Holds by rack and word.", "rack", "word"),
+		age:          desc("agent_last_report_timestamp_seconds", "When the hub got the last report of each agent.", "agent"),
+		conditions:   desc("conditions", "Conditions of servers that are so, by rack and code.", "rack", "code"),
 	}
 	for _, r := range reasons() {
 		m.refused.WithLabelValues(string(r))
 	}
+	for _, r := range []string{discoveryDone, discoveryGivenUp} {
+		m.discoveries.WithLabelValues(r)
+	}
+	for _, cause := range protocol.RevisionCauses() {
+		m.revisions.WithLabelValues(string(cause))
+	}
+	for _, r := range []string{sealDone, sealFailed} {
+		m.seals.WithLabelValues(r)
+	}
+	for _, r := range []string{pullDone, pullDenied} {
+		m.pulls.WithLabelValues(r)
+		m.envPulls.WithLabelValues(r)
+		m.isoPulls.WithLabelValues(r)
+	}
+	for _, k := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReprovision, rollout.OrderReturn} {
+		m.orders.WithLabelValues(string(k))
+	}
+	for _, p := range protocol.RolloutPhases() {
+		if p.Over() && p != protocol.RolloutSuperseded && p != protocol.RolloutAborted {
+			m.rollouts.WithLabelValues(string(p))
+		}
+	}
+	for _, r := range resolveOutcomes() {
+		m.resolved.WithLabelValues(string(r))
+	}
+	for _, r := range []string{renewIssued, renewStanding, renewEnded, renewDenied, renewFailed} {
+		m.renewals.WithLabelValues(r)
+	}
 	for _, k := range sentKinds() {
 		m.sent.WithLabelValues(k)
 	}
-	for _, k := range []protocol.AskKind{protocol.AskInventory, protocol.AskProbe} {
+	for _, k := range protocol.AskKinds() {
 		for _, r := range results() {
 			m.answers.WithLabelValues(string(k), string(r))
 		}
@@ -84,13 +157,24 @@ func (m *metrics) count(topic string) {
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.approvals, m.maintenances, m.bootImages, m.pending} {
 		ch <- d
 	}
 	m.refused.Describe(ch)
+	m.discoveries.Describe(ch)
+	m.revisions.Describe(ch)
+	m.rollouts.Describe(ch)
+	m.orders.Describe(ch)
+	m.groups.describe(ch)
+	m.seals.Describe(ch)
+	m.pulls.Describe(ch)
+	m.envPulls.Describe(ch)
+	m.isoPulls.Describe(ch)
+	m.resolved.Describe(ch)
 	m.sent.Describe(ch)
 	m.answers.Describe(ch)
 	m.late.Describe(ch)
+	m.renewals.Describe(ch)
 	m.describe(ch)
 }
 
@@ -100,14 +184,28 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	m.refused.Collect(ch)
+	m.discoveries.Collect(ch)
+	m.revisions.Collect(ch)
+	m.rollouts.Collect(ch)
+	m.orders.Collect(ch)
+	m.groups.collect(m.control.groups, m.control.groupConds, ch)
+	m.seals.Collect(ch)
+	m.pulls.Collect(ch)
+	m.envPulls.Collect(ch)
+	m.isoPulls.Collect(ch)
+	m.resolved.Collect(ch)
 	m.sent.Collect(ch)
 	m.answers.Collect(ch)
 	m.late.Collect(ch)
+	m.renewals.Collect(ch)
 	fenced := 0.0
 	if m.control.steppedDown() {
 		fenced = 1
 	}
 	gauge(m.fenced, fenced)
+	gauge(m.pending, float64(m.control.images.jobs.Open()), "image")
+	gauge(m.pending, float64(m.control.files.jobs.Open()), "files")
+	gauge(m.pending, float64(m.control.signed.jobs.Open()), "signature")
 	type key struct{ rack, word string }
 	f := m.control.fleet()
 	states := map[key]int{}
@@ -128,6 +226,9 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 			for _, c := range r.Conditions {
 				conds[key{rack, string(c.Code)}]++
 			}
+		}
+		if in.Discovery == protocol.DiscoveryFailed {
+			conds[key{rack, string(protocol.CondDiscoveryFailed)}]++
 		}
 		phases[key{rack, string(phase)}]++
 		powers[key{rack, string(power)}]++
@@ -170,9 +271,31 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 			gauge(m.age, float64(got.UnixMilli())/1000, r.Status.Agent)
 		}
 	}
+	for state, n := range m.control.imageStates() {
+		gauge(m.bootImages, float64(n), state)
+	}
 	for _, s := range stages() {
 		gauge(m.agents, float64(byStage[s]), string(s))
 	}
+	for _, a := range f.Agents {
+		if k := m.control.certificateOf(a); m.control.active(a) && !k.NotAfter.IsZero() {
+			gauge(m.expiry, float64(k.NotAfter.Unix()), a.Metadata.Name)
+		}
+	}
 	gauge(m.open, float64(open))
 	gauge(m.asks, float64(m.control.asks.open()))
+	maintenances := map[protocol.MaintenanceState]int{}
+	for _, one := range f.Maintenances {
+		maintenances[cmp.Or(one.Status.State, protocol.MaintenanceQueued)]++
+	}
+	for _, s := range protocol.MaintenanceStates() {
+		gauge(m.maintenances, float64(maintenances[s]), string(s))
+	}
+	approvals := map[protocol.ApprovalState]int{}
+	for _, r := range m.control.Approvals() {
+		approvals[r.State]++
+	}
+	for _, s := range protocol.ApprovalStates() {
+		gauge(m.approvals, float64(approvals[s]), string(s))
+	}
 }

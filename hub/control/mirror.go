@@ -65,6 +65,7 @@ func (m *mirror) put(r protocol.Report, now time.Time) {
 	}
 	for i := range r.Servers {
 		s := r.Servers[i]
+		s.Image = inventoryOf(m.byName[s.Server], s.Image)
 		m.byName[s.Server], m.at[s.Server] = &s, now
 	}
 	a.seqs[r.Shard], a.got = r.Seq, now
@@ -72,6 +73,17 @@ func (m *mirror) put(r protocol.Report, now time.Time) {
 		r.Servers = nil
 		a.last = r
 	}
+}
+
+// inventoryOf is what an image reported, with the inventory that an earlier report of
+// the agent carried: not each does.
+func inventoryOf(last *protocol.ServerReport, now *protocol.ImageReport) *protocol.ImageReport {
+	if now == nil || now.Inventory != nil || now.Digest == "" || last == nil || last.Image == nil || last.Image.Digest != now.Digest {
+		return now
+	}
+	whole := *now
+	whole.Inventory = last.Image.Inventory
+	return &whole
 }
 
 func (m *mirror) servers() map[string]*protocol.ServerReport {

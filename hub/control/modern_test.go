@@ -27,6 +27,8 @@ type modern struct {
 	bodies      map[string][]byte
 	fence       protocol.Fence
 	caps        []protocol.Capability
+	stance      *protocol.ApprovalStance
+	sealKey     []byte // of secrets; nil is none
 	events      uint64
 	tail        uint64
 	seq         uint64
@@ -76,7 +78,7 @@ func (m *modern) message() protocol.Hello {
 	return protocol.Hello{
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Protocol: protocol.Version, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Digests: maps.Clone(m.digests), EventHead: m.events, EventTail: m.tail,
-		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps,
+		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps, SealKey: m.sealKey, Approvals: m.stance,
 	}
 }
 

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"reflect"
 	"slices"
 
 	"rackboot/hub/plan"
@@ -12,7 +13,7 @@ import (
 // peerOf is what a Hello says of its agent. That an agent echoes nonces is never
 // forgotten, so that an old Hello cannot turn it off.
 func peerOf(known store.Peer, m protocol.Hello) store.Peer {
-	p := store.Peer{Incarnation: m.Incarnation, Protocol: m.Protocol, Version: m.Version, Capabilities: m.Capabilities}
+	p := store.Peer{Incarnation: m.Incarnation, Protocol: m.Protocol, Version: m.Version, Capabilities: m.Capabilities, Approvals: m.Approvals}
 	if known.Can(protocol.CapNonce) && !p.Can(protocol.CapNonce) {
 		p.Capabilities = append(slices.Clone(p.Able()), protocol.CapNonce)
 	}
@@ -20,7 +21,7 @@ func peerOf(known store.Peer, m protocol.Hello) store.Peer {
 }
 
 func samePeer(a, b store.Peer) bool {
-	return a.Incarnation == b.Incarnation && a.Protocol == b.Protocol && a.Version == b.Version && slices.Equal(a.Capabilities, b.Capabilities)
+	return a.Incarnation == b.Incarnation && a.Protocol == b.Protocol && a.Version == b.Version && slices.Equal(a.Capabilities, b.Capabilities) && reflect.DeepEqual(a.Approvals, b.Approvals)
 }
 
 // sealed is the digest of a document as it goes out.

@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 
-	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )
@@ -18,24 +17,27 @@ func (c *Control) Probe(ctx context.Context, name, system string) ([]protocol.Pr
 	if err != nil {
 		return nil, err
 	}
-	intent, usable := plan.BMCIntent(b)
 	agent := ""
 	if r, err := store.Get[*protocol.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
 		agent = r.Status.Agent
 	}
+	intent, usable := c.bmcIntent(b, agent)
 	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
 		return protocol.Errorf(code, op, format, args...)
 	}
 	switch {
 	case b.Pending():
 		return nil, fail(protocol.CodeConflict, "BMC %q waits to be accepted: no credentials are tried before", name).
-			WithHint("rackctl bmc accept %s --credentials local:NAME", name)
+			WithHint("rackctl bmc accept %s --credentials secret:NAME", name)
 	case !usable:
 		return nil, fail(protocol.CodeUnavailable, "the address of BMC %q is not known yet", name).
 			WithHint("%s must ask for a lease on a bmc segment of rack %s", b.Spec.MACAddress, b.Spec.RackRef.Name)
 	case agent == "":
 		return nil, fail(protocol.CodeUnavailable, "rack %s has no agent", b.Spec.RackRef.Name).
 			WithHint("rackctl rack join-token %s, or rackctl bmc probe --direct on a host of the rack", b.Spec.RackRef.Name)
+	case protocol.SecretOf(b.Spec.CredentialsRef) != "" && intent.Sealed == nil:
+		return nil, fail(protocol.CodeUnavailable, "the credentials of BMC %q are not sealed for agent %s yet", name, agent).
+			WithHint("rackctl describe bmc %s says why", name)
 	case c.cannotAsk(agent):
 		return nil, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", agent).
 			WithHint("upgrade it, or use rackctl bmc probe --direct on a host of the rack")

@@ -49,9 +49,10 @@ func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*pr
 		k = &reading{uid: uid, bmc: name, identity: map[string]string{}}
 		r.byBMC[name] = k
 	}
-	if k.intent != s.intent || k.agent != s.agent {
-		k.intent, k.agent, k.Failed, k.problem = s.intent, s.agent, 0, ""
+	if !k.intent.Same(s.intent) || k.agent != s.agent {
+		k.agent, k.Failed, k.problem = s.agent, 0, ""
 	}
+	k.intent = s.intent
 	k.Read, k.servers = time.Time{}, s.servers
 	if inv != nil {
 		k.Read = inv.At
@@ -67,7 +68,8 @@ func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*pr
 		k.identity[server] = rep.Identity
 	}
 	_, usable := plan.BMCIntent(s.bmc)
-	k.wanted = usable && s.agent != ""
+	sealed := protocol.SecretOf(s.bmc.Spec.CredentialsRef) == "" || s.intent.Sealed != nil
+	k.wanted = usable && sealed && s.agent != ""
 	return *k
 }
 

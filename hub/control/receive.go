@@ -23,6 +23,10 @@ func (c *Control) Receive(topic string, payload []byte) {
 		c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc()
 		return
 	}
+	if e, over := c.ending(agent); over {
+		c.afterwards(agent, leaf, e)
+		return
+	}
 	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
 	if err != nil {
 		c.stranger(agent, leaf, err)
@@ -51,6 +55,16 @@ func (c *Control) Receive(topic string, payload []byte) {
 	}
 	if err != nil {
 		c.log.Warn("message not taken", "agent", agent, "leaf", leaf, "err", err)
+	}
+}
+
+// afterwards counts a message of an agent whose term is over, and tells it so, unless
+// it was revoked: that one is not spoken to over the link.
+func (c *Control) afterwards(agent, leaf string, e ending) {
+	c.metrics.refused.WithLabelValues(string(reasonEnded)).Inc()
+	c.log.Debug("message of an agent whose term is over", "agent", agent, "leaf", leaf, "code", e.Code)
+	if e.Code == protocol.CondSuperseded && (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
+		c.dismiss(agent, "", e)
 	}
 }
 
@@ -97,6 +111,9 @@ func (c *Control) verifier(a *protocol.Agent) (v *wire.Verifier) {
 
 // active says whether the agent is the one that serves its rack.
 func (c *Control) active(a *protocol.Agent) bool {
+	if _, over := c.ending(a.Metadata.Name); over {
+		return false
+	}
 	r, err := store.Peek[*protocol.Rack](c.cfg.Store, a.Spec.RackRef.Name)
 	return err == nil && r.Status.Agent == a.Metadata.Name && r.Status.Term == a.Spec.Term
 }

@@ -3,12 +3,12 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
 // view is the fleet at a moment: its resources are the store's own, and not to be
@@ -34,11 +34,20 @@ func (c *Control) fleet() plan.Fleet {
 	f := plan.Fleet{
 		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
 		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
-		Configs: store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
+		Maintenances: store.List[*protocol.Maintenance](s),
+		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
 		Now: c.cfg.Clock(),
 	}
 	f.Peers, f.Requests = c.peers(f.Racks), c.openRequests()
-	return f.Indexed()
+	f.BootEnvs, f.Templates = store.List[*protocol.BootEnv](s), store.List[*protocol.Template](s)
+	f.Profiles, f.Params = store.List[*protocol.Profile](s), store.List[*protocol.Param](s)
+	f.Groups = store.List[*protocol.ServerGroup](s)
+	f.EnvImages, f.SecretVersions = c.images.known(), c.secretVersions()
+	f.Sealed, f.ISOs, f.Envs = c.sealed(f), c.isos(), c.sealedEnvs(f)
+	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
+	f = f.Indexed()
+	f.Keep = c.keeps(f)
+	return f
 }
 
 // reconcile is one pass. Each step writes one key, and a pass that a crash cut
@@ -56,29 +65,43 @@ func (c *Control) reconcile(ctx context.Context) error {
 	for _, b := range bindings {
 		errs = append(errs, c.bind(ctx, b))
 	}
+	errs = append(errs, c.manageGroups(ctx, c.look(v).Fleet))
 	v = c.look(v)
 	f := v.Fleet
 	conds := map[string][]protocol.ConditionState{}
 	for _, u := range unbound {
 		conds[u.Claim] = append(conds[u.Claim], protocol.ConditionState{Code: protocol.CondUnbound, Message: u.Reason})
 	}
+	c.bootImages(ctx)
+	c.envs.turn(f)
 	for _, cl := range f.Claims {
 		extra, err := c.claim(ctx, f, cl)
 		errs = append(errs, err)
 		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], extra...)
 	}
+	for _, m := range f.Maintenances {
+		conds[bookName(m)] = f.Maintained(m, c.ignitionOf(m.Spec.Boot.IgnitionSecretRef))
+	}
 	c.conds.keep(conds, c.cfg.Clock())
-	errs = append(errs, c.firmwareOver(ctx, f), c.removeReleased(ctx, f), c.sweep(ctx), c.compile(ctx, v))
+	v = c.look(v)
+	c.forgetImages(v.Fleet)
+	errs = append(errs, c.maintenances(ctx, v.Fleet))
+	v = c.look(v)
+	errs = append(errs, c.discoveries(ctx, v.Fleet))
+	c.forgetEnvImages()
+	errs = append(errs, c.inForce(ctx, v.Fleet))
+	errs = append(errs, c.firmwareOver(ctx, f), c.removeReleased(ctx, f), c.sweep(ctx), c.approvals(ctx, f), c.compile(ctx, v))
 	// Afterwards: a hold is on its way before it is written about.
 	errs = append(errs, c.audit(ctx, store.List[*protocol.Hold](c.cfg.Store)))
 	return errors.Join(errs...)
 }
 
-// vacate frees racks whose agent was deleted. The term stays, so that what the
+// vacate frees racks whose agent was deleted, or whose term was ended. The term stays, so that what the
 // deleted agent still says or hears is refused.
 func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 	for _, r := range f.Racks {
-		if r.Status.Agent == "" || slices.ContainsFunc(f.Agents, func(a *protocol.Agent) bool { return a.Metadata.Name == r.Status.Agent }) {
+		_, over := c.ending(r.Status.Agent)
+		if r.Status.Agent == "" || !over && slices.ContainsFunc(f.Agents, func(a *protocol.Agent) bool { return a.Metadata.Name == r.Status.Agent }) {
 			continue
 		}
 		var servers []string
@@ -119,50 +142,144 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if cl.Metadata.DeletedAt != nil {
 		return nil, errors.Join(c.endAsked(ctx, cl), c.letGo(ctx, f, cl, cfg))
 	}
-	conds := plan.Claimed(cl, cfg, c.rackHasAgent(f, cl.Status.Server))
-	if cfg != nil || cl.Status.Server == "" {
+	srv, err := store.Peek[*protocol.Server](c.cfg.Store, cl.Status.Server)
+	if err != nil {
+		srv = nil // not bound, or gone since
+	}
+	take := c.takeForClaim(f, cl, srv)
+	conds := plan.Claimed(cl, srv, cfg, c.ignitionOf(cl.Spec.IgnitionSecretRef), c.rackHasAgent(f, cl.Status.Server))
+	first := plan.FirstGoes
+	switch {
+	case cfg == nil:
+		first = f.FirstBoot(cl)
+	case f.EnvChange(cl, cfg) == plan.EnvReplace:
+		conds = slices.DeleteFunc(conds, func(s protocol.ConditionState) bool { return s.Code == protocol.CondReprovisionRequired })
+	case cl.Spec.ImageFrom != nil && f.GroupChange(cfg, take.number(), take.turn) == plan.GroupReplace:
+	default:
+		more, err := c.configured(ctx, f, cl, cfg)
+		return append(conds, more...), err
+	}
+	if cl.Status.Server == "" {
 		return conds, nil
 	}
-	srv, err := store.Get[*protocol.Server](c.cfg.Store, cl.Status.Server)
-	if err != nil {
+	if first == plan.FirstAsk {
+		cond, err := c.undecided(ctx, f, cl)
+		if cond != nil {
+			conds = append(conds, *cond)
+		}
 		return conds, err
 	}
-	img, cond := c.images.get(cl, srv.Spec.Architecture)
+	if srv == nil {
+		return conds, err
+	}
+	if cond := c.carried(srv, cl.Spec.BootPolicy); cond != nil {
+		c.imageRefused(ctx, cl, *cond)
+		return append(conds, *cond), nil
+	}
+	img, cond := c.claimImage(f, cl, srv, take)
 	if cond != nil {
+		if cond.Code != protocol.CondImageUnverified { // which is told of the entry
+			c.imageRefused(ctx, cl, *cond)
+		}
 		return append(conds, *cond), nil
 	}
 	if img == nil {
 		return conds, nil
 	}
-	return conds, c.configure(ctx, cl, srv, *img)
+	data, cond := c.claimData(cl, take)
+	if cond != nil {
+		return append(conds, *cond), nil
+	}
+	if first == plan.FirstWait {
+		return conds, nil // NoAgent, Dark or BMCUnreachable say why
+	}
+	if cond := c.installWaits(f, cl); cond != nil {
+		return append(conds, *cond), nil
+	}
+	return conds, c.configure(ctx, c.ownedBy(cl, srv, data, take, cfg), srv, *img)
+}
+
+// ownedBy is for whom a claim's configuration is made, in the place of another if there is
+// one.
+func (c *Control) ownedBy(cl *protocol.Claim, srv *protocol.Server, data *protocol.IgnitionRef, take taken, instead *protocol.BootConfiguration) owned {
+	return owned{
+		name: cl.Metadata.Name, owner: cl.Metadata.Name, uid: cl.Metadata.UID, purpose: protocol.PurposeClaim,
+		policy: cl.Spec.BootPolicy, ignition: data, group: take.group(), revision: take.number(),
+		arguments: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs), instead: instead, fallback: c.fallbackAfter(cl),
+	}
+}
+
+// configured goes on with a claim that has its configuration.
+func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Claim, cfg *protocol.BootConfiguration) (conds []protocol.ConditionState, err error) {
+	if err := errors.Join(c.settled(ctx, cl), c.regrant(ctx, cfg)); err != nil {
+		return nil, err
+	}
+	for _, seal := range []func(context.Context, plan.Fleet, *protocol.BootConfiguration) (*protocol.ConditionState, error){c.sealIgnition, c.sealFormer, c.sealEnv} {
+		cond, err := seal(ctx, f, cfg)
+		if cond != nil {
+			conds = append(conds, *cond)
+		}
+		if err != nil {
+			return conds, err
+		}
+	}
+	return conds, nil
+}
+
+// claimImage is what a claim boots, with the kernel arguments of server and claim, or what
+// stands for its environment; both answers are nil while it is looked up.
+func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Server, take taken) (*protocol.Image, *protocol.ConditionState) {
+	if cl.Spec.ImageFrom != nil {
+		return c.takenImage(take, srv, cl.Spec.BootPolicy, cl.Spec.KernelArgs)
+	}
+	if env := cl.Spec.BootEnv; env != nil {
+		return c.seeEnv(f, srv, env.Name, plan.EnvFor{
+			Purpose: protocol.PurposeClaim, Owner: cl.Metadata.Name, Ignition: cl.Spec.IgnitionSecretRef != nil,
+			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
+		}, cl.Metadata.UID)
+	}
+	img, cond := c.image(question{cl.Metadata.UID, cl.Spec.Image, srv.Spec.Architecture, cl.Spec.BootPolicy.FirstBoot.Target()})
+	if img == nil || cond != nil {
+		return nil, cond
+	}
+	full, err := plan.WithArguments(*img, srv.Spec.KernelArgs, cl.Spec.KernelArgs)
+	if err != nil {
+		return nil, unresolved(err)
+	}
+	return &full, nil
 }
 
 // firstBootAttempts is how often a first boot that fetched nothing may be tried.
 const firstBootAttempts = 3
 
-// configure makes the claim's boot configuration with its grant. Both are one
-// key, written once.
-func (c *Control) configure(ctx context.Context, cl *protocol.Claim, srv *protocol.Server, img protocol.Image) error {
+// configure makes an owner's boot configuration with its grant. Both are one key,
+// written once.
+func (c *Control) configure(ctx context.Context, o owned, srv *protocol.Server, img protocol.Image) error {
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: cl.Status.Server, Purpose: protocol.PurposeClaim, Claim: cl.Metadata.Name, ClaimUID: cl.Metadata.UID,
-		Image: img, BootPolicy: cl.Spec.BootPolicy,
+		Server: srv.Metadata.Name, Purpose: o.purpose, Claim: o.owner, ClaimUID: o.uid, Image: img, BootEnv: img.BootEnv(),
+		BootPolicy: o.policy, Ignition: o.ignition, KernelArgs: o.arguments, Group: o.group, Revision: o.revision,
 	}}
 	now := c.cfg.Clock()
-	cfg.Metadata = protocol.Metadata{Name: cl.Metadata.Name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
+	cfg.Metadata = protocol.Metadata{Name: o.name, UID: c.cfg.NewID(), Generation: o.generation(), CreatedAt: &now}
+	if o.instead != nil {
+		cfg.Metadata.Revision = o.instead.Metadata.Revision
+	}
+	cfg.Status.Seen = seenOver(o)
 	cfg.Default()
-	grant, err := wire.Seal(c.cfg.Signer, wire.FactGrant, protocol.Grant{
-		ClaimUID: cl.Metadata.UID, Generation: 1, Server: srv.Metadata.Name, ServerUID: srv.Metadata.UID,
-		ImageDigest: img.Digest, FirstBoot: cl.Spec.BootPolicy.FirstBoot, MaxAttempts: firstBootAttempts, IssuedAt: now,
-	})
+	grant, err := c.grantFor(o, srv, img)
 	if err != nil {
 		return err
 	}
-	cfg.Spec.Grant = grant
+	cfg.Spec.Grant, cfg.Spec.Former = grant, plan.FormerOf(o.instead, o.fallback)
 	if err := c.cfg.Store.Put(ctx, cfg); err != nil {
 		return err
 	}
-	c.cfg.Crash.At("hub.claim.configured")
-	c.events.own(ctx, cl.Status.Server, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
+	c.cfg.Crash.At("hub." + string(o.purpose) + ".configured")
+	if cfg.Spec.BootEnv != "" {
+		c.events.own(ctx, srv.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.purpose, o.owner, cfg.Spec.BootEnv))
+		return nil
+	}
+	c.events.own(ctx, srv.Metadata.Name, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
 	return nil
 }
 

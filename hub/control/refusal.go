@@ -24,10 +24,11 @@ const (
 	reasonRate      reason = "rate"    // more than one agent may send
 	reasonUnknown   reason = "unknown" // no such agent
 	reasonOrder     reason = "order"   // a report that a later one has overtaken
+	reasonEnded     reason = "ended"   // of an agent that was revoked or replaced
 )
 
 func reasons() []reason {
-	return []reason{reasonSignature, reasonForm, reasonSize, reasonTopic, reasonNonce, reasonRate, reasonUnknown, reasonOrder}
+	return []reason{reasonSignature, reasonForm, reasonSize, reasonTopic, reasonNonce, reasonRate, reasonUnknown, reasonOrder, reasonEnded}
 }
 
 // why is the reason for which wire.Open refused a message.

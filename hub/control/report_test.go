@@ -81,7 +81,7 @@ func TestReportOfAnotherRack(t *testing.T) {
 	if _, err := store.Get[*protocol.Claim](b.store, "c1"); err != nil {
 		t.Error("another rack's agent ended the claim")
 	}
-	if r, _ := b.control.mirror.server("n1"); r != nil {
+	if r, _ := b.control.mirror.server("n1"); r != nil && r.Released {
 		t.Errorf("the mirror has %+v", r)
 	}
 	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))

@@ -29,7 +29,7 @@ func (c *Control) nonce() string {
 // word begins a Sync.
 func (c *Control) word(session string) protocol.Sync {
 	return protocol.Sync{
-		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.epoch, Fence: c.fence, ValidFor: protocol.SyncValid,
+		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.epoch, Fence: c.fence, ValidFor: protocol.SyncValid, Trust: c.trust,
 	}
 }
 
@@ -82,15 +82,19 @@ func (c *Control) counts(agent, session, nonce string) bool {
 		return false
 	}
 	now := c.cfg.Clock()
-	ok, quiet := true, false
+	ok, quiet, back := true, false, false
 	c.contacts.with(agent, func(k *contact) {
 		if l.Peer.Can(protocol.CapNonce) {
 			ok = k.heeds(session, nonce)
+			back, k.back = k.back, false
 		}
 		if quiet = now.Sub(k.askedAt) < askPause; ok {
 			k.heardAt = now
 		}
 	})
+	if back {
+		c.suspect(agent)
+	}
 	if ok {
 		return true
 	}
@@ -104,6 +108,9 @@ func (c *Control) counts(agent, session, nonce string) bool {
 // syncs says to each agent with a session, every SyncEvery, what it should have.
 func (c *Control) syncs(now time.Time) {
 	for _, agent := range c.contacts.names() {
+		if _, over := c.ending(agent); over {
+			continue
+		}
 		var session slot
 		due, silent := false, false
 		c.contacts.with(agent, func(k *contact) {

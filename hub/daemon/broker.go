@@ -69,10 +69,10 @@ func (c *Config) checkLink() error {
 }
 
 // openBroker opens the server within the process: store and MQTT listener, or the
-// store alone.
-func openBroker(c Config, keys *pki.PKI, log *slog.Logger, reg prometheus.Registerer) (*broker.Broker, error) {
+// store alone. refuse is asked for each connection of an agent; nil refuses none.
+func openBroker(c Config, keys *pki.PKI, refuse func(agent string) bool, log *slog.Logger, reg prometheus.Registerer) (*broker.Broker, error) {
 	return broker.Open(broker.Config{
-		Dir: c.path("store"), MQTTListen: c.MQTT, TLS: keys.BrokerTLS(), HubIdentity: pki.HubIdentity, Logger: log, Registerer: reg,
+		Dir: c.path("store"), MQTTListen: c.MQTT, TLS: keys.BrokerTLS(), HubIdentity: pki.HubIdentity, Refuse: refuse, Logger: log, Registerer: reg,
 	})
 }
 
@@ -88,7 +88,7 @@ type route struct {
 // hub's own listener.
 func (c *Config) route(keys *pki.PKI, own string) (route, error) {
 	b := c.Broker
-	r := route{hub: b.URL, agents: b.Agents, ca: keys.CAPEM(), tls: keys.ClientTLS(), qos: b.QoS}
+	r := route{hub: b.URL, agents: b.Agents, ca: keys.BundlePEM(), tls: keys.ClientTLS(), qos: b.QoS}
 	if b.URL == "" {
 		host, port, err := net.SplitHostPort(own)
 		if err != nil {

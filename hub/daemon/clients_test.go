@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"rackboot/hub/access"
+	"rackboot/hub/api"
 	"rackboot/protocol"
 )
 
@@ -22,6 +26,14 @@ func TestClientsOfTheFile(t *testing.T) {
 		{"twice", "clients: [{name: ha, tokenFile: /a}, {name: ha, tokenFile: /b}]\n", "clients[1].name"},
 		{"no file", "clients: [{name: ha}]\n", "tokenFile"},
 		{"one file", "clients: [{name: ha, tokenFile: /a}, {name: ops, tokenFile: /a}]\n", "clients[1].tokenFile"},
+		{"roles and a scope", "clients: [{name: ha, tokenFile: /a, roles: [viewer, admin], scope: {matchLabels: {row: '7'}}}]\n", ""},
+		{"a certificate alone", "clients: [{name: ha, certificate: {commonName: ha.client}}, {name: ops, certificate: {commonName: ops.client}}]\n", ""},
+		{"a role that is none", "clients: [{name: ha, tokenFile: /a, roles: [root]}]\n", "clients[0].roles"},
+		{"a scope without labels", "clients: [{name: ha, tokenFile: /a, scope: {}}]\n", "clients[0].scope"},
+		{"a scope with another word", "clients: [{name: ha, tokenFile: /a, scope: {row: '7'}}]\n", "row"},
+		{"one certificate", "clients: [{name: ha, certificate: {commonName: x}}, {name: ops, certificate: {commonName: x}}]\n", "clients[1].certificate.commonName"},
+		{"a rate", "limits: {callerPerSecond: 5}\n", ""},
+		{"a rate below nothing", "limits: {sourcePerSecond: -1}\n", "limits"},
 		{"unknown field", "clients: [{name: ha, token: x}]\n", "token"},
 	} {
 		path := filepath.Join(t.TempDir(), "hub.yaml")
@@ -82,5 +94,21 @@ func TestClientTokens(t *testing.T) {
 		if _, err := c.readClients(); protocol.CodeOf(err) != protocol.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What the file says of a client is what the API is told.
+func TestClientsOfTheAPI(t *testing.T) {
+	c := Config{Clients: []Client{
+		{Name: "page", Certificate: Certificate{CommonName: "page.client"}, Roles: []access.Role{access.Viewer}, Scope: &Scope{MatchLabels: map[string]string{"row": "7"}}},
+		{Name: "ops", Certificate: Certificate{CommonName: "ops.client"}, BreakGlass: true},
+	}}
+	got, err := c.readClients()
+	want := []api.Client{
+		{Caller: access.Caller{Name: "page", Roles: []access.Role{access.Viewer}, Scope: access.Scope{MatchLabels: map[string]string{"row": "7"}}}, CommonName: "page.client"},
+		{Caller: access.Caller{Name: "ops", BreakGlass: true}, CommonName: "ops.client"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got): %s", err, diff)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -26,18 +27,46 @@ type Config struct {
 	// Metrics is the address of the metrics page; empty is none.
 	Metrics string `yaml:"metrics"`
 	Images  Images `yaml:"images"`
+	// Secrets says with which key Secrets are encrypted.
+	Secrets Secrets `yaml:"secrets"`
+	// Endpoints are where agents dial, where it is more than the first of names.
+	Endpoints Endpoints `yaml:"endpoints"`
+	// CertificateLife is that of agents' certificates, 24 h to 400 days. Default 90 days.
+	// Agents renew after two thirds of it.
+	CertificateLife time.Duration `yaml:"certificateLife"`
 	// Clients may use the API besides the admin.
 	Clients []Client `yaml:"clients"`
+	// DestructiveKey signs approvals; without it nothing needs the signature of one
+	// where agents do not know another.
+	DestructiveKey DestructiveKey `yaml:"destructiveKey"`
+	Approvals      Approvals      `yaml:"approvals"`
+	// ClientCA is a file with the authorities, in PEM, that sign certificates of clients
+	// besides the hub's own. Whatever they sign for a common name of Clients is it.
+	ClientCA string `yaml:"clientCA"`
+	Limits   Limits `yaml:"limits"`
+	// ISOs says how the files that people upload are kept.
+	ISOs ISOs `yaml:"isos"`
+	// Catalogue says how the files of boot images are fetched.
+	Catalogue Catalogue `yaml:"catalogue"`
+	// Features are switched on one by one.
+	Features Features `yaml:"features"`
 }
 
-// Images says how the hub reaches registries.
-type Images struct {
-	// Mirrors maps a registry host to the host that is asked instead.
-	Mirrors map[string]string `yaml:"mirrors"`
-	// PlainHTTP are the registry hosts that may be asked without TLS.
-	PlainHTTP []string `yaml:"plainHTTP"`
-	// CAFile is PEM of more CAs for registries.
-	CAFile string `yaml:"caFile"`
+// Features are what a hub does only where its file says so.
+type Features struct {
+	// ManagedBootImages lets groups follow catalogues of boot images, as ManagedBootImages
+	// says. Off, every group keeps the image that it has.
+	ManagedBootImages bool `yaml:"managedBootImages"`
+}
+
+// Limits are the rates at which the API is used; 0 is the default.
+type Limits struct {
+	// CallerPerSecond are requests of one client, by default 500; four times as many may
+	// come at once.
+	CallerPerSecond float64 `yaml:"callerPerSecond"`
+	// SourcePerSecond are requests of one address whose sender is not known: wrong
+	// tokens and agents that join; by default 10, and twenty times as many at once.
+	SourcePerSecond float64 `yaml:"sourcePerSecond"`
 }
 
 // LoadConfig reads the file. Errors name file, line and field.
@@ -67,7 +96,25 @@ func (c *Config) check() error {
 	if err := c.checkLink(); err != nil {
 		return err
 	}
+	if c.Limits.CallerPerSecond < 0 || c.Limits.SourcePerSecond < 0 {
+		return fmt.Errorf("limits: a rate is not less than 0; leave it out for the default")
+	}
 	if err := c.checkClients(); err != nil {
+		return err
+	}
+	if err := c.checkDestructive(); err != nil {
+		return err
+	}
+	if err := c.Secrets.check(); err != nil {
+		return err
+	}
+	if err := c.Images.check(); err != nil {
+		return err
+	}
+	if err := c.ISOs.check(); err != nil {
+		return err
+	}
+	if err := c.checkEndpoints(); err != nil {
 		return err
 	}
 	if len(c.Names) == 0 {

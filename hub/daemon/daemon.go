@@ -3,21 +3,27 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
+	_ "time/tzdata" // windows of roll-outs are in zones that the host may not have
 
 	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/hub/api"
+	"rackboot/hub/audit"
 	"rackboot/hub/broker"
 	"rackboot/hub/control"
+	"rackboot/hub/iso"
 	"rackboot/hub/pki"
+	"rackboot/hub/secret"
 	"rackboot/hub/store"
 	"rackboot/metrics"
 	"rackboot/protocol"
@@ -47,6 +53,10 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
+	authorities, err := c.readClientCA()
+	if err != nil {
+		return err
+	}
 	if reg == nil {
 		reg = prometheus.NewRegistry()
 	}
@@ -54,21 +64,52 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	// People and agents need the authority's certificate, and nothing else of pki/.
-	if err := os.WriteFile(c.path("ca.pem"), keys.CAPEM(), 0o644); err != nil {
+	if err := c.apart(authorities, keys.CAPEM()); err != nil {
+		return err
+	}
+	// People and agents need the authority's certificate, while it is being changed also the
+	// next one's, and nothing else of pki/.
+	if err := os.WriteFile(c.path("ca.pem"), keys.BundlePEM(), 0o644); err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "write the CA's certificate", "%w", err)
 	}
-	b, err := openBroker(c, keys, log, reg)
+	trail, err := openAudit(c, keys, log, reg, o.Crash)
+	if err != nil {
+		return err
+	}
+	defer closeAudit(trail, log)
+	var known atomic.Pointer[control.Control]
+	b, err := openBroker(c, keys, func(agent string) bool {
+		k := known.Load()
+		return k != nil && k.Refused(agent)
+	}, log, reg)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	st, err := openStore(ctx, b, log, o.Crash)
+	vault := c.Secrets.vault(log, reg)
+	st, err := openStore(ctx, b, vault, log, o.Crash)
 	if err != nil {
 		return err
 	}
-	h := &hub{keys: keys, broker: b, store: st, clients: clients, log: log, reg: reg, options: o}
+	vault.Start(ctx, st)
+	h := &hub{keys: keys, broker: b, store: st, vault: vault, audit: trail, clients: clients, authorities: authorities, log: log, reg: reg, options: o}
+	isos, err := h.openISOs(c)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := isos.Close(); err != nil {
+			log.Error("uploads were not kept as far as they were", "err", err)
+		}
+	}()
+	h.isos = isos
 	if err := h.connect(ctx, c); err != nil {
+		return err
+	}
+	// Revoked agents may have connected since the broker listens; nothing was said to
+	// them, and nobody has heard them.
+	known.Store(h.control)
+	if err := h.control.CutRevoked(); err != nil {
 		return err
 	}
 	return h.serve(ctx, c)
@@ -77,7 +118,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 // newID makes ids that sort by time, in lower case so that they are names.
 func newID() string { return strings.ToLower(ulid.MustNew(ulid.Now(), rand.Reader).String()) }
 
-func openStore(ctx context.Context, b *broker.Broker, log *slog.Logger, crash state.Crasher) (*store.Store, error) {
+func openStore(ctx context.Context, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher) (*store.Store, error) {
 	conn, err := b.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -90,7 +131,7 @@ func openStore(ctx context.Context, b *broker.Broker, log *slog.Logger, crash st
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, store.Config{KV: kv, Log: facts, Clock: time.Now, NewID: newID, Logger: log, Crash: crash})
+	return store.Open(ctx, store.Config{KV: kv, Log: facts, Clock: time.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
 }
 
 // hub is a hub being put together.
@@ -98,9 +139,15 @@ type hub struct {
 	keys    *pki.PKI
 	broker  *broker.Broker
 	store   *store.Store
+	vault   *secret.Vault
+	audit   *audit.Log
 	control *control.Control
+	isos    *iso.Shelf
 	link    *link.Link
 	clients []api.Client
+
+	authorities []*x509.Certificate // of clients
+
 	log     *slog.Logger
 	reg     metrics.Registry
 	options Options
@@ -110,7 +157,7 @@ type hub struct {
 const publishTimeout = 5 * time.Second
 
 func (h *hub) connect(ctx context.Context, c Config) error {
-	imgs, err := newImages(c.Images)
+	imgs, err := newImages(c.Images, secrets{h.store, h.vault})
 	if err != nil {
 		return err
 	}
@@ -118,8 +165,27 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	files, err := h.openBootFiles(c.Catalogue, h.isos)
+	if err != nil {
+		return err
+	}
+	policy, err := c.policy()
+	if err != nil {
+		return err
+	}
+	destructive, err := c.readDestructive()
+	if err != nil {
+		return err
+	}
+	cut := h.broker.Cut
+	if c.Broker.URL != "" {
+		cut = nil
+	}
 	h.control, err = control.New(ctx, control.Config{
-		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, CA: to.ca, Broker: to.agents, QoS: to.qos,
+		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
+		PastKeys: h.keys.PastKeys(), Cut: cut,
+		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, Vault: h.vault, Catalogue: files, Signatures: imgs, Audit: h.audit, CA: to.ca, Broker: to.agents, QoS: to.qos,
+		Approvals: policy, Destructive: destructive, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit,
 		Publish: func(topic string, payload []byte) error {
 			ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 			defer cancel()
@@ -140,7 +206,10 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 
 func (h *hub) serve(ctx context.Context, c Config) error {
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Token: h.keys.AdminToken(), Clients: h.clients, Clock: time.Now, NewID: newID, Registerer: h.reg,
+		Store: h.store, Fleet: h.control, Approver: h.control, Token: h.keys.AdminToken(), Clients: h.clients,
+		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
+		Limits:   api.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
+		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: time.Now, NewID: newID, Registerer: h.reg,
 		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.control.Writable,
 	})
 	if err != nil {
@@ -157,10 +226,13 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 			return err
 		}
 	}
+	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
+	group.Go(func() error { return h.vault.Run(ctx) })
 	group.Go(func() error { return h.control.Run(ctx) })
 	group.Go(func() error { return h.link.Run(ctx) })
-	group.Go(func() error { return a.Serve(ctx, ln, h.keys.ServerTLS()) })
+	group.Go(func() error { return h.isos.Run(ctx) })
+	group.Go(func() error { return a.Serve(ctx, ln, h.keys.ServerTLS(h.authorities...)) })
 	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "broker", c.Broker.URL, "token_file", h.keys.AdminTokenPath())
 	h.options.Ready()
 	err = group.Wait()

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,14 +20,18 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 		return 0, err
 	}
 	log := slog.New(slog.DiscardHandler)
-	b, err := openBroker(c, keys, log, prometheus.NewRegistry())
+	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry())
 	if err != nil {
 		return 0, err
 	}
 	defer b.Close()
-	st, err := openStore(ctx, b, log, nil)
+	st, err := openStore(ctx, b, nil, log, nil)
 	if err != nil {
 		return 0, err
 	}
-	return control.RaiseEpoch(ctx, st)
+	epoch, err := control.RaiseEpoch(ctx, st)
+	if err != nil {
+		return 0, err
+	}
+	return epoch, recordRestored(ctx, c, keys, fmt.Sprintf("the epoch is %d now", epoch))
 }

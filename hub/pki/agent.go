@@ -42,7 +42,7 @@ func (p *PKI) IssueAgent(csrPEM []byte, agentID string, validity time.Duration) 
 	now := p.now()
 	cert, err := sign(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: agentID},
-		NotBefore:   now.Add(-backdate),
+		NotBefore:   now.Add(-min(backdate, validity/10)),
 		NotAfter:    p.ca.until(now.Add(validity)),
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},

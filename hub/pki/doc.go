@@ -7,6 +7,13 @@
 //	signing.pem  Ed25519 key that signs documents and grants
 //	admin.token  bearer token of the API
 //
+// and, once keys were changed:
+//
+//	statements.json   the chain of statements that lead to signing.pem
+//	signing-next.pem  while the signing key is being changed
+//	ca-next.pem       the authority that will sign next, and signs nothing yet
+//	ca-old.pem        former authorities, whose agents' certificates are still good
+//
 // The folder is 0700 and the files are 0600. Each file is complete or absent: it
 // is written under another name, fsynced and renamed. ca.pem is written after
 // signing.pem, so its presence means that the keys were made once; from then on

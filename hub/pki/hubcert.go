@@ -67,7 +67,8 @@ func (p *PKI) usable(c *x509.Certificate, now time.Time) bool {
 }
 
 // hubCertificate is the certificate to show now. A hub that runs for a year
-// renews it without a restart; if that fails, the old one is shown while it is
+// renews it without a restart. The authority's is shown beside it, for agents that know
+// its fingerprint only. If that fails, the old one is shown while it is
 // valid.
 func (p *PKI) hubCertificate() (*tls.Certificate, error) {
 	p.mu.Lock()
@@ -78,7 +79,7 @@ func (p *PKI) hubCertificate() (*tls.Certificate, error) {
 			return nil, err
 		}
 	}
-	return &tls.Certificate{Certificate: [][]byte{p.hub.cert.Raw}, PrivateKey: p.hub.key, Leaf: p.hub.cert}, nil
+	return &tls.Certificate{Certificate: [][]byte{p.hub.cert.Raw, p.ca.cert.Raw}, PrivateKey: p.hub.key, Leaf: p.hub.cert}, nil
 }
 
 func (p *PKI) issueHub(now time.Time) error {

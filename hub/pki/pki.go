@@ -14,6 +14,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
+	"rackboot/state"
 )
 
 const (
@@ -28,8 +29,13 @@ type PKI struct {
 	names  identity
 	ca     pair
 	signer *wire.Signer
+	first  ed25519.PublicKey // the first everyday key
+	keys   wire.Keys
+	next   *pair // the next authority; nil if there is none
+	former []former
 	token  string
 	now    func() time.Time
+	crash  state.Crasher
 
 	mu  sync.Mutex
 	hub pair // shown by the listeners; renewed in time
@@ -43,8 +49,11 @@ type PKI struct {
 // that others may read, unavailable if the disk fails.
 func Open(dir string, names []string) (*PKI, error) { return open(dir, names, time.Now) }
 
-func open(dir string, names []string, now func() time.Time) (*PKI, error) {
+func open(dir string, names []string, now func() time.Time, crash ...state.Crasher) (*PKI, error) {
 	p := &PKI{dir: folder(dir), now: now}
+	for _, c := range crash {
+		p.crash = c
+	}
 	var err error
 	if p.names, err = parseNames(names); err != nil {
 		return nil, err
@@ -66,6 +75,9 @@ func open(dir string, names []string, now func() time.Time) (*PKI, error) {
 	if err := p.loadSigner(ca == nil); err != nil {
 		return nil, err
 	}
+	if err := p.loadChain(); err != nil {
+		return nil, err
+	}
 	if err := p.loadToken(); err != nil {
 		return nil, err
 	}
@@ -79,6 +91,9 @@ func open(dir string, names []string, now func() time.Time) (*PKI, error) {
 	}
 	if !p.ca.cert.IsCA || !now().Before(p.ca.cert.NotAfter) {
 		return nil, p.dir.broken(caFile, fmt.Errorf("the certificate ended on %s or is not an authority's", p.ca.cert.NotAfter.Format(time.DateOnly)))
+	}
+	if err := p.loadAuthorities(); err != nil {
+		return nil, err
 	}
 	if hub != nil {
 		// A damaged one is issued again: nobody has pinned it.
@@ -96,9 +111,18 @@ func (p *PKI) lost(name string) error {
 }
 
 func (p *PKI) makeCA() ([]byte, error) {
-	key, err := newKey()
+	_, data, err := p.newCA()
 	if err != nil {
 		return nil, err
+	}
+	return data, p.dir.write(caFile, data)
+}
+
+// newCA makes an authority; nothing is written.
+func (p *PKI) newCA() (pair, []byte, error) {
+	key, err := newKey()
+	if err != nil {
+		return pair{}, nil, err
 	}
 	now := p.now()
 	ca, err := sign(&x509.Certificate{
@@ -111,13 +135,10 @@ func (p *PKI) makeCA() ([]byte, error) {
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}, nil, key)
 	if err != nil {
-		return nil, err
+		return pair{}, nil, err
 	}
 	data, err := ca.marshal()
-	if err != nil {
-		return nil, err
-	}
-	return data, p.dir.write(caFile, data)
+	return ca, data, err
 }
 
 // loadSigner makes the signing key only while there is no authority yet.

@@ -5,10 +5,14 @@ import (
 	"crypto/x509"
 )
 
-// ServerTLS is for the API: TLS 1.3, and a client certificate is checked where
-// one is given, because agents have one and rackctl has a token.
-func (p *PKI) ServerTLS() *tls.Config {
-	return p.server(tls.VerifyClientCertIfGiven)
+// ServerTLS is for the API: TLS 1.3, and a client certificate is checked where one is
+// given: one of this authority, or of one of those for clients. Who has none has a token.
+func (p *PKI) ServerTLS(clients ...*x509.Certificate) *tls.Config {
+	c := p.server(tls.VerifyClientCertIfGiven)
+	for _, ca := range clients {
+		c.ClientCAs.AddCert(ca)
+	}
+	return c
 }
 
 // BrokerTLS is for the MQTT listener: TLS 1.3 with a client certificate of this
@@ -43,6 +47,8 @@ func (p *PKI) server(auth tls.ClientAuthType) *tls.Config {
 
 func (p *PKI) pool() *x509.CertPool {
 	pool := x509.NewCertPool()
-	pool.AddCert(p.ca.cert)
+	for _, c := range p.authorities() {
+		pool.AddCert(c)
+	}
 	return pool
 }

@@ -19,16 +19,20 @@ type Unbound struct {
 }
 
 // Bind gives servers to claims that have none, in order of name. A server goes
-// to one claim only, and not while it is held: a hold is not inherited. By name, a
+// to one claim only, not while it is held: a hold is not inherited, and not before it is
+// discovered, where its rack has that, also if the claim names it. By name, a
 // server is taken whatever it does else; by selector, only one that was last read Off,
-// so that nothing that runs is ever taken by a label.
+// so that nothing that runs is ever taken by a label. Neither way one that the claim's
+// first boot does not come to.
 //
-//	by       | taken | held | read | binds
-//	*        | yes   | *    | *    | no
-//	*        | no    | yes  | *    | no
-//	name     | no    | no   | *    | yes
-//	selector | no    | no   | Off  | yes
-//	selector | no    | no   | else | no
+//	by       | taken | held | comes | discovered | read | binds
+//	*        | yes   | *    | *     | *          | *    | no
+//	*        | no    | yes  | *     | *          | *    | no
+//	*        | no    | no   | no    | *          | *    | no
+//	*        | no    | no   | yes   | no         | *    | no
+//	name     | no    | no   | yes   | yes        | *    | yes
+//	selector | no    | no   | yes   | yes        | Off  | yes
+//	selector | no    | no   | yes   | yes        | else | no
 func Bind(f Fleet) (bindings []Binding, unbound []Unbound) {
 	f = f.Indexed()
 	taken := map[string]bool{}
@@ -59,12 +63,17 @@ func pick(f Fleet, c *protocol.Claim, taken map[string]bool) (server, reason str
 			return "", fmt.Sprintf("server %s does not exist", ref.Name)
 		case taken[ref.Name]:
 			return "", fmt.Sprintf("server %s has another claim", ref.Name)
-		case !binds(true, false, f.held(ref.Name), false):
+		case f.cannotBoot(ref.Name, c) != "":
+			return "", f.cannotBoot(ref.Name, c)
+		case f.held(ref.Name):
 			return "", fmt.Sprintf("server %s is held off by %s; it is bound when all holds are released", ref.Name, f.holders(ref.Name))
+		}
+		if why := f.undiscovered(f.server(ref.Name)); !binds(true, false, false, true, why == "", false) {
+			return "", why
 		}
 		return ref.Name, ""
 	}
-	matched := 0
+	matched, fresh, cannot, last := 0, 0, 0, ""
 	for _, s := range f.Servers {
 		if !matches(c.Spec.ServerSelector, s.Metadata.Labels) {
 			continue
@@ -72,19 +81,42 @@ func pick(f Fleet, c *protocol.Claim, taken map[string]bool) (server, reason str
 		matched++
 		name := s.Metadata.Name
 		r := f.Reports[name]
-		off := r != nil && r.Observation.Power == protocol.PowerOff
-		if binds(false, taken[name], f.held(name), off) {
+		off := r != nil && r.Observation.Power == protocol.PowerOff && f.MaintenanceOf(name) == nil
+		discovered, why := f.undiscovered(s) == "", f.cannotBoot(name, c)
+		if binds(false, taken[name], f.held(name), why == "", discovered, off) {
 			return name, ""
+		}
+		if why != "" {
+			cannot, last = cannot+1, why
+		} else if !discovered {
+			fresh++
 		}
 	}
 	if matched == 0 {
 		return "", "no server has the labels of its selector"
 	}
-	return "", fmt.Sprintf("%d servers match, and none of them is free, not held and read Off", matched)
+	if cannot == matched {
+		return "", fmt.Sprintf("%d servers match, and %s comes to none of them: %s", matched, c.Spec.BootPolicy.FirstBoot, last)
+	}
+	reason = fmt.Sprintf("%d servers match, and none of them is free, not held and read Off", matched)
+	if fresh > 0 {
+		reason += fmt.Sprintf("; %d of them are not discovered yet", fresh)
+	}
+	return "", reason
 }
 
-func binds(byName, taken, held, off bool) bool {
-	return !taken && !held && (byName || off)
+// cannotBoot says why a claim's first boot does not come to a server; empty if it does.
+func (f Fleet) cannotBoot(server string, c *protocol.Claim) string {
+	return f.unreached(f.server(server), c.Spec.BootPolicy.FirstBoot)
+}
+
+// unreached says why a first boot does not come to a server; empty if it does.
+func (f Fleet) unreached(s *protocol.Server, by protocol.FirstBoot) string {
+	return s.CannotBoot(by, f.segmentOf(f.RackOf(s.Metadata.Name), s.Spec.SegmentRef.Name))
+}
+
+func binds(byName, taken, held, comes, discovered, off bool) bool {
+	return !taken && !held && comes && discovered && (byName || off)
 }
 
 func matches(s *protocol.Selector, labels map[string]string) bool {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rackboot/protocol"
 )
 
 // tableOf reads the rows of a file's comment table, which has the given first row.
@@ -52,20 +54,56 @@ func rowOf(t *testing.T, rows [][]string, in ...string) []string {
 // TestBindTable compares the table above Bind with its rule for every row and
 // every combination of inputs.
 func TestBindTable(t *testing.T) {
-	rows := tableOf(t, "bind.go", "by", "taken", "held", "read", "binds")
+	rows := tableOf(t, "bind.go", "by", "taken", "held", "comes", "discovered", "read", "binds")
 	for _, by := range []string{"name", "selector"} {
 		for _, taken := range []string{"yes", "no"} {
 			for _, held := range []string{"yes", "no"} {
-				for _, read := range []string{"Off", "else"} {
-					got := "no"
-					if binds(by == "name", taken == "yes", held == "yes", read == "Off") {
-						got = "yes"
-					}
-					if want := rowOf(t, rows, by, taken, held, read)[0]; got != want {
-						t.Errorf("%s, taken %s, held %s, read %s: %s, the table says %s", by, taken, held, read, got, want)
+				for _, comes := range []string{"yes", "no"} {
+					for n := range 4 {
+						discovered, read := []string{"yes", "no"}[n%2], []string{"Off", "else"}[n/2]
+						got := "no"
+						if binds(by == "name", taken == "yes", held == "yes", comes == "yes", discovered == "yes", read == "Off") {
+							got = "yes"
+						}
+						if want := rowOf(t, rows, by, taken, held, comes, discovered, read)[0]; got != want {
+							t.Errorf("%s, taken %s, held %s, comes %s, discovered %s, read %s: %s, the table says %s", by, taken, held, comes, discovered, read, got, want)
+						}
 					}
 				}
 			}
 		}
+	}
+}
+
+// By name and by selector, a server that the first boot does not come to gets no claim,
+// and the reason says which and what to use in its place.
+func TestBindWhatComes(t *testing.T) {
+	f := makeFleet(1, 2)
+	f.Reports = map[string]*protocol.ServerReport{}
+	for _, s := range f.Servers {
+		s.Metadata.Labels = map[string]string{"x": "y"}
+		s.Spec.Reach = protocol.ReachVMedia
+		f.Reports[s.Metadata.Name] = &protocol.ServerReport{Observation: protocol.Observation{Power: protocol.PowerOff}}
+	}
+	first := f.Servers[0].Metadata.Name
+	by := func(name string, ref *protocol.Ref, boot protocol.FirstBoot) *protocol.Claim {
+		c := named(&protocol.Claim{}, name)
+		if c.Spec.BootPolicy.FirstBoot = boot; ref != nil {
+			c.Spec.ServerRef = ref
+			return c
+		}
+		c.Spec.ServerSelector = &protocol.Selector{MatchLabels: map[string]string{"x": "y"}}
+		return c
+	}
+	f.Claims = []*protocol.Claim{by("a", &protocol.Ref{Name: first}, protocol.FirstBootPxe), by("b", nil, protocol.FirstBootUefiHTTP)}
+	bindings, unbound := Bind(f)
+	if len(bindings) != 0 || len(unbound) != 2 || !strings.Contains(unbound[0].Reason, "server "+first+" has reach vmedia") ||
+		!strings.Contains(unbound[1].Reason, "2 servers match, and UefiHttp comes to none of them") || !strings.Contains(unbound[1].Reason, "use VirtualMedia") {
+		t.Errorf("%+v, %+v", bindings, unbound)
+	}
+	f.Claims = []*protocol.Claim{by("a", &protocol.Ref{Name: first}, protocol.FirstBootVirtualMedia), by("b", nil, protocol.FirstBootVirtualMedia)}
+	f.Servers[1].Spec.Reach = ""
+	if bindings, unbound := Bind(f); len(bindings) != 2 || len(unbound) != 0 {
+		t.Errorf("%+v, %+v", bindings, unbound)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"rackboot/protocol"
 )
 
-// Claimed are the conditions of a bound claim that the hub alone can see.
-func Claimed(c *protocol.Claim, cfg *protocol.BootConfiguration, rackHasAgent bool) (out []protocol.ConditionState) {
+// Claimed are the conditions of a bound claim that the hub alone can see. ignition is the
+// present version of the Secret that the claim names; nil if there is none. srv is the
+// server that it is bound to; nil if there is none.
+func Claimed(c *protocol.Claim, srv *protocol.Server, cfg *protocol.BootConfiguration, ignition *protocol.IgnitionRef, rackHasAgent bool) (out []protocol.ConditionState) {
 	add := func(code protocol.ConditionCode, format string, args ...any) {
 		out = append(out, protocol.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
 	}
@@ -17,10 +19,16 @@ func Claimed(c *protocol.Claim, cfg *protocol.BootConfiguration, rackHasAgent bo
 	if cfg == nil {
 		return out
 	}
-	if c.Spec.Image != cfg.Spec.Image.Reference {
-		add(protocol.CondReprovisionRequired, "the claim says image %s, the server boots %s", c.Spec.Image, cfg.Spec.Image.Reference)
-	} else if c.Spec.BootPolicy != cfg.Spec.BootPolicy {
+	// What a group gives a claim that names no user data is the group's to change.
+	groups := cfg.Spec.Group != "" && c.Spec.IgnitionSecretRef == nil
+	if differs(c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv, cfg) {
+		add(protocol.CondReprovisionRequired, "%s", sourceDiffers("claim", c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv, cfg))
+	} else if !c.Spec.BootPolicy.Same(cfg.Spec.BootPolicy) {
 		add(protocol.CondReprovisionRequired, "the claim's boot policy differs from the configuration's")
+	} else if !groups && !IgnitionFits(cfg.Spec.Ignition, c.Spec.IgnitionSecretRef, ignition) {
+		add(protocol.CondReprovisionRequired, "the claim's user data differs from what the server was given")
+	} else if srv != nil && protocol.JoinKernelArgs(srv.Spec.KernelArgs, c.Spec.KernelArgs) != cfg.Spec.KernelArgs {
+		add(protocol.CondReprovisionRequired, "the kernel arguments of server and claim differ from what the server was booted with, %q", cfg.Spec.KernelArgs)
 	}
 	return out
 }

@@ -61,7 +61,8 @@ func compileRack(f Fleet, r *protocol.Rack) Documents {
 		if lacking := fit(&in, peer); len(lacking) > 0 {
 			d.TooOld[in.Server] = lacking
 		}
-		if terms := unheeded(in, d.Holds, peer); len(terms) > 0 {
+		terms := unheeded(in, d.Holds, peer)
+		if terms = append(terms, f.unserved(name, in, peer)...); len(terms) > 0 {
 			d.Unheeded[in.Server] = terms
 		}
 		servers = append(servers, in)
@@ -88,7 +89,16 @@ func withheld(b *protocol.BMC) string {
 	return ""
 }
 
-// BMCIntent is how an agent reaches a BMC; false while it may not or cannot.
+// BMCIntent is how the agent of a BMC's rack reaches it, with what was sealed for that
+// agent; false while it may not or cannot.
+func (f Fleet) BMCIntent(b *protocol.BMC) (protocol.BMCIntent, bool) {
+	in, usable := BMCIntent(b)
+	in.Sealed = f.Sealed[b.Metadata.Name]
+	return in, usable
+}
+
+// BMCIntent is how an agent reaches a BMC, without credentials; false while it may not
+// or cannot.
 func BMCIntent(b *protocol.BMC) (protocol.BMCIntent, bool) {
 	return protocol.BMCIntent{
 		Name: b.Metadata.Name, Address: b.Reach(), CredentialsRef: b.Spec.CredentialsRef,
@@ -98,8 +108,12 @@ func BMCIntent(b *protocol.BMC) (protocol.BMCIntent, bool) {
 
 func rackIntent(f Fleet, r *protocol.Rack, peer Peer) *protocol.RackIntent {
 	in := &protocol.RackIntent{
-		Name: r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
+		SafeStop: r.Spec.SafeStop.Intent(),
+		Name:     r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
+	}
+	if slices.Contains(peer.Capabilities, protocol.CapBootKeep) {
+		in.Keep = f.Keep[r.Metadata.Name]
 	}
 	for _, s := range f.index.parts[r.Metadata.Name] {
 		seg, errs := s.Intent()
@@ -107,6 +121,9 @@ func rackIntent(f Fleet, r *protocol.Rack, peer Peer) *protocol.RackIntent {
 		tooOld := !seg.Role.BootsHosts() && !slices.Contains(peer.Capabilities, protocol.CapAsk)
 		if len(errs) > 0 || tooOld {
 			continue
+		}
+		if !slices.Contains(peer.Capabilities, protocol.CapSegmentIPv6) {
+			seg.IPv6 = nil // an agent that does not know it must not say that it has it in force
 		}
 		if seg.Role.HasBMCs() {
 			seg.BMCMACs = bmcMACs(f, r.Metadata.Name)
@@ -135,37 +152,26 @@ func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
 		Identity: s.Status.AcceptedIdentity,
 	}
 	if b := f.bmc(s.Spec.BMCRef.Name); b != nil {
-		in.BMC, _ = BMCIntent(b)
+		in.BMC, _ = f.BMCIntent(b)
 	}
 	if w := s.Status.Firmware; w != nil && f.Now.Before(w.NotAfter) {
 		in.Firmware = w
 	}
-	c := f.ClaimOf(s.Metadata.Name)
-	if c == nil {
-		return in
-	}
-	in.Claim, in.ClaimUID = c.Metadata.Name, c.Metadata.UID
-	if c.Metadata.DeletedAt != nil {
-		in.Power, in.Releasing = protocol.WantOff, true
-		return in
-	}
-	in.Power = c.Spec.Power
-	if cfg := f.ConfigOf(c); cfg != nil && cfg.Spec.Server == s.Metadata.Name {
-		in.Boot = &protocol.BootIntent{
-			Purpose: cfg.Spec.Purpose, ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image,
-			Policy: cfg.Spec.BootPolicy, Grant: cfg.Spec.Grant, GrantFor: cfg.Status.GrantFor, Provisioned: cfg.Status.SignedProvisioned,
-		}
-	}
+	f.own(&in)
 	return in
 }
 
-// compileHolds carries every hold and every release that was not acknowledged. A
+// compileHolds carries every hold and every release that was not acknowledged, and
+// that waits for no other document. A
 // hold travels to the rack that it was placed in, also when its server is not at
 // the hub any more: only a release ends it.
 func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 	d := protocol.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
 	for _, h := range f.index.holds[r.Metadata.Name] {
-		if h.Status.ReleasedAt != nil {
+		if f.HoldsWait[h.Metadata.Name] {
+			continue
+		}
+		if h.Status.ReleasedAt != nil && !f.ReleasesWait[h.Metadata.Name] {
 			d.Releases = append(d.Releases, protocol.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt, Reason: h.Status.ReleaseReason})
 			continue
 		}
@@ -180,6 +186,9 @@ func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 		if peer.Incarnation != "" && q.Incarnation == peer.Incarnation && len(protocol.Lacking(peer.Capabilities, q.Needs())) == 0 {
 			d.Requests = append(d.Requests, q.Request)
 		}
+	}
+	if slices.Contains(peer.Capabilities, protocol.CapApproval) {
+		d.Approvals = f.Approvals[r.Metadata.Name]
 	}
 	return d
 }
@@ -207,9 +216,30 @@ func unheeded(in protocol.ServerIntent, d protocol.HoldDoc, peer Peer) (out []st
 	return out
 }
 
+// unserved says which segment's IPv6 side, that the server boots from, is not sent to
+// an agent that would not serve it, whether the agent passes over the rack's stop image,
+// and whether it returns to no image before a new one.
+func (f Fleet) unserved(rack string, in protocol.ServerIntent, peer Peer) (out []string) {
+	if peer.Incarnation == "" {
+		return nil
+	}
+	seg := f.segmentOf(rack, in.Segment)
+	if seg != nil && seg.Spec.IPv6 != nil && !slices.Contains(peer.Capabilities, protocol.CapSegmentIPv6) {
+		out = append(out, fmt.Sprintf("spec.ipv6 of segment %s: it serves IPv4 only", seg.Metadata.Name))
+	}
+	if in.Boot != nil && in.Boot.Fallback != nil && !slices.Contains(peer.Capabilities, protocol.CapBootFallback) {
+		out = append(out, "the image to return to: it goes on with the new one, however often that fails")
+	}
+	i := slices.IndexFunc(f.Racks, func(r *protocol.Rack) bool { return r.Metadata.Name == rack })
+	if i >= 0 && f.Racks[i].Spec.SafeStop != nil && !slices.Contains(peer.Capabilities, protocol.CapRequestResume) {
+		out = append(out, "spec.safeStop of the rack: it refuses firmware that asks without an order")
+	}
+	return out
+}
+
 // fit leaves out of an entry what the agent must not be sent, and says what it
 // lacks for it. A boot that is not provisioned and whose grant cannot travel is
-// left out whole.
+// left out whole. Provisioned is a record, or somebody's word in its place.
 //
 //	able | grant recorded | provisioned | boot          | lacks
 //	no   | *              | *           | none          | yes
@@ -228,7 +258,7 @@ func fit(in *protocol.ServerIntent, peer Peer) (lacking []protocol.Capability) {
 	case len(lacking) > 0:
 		in.Boot = nil
 	case recorded:
-	case len(in.Boot.Provisioned) > 0:
+	case len(in.Boot.Provisioned) > 0, in.Boot.Adopted != nil:
 		in.Boot.Grant, in.Boot.GrantFor = nil, ""
 	default:
 		in.Boot = nil

@@ -224,6 +224,28 @@ func TestIntent(t *testing.T) {
 	}
 }
 
+// A server whose BMC is told the URL is said so to its agent, for the methods that have one.
+func TestIntentReach(t *testing.T) {
+	for _, c := range []struct {
+		reach protocol.Reach
+		boot  protocol.FirstBoot
+		want  protocol.Reach
+	}{
+		{protocol.ReachURI, protocol.FirstBootUefiHTTP, protocol.ReachURI},
+		{protocol.ReachURI, protocol.FirstBootVirtualMedia, ""},
+		{protocol.ReachSegment, protocol.FirstBootUefiHTTP, ""},
+		{"", protocol.FirstBootUefiHTTP, ""},
+		{protocol.ReachVMedia, protocol.FirstBootVirtualMedia, ""},
+	} {
+		f := makeFleet(1, 2)
+		f.claimOf("c", "n0000")
+		f.Servers[0].Spec.Reach, f.Configs[0].Spec.BootPolicy.FirstBoot = c.reach, c.boot
+		if in := Intent(f, f.Servers[0]); in.Boot == nil || in.Boot.Reach != c.want {
+			t.Errorf("%s by %s: %+v", c.reach, c.boot, in.Boot)
+		}
+	}
+}
+
 // No two claims get one server, whatever is claimed already.
 func TestBindGivesAServerOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,14 +19,46 @@ type Fleet struct {
 	BMCs     []*protocol.BMC
 	Servers  []*protocol.Server
 	Claims   []*protocol.Claim
-	Configs  []*protocol.BootConfiguration
-	Holds    []*protocol.Hold
-	Requests []Request
+	// Maintenances are in order of name too.
+	Maintenances []*protocol.Maintenance
+	Configs      []*protocol.BootConfiguration
+	Holds        []*protocol.Hold
+	Requests     []Request
+	// ReleasesWait are released holds whose release does not travel yet; see ReleaseWaits.
+	ReleasesWait map[string]bool
+	// HoldsWait are holds that do not travel yet; see HoldWaits.
+	HoldsWait map[string]bool
+	// Approvals are the signed approvals that travel, by rack.
+	Approvals map[string][][]byte
 	// Peers are the agents as they were last greeted, by agent. One that is not
 	// there is given no grant and no request.
 	Peers map[string]Peer
 	// Shards are the shards in which servers travelled last, by server.
 	Shards map[string]int
+	// Sealed are the credentials of BMCs as they were sealed for the agents of their
+	// racks, by BMC.
+	Sealed map[string]*protocol.SealedCredentials
+	// Ignitions is the user data as it was sealed for the agents of their racks, by boot
+	// configuration.
+	Ignitions map[string]protocol.IgnitionIntent
+	// FormerIgnitions is likewise that of what they may return to.
+	FormerIgnitions map[string]protocol.IgnitionIntent
+	ISOs            map[string]protocol.EnvISO // the uploaded files, by name
+	// BootEnvs, Templates, Profiles and Params describe boot environments.
+	BootEnvs  []*protocol.BootEnv
+	Templates []*protocol.Template
+	Profiles  []*protocol.Profile
+	Params    []*protocol.Param
+	Groups    []*protocol.ServerGroup // whose params servers have
+	// EnvImages are the OCI images of environments as they were resolved.
+	EnvImages map[EnvImageKey]protocol.Image
+	// SecretVersions are status.digest of the Secrets of type params, by name.
+	SecretVersions map[string]string
+	// Envs are the environments as they were sealed for the agents of their racks, by boot
+	// configuration.
+	Envs map[string]protocol.EnvIntent
+	// Keep are the files that agents keep for a return to an earlier image, by rack.
+	Keep map[string]*protocol.KeepIntent
 	// Reports are the newest reports, by server.
 	Reports map[string]*protocol.ServerReport
 
@@ -151,11 +184,16 @@ func (f Fleet) ConfigOf(c *protocol.Claim) *protocol.BootConfiguration {
 	if c == nil {
 		return nil
 	}
+	return f.configFor(c.Metadata.UID)
+}
+
+// configFor is the boot configuration of an owner, or nil.
+func (f Fleet) configFor(uid string) *protocol.BootConfiguration {
 	if f.index != nil {
-		return f.index.configs[c.Metadata.UID]
+		return f.index.configs[uid]
 	}
 	for _, b := range f.Configs {
-		if b.Spec.ClaimUID == c.Metadata.UID {
+		if b.Spec.ClaimUID == uid {
 			return b
 		}
 	}
@@ -187,4 +225,20 @@ func (f Fleet) held(server string) bool {
 		}
 	}
 	return false
+}
+
+// BootEnv is an environment by its name, or nil.
+func (f Fleet) BootEnv(name string) *protocol.BootEnv { return find(f.BootEnvs, name) }
+
+func (f Fleet) profile(name string) *protocol.Profile { return find(f.Profiles, name) }
+
+func (f Fleet) template(name string) *protocol.Template { return find(f.Templates, name) }
+
+// find is the one of a name in a list that is in order of name; nil if there is none.
+func find[T protocol.Object](list []T, name string) (none T) {
+	i, ok := slices.BinarySearchFunc(list, name, func(o T, name string) int { return strings.Compare(o.Head().Metadata.Name, name) })
+	if !ok {
+		return none
+	}
+	return list[i]
 }

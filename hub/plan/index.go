@@ -7,14 +7,19 @@ import "rackboot/protocol"
 type index struct {
 	bmcs    map[string]*protocol.BMC
 	servers map[string]*protocol.Server
+	racks   map[string]*protocol.Rack
 	claims  map[string]*protocol.Claim             // by the server that they are bound to
-	configs map[string]*protocol.BootConfiguration // by the UID of their claim
-	held    map[string]bool                        // servers
-	byRack  map[string][]*protocol.Server
-	holds   map[string][]*protocol.Hold // by rack
-	asked   map[string][]Request        // by rack
-	parts   map[string][]*protocol.Segment
-	behind  map[string][]*protocol.Server // by BMC
+	configs map[string]*protocol.BootConfiguration // by the UID of their owner
+	// maintained are the maintenances that have a server, by server.
+	maintained map[string]*protocol.Maintenance
+	// discoveries are the configurations of discoveries, by server.
+	discoveries map[string]*protocol.BootConfiguration
+	held        map[string]bool // servers
+	byRack      map[string][]*protocol.Server
+	holds       map[string][]*protocol.Hold // by rack
+	asked       map[string][]Request        // by rack
+	parts       map[string][]*protocol.Segment
+	behind      map[string][]*protocol.Server // by BMC
 }
 
 // Indexed is the fleet with an index of what it has now; one that has an index keeps
@@ -28,7 +33,11 @@ func (f Fleet) Indexed() Fleet {
 		claims: make(map[string]*protocol.Claim, len(f.Claims)), configs: make(map[string]*protocol.BootConfiguration, len(f.Configs)),
 		held: map[string]bool{}, byRack: map[string][]*protocol.Server{}, holds: map[string][]*protocol.Hold{},
 		asked: map[string][]Request{}, parts: map[string][]*protocol.Segment{},
-		behind: map[string][]*protocol.Server{},
+		behind: map[string][]*protocol.Server{}, maintained: map[string]*protocol.Maintenance{},
+		discoveries: map[string]*protocol.BootConfiguration{}, racks: make(map[string]*protocol.Rack, len(f.Racks)),
+	}
+	for _, r := range f.Racks {
+		first(x.racks, r.Metadata.Name, r)
 	}
 	for _, b := range f.BMCs {
 		first(x.bmcs, b.Metadata.Name, b)
@@ -41,6 +50,14 @@ func (f Fleet) Indexed() Fleet {
 	}
 	for _, b := range f.Configs {
 		first(x.configs, b.Spec.ClaimUID, b)
+		if b.Spec.Purpose == protocol.PurposeDiscovery {
+			first(x.discoveries, b.Spec.Server, b)
+		}
+	}
+	for _, m := range f.Maintenances {
+		if m.Status.State == protocol.MaintenanceActive {
+			first(x.maintained, m.Spec.ServerRef.Name, m)
+		}
 	}
 	f.index = x
 	for _, s := range f.Servers {

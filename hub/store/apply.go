@@ -25,6 +25,38 @@ type ApplyOptions struct {
 	DryRun bool   // check everything, write nothing
 	Create bool   // a resource that exists is a conflict
 	By     string // the authenticated caller
+	// Managed says that the hub itself writes what it made: a translated stub.
+	Managed bool
+	// Guard, if there is one, judges each change before anything else is said of the
+	// set, under the lock that keeps other sets out. old is nil for a new resource; next
+	// is what would be stored. An error ends the Apply.
+	Guard func(old, next protocol.Object) error
+}
+
+// Guard judges a resource as it is stored, under the lock of the operation that ends
+// it. An error ends the operation.
+type Guard func(protocol.Object) error
+
+// AtRevision is a Guard that wants the resource unchanged: another revision is a
+// conflict.
+func AtRevision(revision uint64) Guard {
+	return func(obj protocol.Object) error {
+		if have := obj.Head().Metadata.Revision; have != revision {
+			return protocol.Errorf(protocol.CodeConflict, "compare revisions", "%s %q has revision %d, not %d",
+				obj.Head().Kind, obj.Head().Metadata.Name, have, revision).
+				WithHint("somebody has changed it; read it again, and repeat what is still right")
+		}
+		return nil
+	}
+}
+
+func guarded(obj protocol.Object, guards []Guard) error {
+	for _, g := range guards {
+		if err := g(obj); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ApplyResult is what became of one object. Object is as stored, or with
@@ -108,7 +140,7 @@ func (s *Store) write(ctx context.Context, items []applyItem, done map[int]Outco
 			if h.Kind != kind || it.outcome == Unchanged {
 				continue
 			}
-			value, err := encode(it.next)
+			value, err := encodeItem(it)
 			if err != nil {
 				return err
 			}
@@ -130,6 +162,7 @@ func (s *Store) write(ctx context.Context, items []applyItem, done map[int]Outco
 type applyItem struct {
 	old, next protocol.Object
 	outcome   Outcome
+	envelope  []byte // of a Secret
 }
 
 // exchanged says whether a stored server gets another BMC, or another of its systems:
@@ -154,6 +187,9 @@ func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions) ([]applyItem,
 			return nil, protocol.Errorf(protocol.CodeInvalid, "apply", "object %d: %w", i, err)
 		}
 		clearStatus(next)
+		if secret, ok := in.(*protocol.Secret); ok {
+			next.(*protocol.Secret).Spec.Data = secret.Spec.Data // which no copy has
+		}
 		next.Default()
 		h := next.Head()
 		c.name(i, h)
@@ -162,7 +198,9 @@ func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions) ([]applyItem,
 			c.add(i, "kind", "%s is made by the hub and cannot be applied", h.Kind)
 			continue
 		}
-		c.addAll(i, next.Validate())
+		wrong := next.Validate()
+		c.addAll(i, wrong)
+		data := takeData(next)
 		if first, twice := seen[keyOf(h.Kind, h.Metadata.Name)]; twice {
 			c.add(i, "metadata.name", "%s %q is in the set twice, first as object %d", h.Kind, h.Metadata.Name, first)
 			continue
@@ -186,8 +224,26 @@ func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions) ([]applyItem,
 		default:
 			return nil, err
 		}
-		if b, ok := next.(*protocol.BMC); ok {
-			accept(b, items[i].old, opts.By)
+		switch next := next.(type) {
+		case *protocol.BMC:
+			accept(next, items[i].old, opts.By)
+		case *protocol.Maintenance:
+			if old := items[i].old; old == nil || old.Head().Metadata.Generation != next.Metadata.Generation {
+				next.Status.AskedBy = opts.By
+			}
+		case *protocol.Secret:
+			c.managedStub(i, items[i].old, next, opts.Managed)
+			if len(wrong) > 0 {
+				continue
+			}
+			if err := s.encrypt(c, i, &items[i], data); err != nil {
+				return nil, err
+			}
+		}
+		if opts.Guard != nil {
+			if err := opts.Guard(items[i].old, next); err != nil {
+				return nil, err
+			}
 		}
 	}
 	c.set(items)

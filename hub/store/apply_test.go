@@ -68,6 +68,17 @@ func TestApplyRefuses(t *testing.T) {
 		}
 		return srv
 	}
+	claims := func(server string, f protocol.FirstBoot) *protocol.Claim {
+		c := storetest.Claim("c9", server)
+		c.Spec.BootPolicy.FirstBoot = f
+		return c
+	}
+	quiet := func() *protocol.Segment {
+		s := storetest.Segment("quiet", "r1")
+		s.Spec.Prefix, s.Spec.Address, s.Spec.Pool = "10.9.0.0/24", "10.9.0.1", protocol.Pool{From: "10.9.0.100", To: "10.9.0.200"}
+		s.Spec.Service = &protocol.SegmentService{Mode: protocol.ServiceNone}
+		return s
+	}
 	meta := func(uid string, revision uint64) *protocol.Rack {
 		r := storetest.Rack("r1")
 		r.Metadata.UID, r.Metadata.Revision = uid, revision
@@ -98,6 +109,19 @@ func TestApplyRefuses(t *testing.T) {
 		},
 		{"BMC moves rack", with(storetest.Rack("r2"), storetest.BMC("b1", "r2")), protocol.CodeInvalid, 1, "spec.rackRef.name", "cannot move"},
 		{"held server changes BMC", with(storetest.BMC("b3", "r1"), server("n1", "b3", "52:54:00:00:00:01", nil)), protocol.CodeInvalid, 1, "spec.bmcRef.name", "in use by Hold/"},
+		{
+			"a first boot that does not come to the server", with(storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *protocol.Server) { s.Spec.Reach = protocol.ReachVMedia }), claims("n3", protocol.FirstBootPxe)),
+			protocol.CodeInvalid, 2, "spec.bootPolicy.firstBoot", "Pxe: server n3 has reach vmedia, so that its firmware asks nobody for Pxe; use VirtualMedia",
+		},
+		{
+			"by PXE, of which no BMC is told", with(storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *protocol.Server) { s.Spec.Reach = protocol.ReachURI }), claims("n3", protocol.FirstBootPxe)),
+			protocol.CodeInvalid, 2, "spec.bootPolicy.firstBoot", "use UefiHttp or VirtualMedia, or give it reach segment",
+		},
+		{
+			"on a segment where nobody answers", with(quiet(), storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *protocol.Server) { s.Spec.SegmentRef.Name = "quiet" }), claims("n3", protocol.FirstBootPxe)),
+			protocol.CodeInvalid, 3, "spec.bootPolicy.firstBoot", "its segment quiet has service mode none",
+		},
+		{"another reach", with(server("n1", "b1", "52:54:00:00:00:01", func(s *protocol.Server) { s.Spec.Reach = "radio" })), protocol.CodeInvalid, 0, "spec.reach", "radio"},
 		{"other uid", with(meta("other", 0)), protocol.CodeConflict, 0, "metadata.uid", "created again"},
 		{"other revision", with(meta("", 999)), protocol.CodeConflict, 0, "metadata.revision", "stored revision"},
 	} {

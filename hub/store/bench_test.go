@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/rand"
 	"fmt"
 	"testing"
 	"time"
@@ -67,4 +68,47 @@ func BenchmarkApplyOneServer(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkImport imports a fleet of which each server has a BMC, a claim and its
+// configuration, into an empty store in memory.
+func BenchmarkImport(b *testing.B) {
+	const servers = 2000
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	fleet := func() (objs []protocol.Object) {
+		add := func(o protocol.Object, name string) {
+			m := &o.Head().Metadata
+			m.Name, m.UID, m.Generation, m.CreatedAt = name, "u-"+name, 1, &now
+			objs = append(objs, o)
+		}
+		add(storetest.Rack("r1"), "r1")
+		add(storetest.Segment("boot", "r1"), "boot")
+		for i := range servers {
+			name := fmt.Sprintf("n%d", i)
+			add(storetest.BMC("b-"+name, "r1"), "b-"+name)
+			add(storetest.Server(name, "b-"+name, "boot", fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8, i&255)), name)
+			c := storetest.Claim(name, name)
+			c.Status.Server = name
+			add(c, name)
+			add(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: name, Claim: name, ClaimUID: "u-" + name}}, name)
+		}
+		return objs
+	}
+	for b.Loop() {
+		mem := storetest.NewMemory()
+		s, err := Open(b.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: rand.Text})
+		if err != nil {
+			b.Fatal(err)
+		}
+		res, err := s.Import(b.Context(), fleet(), ImportOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i, r := range res {
+			if r.Err != nil {
+				b.Fatal(i, r.Err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/import")
 }

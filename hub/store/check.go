@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"rackboot/protocol"
@@ -81,7 +82,7 @@ func (c *checker) set(items []applyItem) {
 		}
 		return c.store.shared(kind, name)
 	}
-	servers := false
+	servers, images := false, false
 	for i, it := range items {
 		if r, ok := it.next.(protocol.Referrer); ok {
 			for _, ref := range r.References() {
@@ -97,8 +98,30 @@ func (c *checker) set(items []applyItem) {
 			if s, ok := lookup(protocol.KindSegment, next.Spec.SegmentRef.Name).(*protocol.Segment); ok && !s.Spec.Role.BootsHosts() {
 				c.add(i, "spec.segmentRef.name", "segment %q is of role bmc, from which nothing boots; name one of role boot or both", s.Metadata.Name)
 			}
+		case *protocol.Claim:
+			if ref := next.Spec.ServerRef; ref != nil && boots(it, next) {
+				c.boots(i, "spec.bootPolicy.firstBoot", ref.Name, next.Spec.BootPolicy.FirstBoot, lookup)
+			}
+			c.ignition(i, "spec.ignitionSecretRef.name", next.Spec.IgnitionSecretRef, lookup)
+			c.ofGroup(i, it, next, lookup)
+		case *protocol.Maintenance:
+			if next.Spec.ServerPower != protocol.WantOff {
+				c.boots(i, "spec.boot.bootPolicy.firstBoot", next.Spec.ServerRef.Name, next.Spec.Boot.BootPolicy.FirstBoot, lookup)
+			}
+			c.ignition(i, "spec.boot.ignitionSecretRef.name", next.Spec.Boot.IgnitionSecretRef, lookup)
+		case *protocol.BootImage:
+			images = true
+		case *protocol.ServerGroup:
+			if stub := next.Spec.Stub; stub != nil {
+				c.ignition(i, "spec.stub.secretRef.name", &stub.SecretRef, lookup)
+			}
 		case *protocol.BMC:
 			c.uniqueMAC(i, next, items)
+			c.credentials(i, "spec.credentialsRef", next.Spec.CredentialsRef, lookup)
+		case *protocol.Segment:
+			if b := next.Spec.BMCs; b != nil && b.Accept != nil {
+				c.credentials(i, "spec.bmcs.accept.credentialsRef", b.Accept.CredentialsRef, lookup)
+			}
 		}
 		if it.old != nil {
 			c.change(i, it, lookup)
@@ -107,6 +130,10 @@ func (c *checker) set(items []applyItem) {
 	if servers {
 		c.unique(items)
 	}
+	if images {
+		c.versions(items)
+	}
+	c.environments(items, lookup)
 }
 
 func rackOf(srv *protocol.Server, lookup func(protocol.Kind, string) protocol.Object) (viaBMC, viaSegment string) {
@@ -135,6 +162,8 @@ func (c *checker) change(i int, it applyItem, lookup func(protocol.Kind, string)
 		if was := it.old.(*protocol.BMC).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
 			c.add(i, "spec.rackRef.name", "a BMC cannot move from rack %q; delete it and create it in the other rack", was)
 		}
+	case *protocol.BootImage:
+		c.immutable(i, it.old.(*protocol.BootImage), next)
 	case *protocol.Segment:
 		if was := it.old.(*protocol.Segment).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
 			c.add(i, "spec.rackRef.name", "a segment cannot move from rack %q; delete it and create it in the other rack", was)
@@ -142,6 +171,12 @@ func (c *checker) change(i int, it applyItem, lookup func(protocol.Kind, string)
 		if !next.Spec.Role.BootsHosts() && it.old.(*protocol.Segment).Spec.Role.BootsHosts() {
 			if who := c.store.referring(protocol.KindSegment, next.Metadata.Name, protocol.KindServer); len(who) > 0 {
 				c.add(i, "spec.role", "nothing boots from a segment of role bmc, and %s do; use role both", joined(who))
+			}
+		}
+	case *protocol.Secret:
+		if was := it.old.(*protocol.Secret).Spec.Type; was != next.Spec.Type {
+			if who := c.store.SecretUsers(next.Metadata.Name); len(who) > 0 {
+				c.add(i, "spec.type", "the type cannot change from %s while %s use it", was, joined(who))
 			}
 		}
 	case *protocol.Server:
@@ -155,6 +190,13 @@ func (c *checker) change(i int, it applyItem, lookup func(protocol.Kind, string)
 		}
 		if who := c.store.users(next.Metadata.Name); len(who) > 0 {
 			c.add(i, "spec.bmcRef.name", "bmcRef and systemURI cannot change while the server is in use by %s", joined(who))
+		}
+	case *protocol.Maintenance:
+		if was := it.old.(*protocol.Maintenance).Spec.ServerRef.Name; was != next.Spec.ServerRef.Name {
+			c.add(i, "spec.serverRef.name", "the maintenance is of server %q; delete it and create it again for another", was)
+		}
+		if was := it.old.(*protocol.Maintenance); was.Status.State == protocol.MaintenanceActive && !reflect.DeepEqual(was.Spec.Boot, next.Spec.Boot) {
+			c.add(i, "spec.boot", "the maintenance has begun; delete it and create it again to boot something else")
 		}
 	case *protocol.Claim:
 		old := it.old.(*protocol.Claim)

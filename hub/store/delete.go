@@ -8,23 +8,30 @@ import (
 	"rackboot/state"
 )
 
-// Delete is what people ask for. For a Claim it is DeleteClaim without a release. Any
-// other resource is removed at once, unless something refers to it: that is a
+// Delete is what people ask for. For a Claim it is DeleteClaim without a release. A
+// Maintenance is given metadata.deletedAt while it is active, and removed with Remove
+// when its server was proved Off; another one is removed at once. Any other resource is removed at once, unless something refers to it: that is a
 // conflict which names who. A rack whose Agent is gone may be joined by another;
 // the deleted one starts nothing any more when it hears of it. Holds and boot
 // configurations cannot be deleted. The result is the resource as it is, or was.
 //
-// The codes are not_found, conflict, unsupported, unavailable and timeout.
-func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string) (protocol.Object, error) {
+// The codes are not_found, conflict, unsupported, unavailable and timeout, and those of
+// the guards.
+func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string, guards ...Guard) (protocol.Object, error) {
 	op := "delete " + string(kind)
 	switch kind {
 	case protocol.KindClaim:
-		return s.DeleteClaim(ctx, name, HoldRelease{})
+		return s.DeleteClaim(ctx, name, HoldRelease{}, guards...)
+	case protocol.KindMaintenance:
+		return s.deleteMaintenance(ctx, name, guards...)
 	case protocol.KindHold:
 		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "a hold is released, not deleted").WithHint("rackctl release %s", name)
 	case protocol.KindBootConfiguration:
 		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "the hub makes boot configurations").
 			WithHint("delete the claim that it belongs to")
+	case protocol.KindGroupRevision:
+		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "a group's history is not changed").
+			WithHint("the hub removes what is beyond spec.historyLimit; rackctl group revert GROUP NUMBER returns to another revision")
 	default:
 	}
 	unlockSet, err := s.setLock.acquire(ctx, op)
@@ -40,6 +47,9 @@ func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string) (pr
 	for try := 1; ; try++ {
 		obj, err := s.GetObject(kind, name)
 		if err != nil {
+			return nil, err
+		}
+		if err := guarded(obj, guards); err != nil {
 			return nil, err
 		}
 		if who := s.referrers(kind, name); len(who) > 0 {
@@ -62,7 +72,11 @@ func (s *Store) referrers(kind protocol.Kind, name string) []string {
 	if kind == protocol.KindServer {
 		return s.users(name)
 	}
-	return s.referring(kind, name, protocol.Kinds()...)
+	who := s.referring(kind, name, protocol.Kinds()...)
+	if kind == protocol.KindBootImage {
+		who = append(who, s.bootImageUsers(name)...)
+	}
+	return who
 }
 
 // referring names the resources of some kinds whose spec refers to one.

@@ -34,11 +34,12 @@ type HoldRelease struct {
 //	*          | yes       | yes    | yes     | yes   | it goes, all are released
 //
 // A hold that comes while the claim goes stays. The other codes are invalid,
-// not_found, unavailable and timeout.
-func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease) (*protocol.Claim, error) {
+// not_found, unavailable and timeout, and those of the guards.
+func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, guards ...Guard) (*protocol.Claim, error) {
 	const op = "delete Claim"
 	if len(r.Reason) > maxReason {
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason)
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason).
+			WithHint("say it shorter")
 	}
 	unlockSet, err := s.setLock.acquire(ctx, op)
 	if err != nil {
@@ -53,6 +54,9 @@ func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease) (*p
 	for try := 1; ; try++ {
 		claim, err := Get[*protocol.Claim](s, name)
 		if err != nil {
+			return nil, err
+		}
+		if err := guarded(claim, guards); err != nil {
 			return nil, err
 		}
 		var holds []*protocol.Hold

@@ -4,9 +4,17 @@
 // # Keys
 //
 //	res.<plural>.<name>   a resource as JSON, such as res.servers.r1-n3
+//	res.secrets.<name>    a Secret without its data, and that encrypted
 //	request.<id>          a StoredRequest as JSON
+//	approval.<id>         a StoredApproval as JSON
 //	ledger.<agent>        a Ledger as JSON
+//	sealed.<bmc>          a Sealed as JSON
+//	ignition.<config>     a SealedIgnition as JSON
+//	bootenv.<config>      a SealedEnv: a line of JSON, and behind it what was sealed
 //	inventory.<bmc>       an Inventory as JSON
+//	answer.<caller>_<key> an Answer as JSON; the key as a digest
+//	stub.<uid>-<version>  a KeptStub as JSON: user data that a group's revision names
+//	iso.<sha256 of name>  an ISO as JSON: an uploaded file by the hash of its name
 //	meta.<name>           bytes of the caller's, such as epochs and keys
 //
 // Reads come from a mirror in memory that [Store.Run] feeds from the watch. Each
@@ -24,9 +32,14 @@
 //     protocol.Kinds, in which a resource comes after those that it refers to.
 //     After a crash a prefix is stored, in which every reference holds; the same
 //     Apply again finds that prefix unchanged and writes the rest.
-//   - CreateHold, ReleaseHold, ConfirmDown, CreateRequest, Put, PutRequest, PutLedger and PutMeta write one
-//     key. CreateHold finds a hold that a crash left unanswered by its owner,
+//   - CreateHold, ReleaseHold, ConfirmDown, CreateRequest, Put, PutRequest, PutApproval, PutLedger, PutSealed, PutEnv,
+//     PutISO, KeepStub, Rewrap and PutMeta write one key. CreateHold finds a hold that a crash left unanswered by its owner,
 //     key and server, and answers with it.
+//   - Import judges the whole set before it writes, one key for each object, holds before
+//     what starts their servers and configurations before their claims. After a crash
+//     the same Import finds what is written unchanged, and writes the rest.
+//   - BeginAnswer and EndAnswer write one key each. What a crash cut off between them
+//     stays begun, and is answered as unknown.
 //   - DeleteClaim writes metadata.deletedAt, and only then releases holds where it
 //     is asked to, so that the server stays off throughout; the same again releases
 //     what a crash left. The deletion is finished with Remove by whoever proves that

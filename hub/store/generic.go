@@ -64,6 +64,16 @@ func clearStatus(obj protocol.Object) {
 		o.Status = protocol.ServerStatus{}
 	case *protocol.Claim:
 		o.Status = protocol.ClaimStatus{}
+	case *protocol.Maintenance:
+		o.Status = protocol.MaintenanceStatus{}
+	case *protocol.BootEnv:
+		o.Status = protocol.BootEnvStatus{}
+	case *protocol.BootImage:
+		o.Status = protocol.BootImageStatus{}
+	case *protocol.Secret:
+		o.Status = protocol.SecretStatus{}
+	case *protocol.ServerGroup:
+		o.Status = protocol.ServerGroupStatus{}
 	}
 }
 

@@ -40,6 +40,8 @@ type Peer struct {
 	Protocol     int                   `json:"protocol,omitempty"`
 	Version      string                `json:"version,omitempty"` // of the agent's binary
 	Capabilities []protocol.Capability `json:"capabilities,omitempty"`
+	// Approvals is what the agent wants approvals for; nil from agents that take none.
+	Approvals *protocol.ApprovalStance `json:"approvals,omitempty"`
 }
 
 // Able are the agent's capabilities; those of version 1 if it said none.

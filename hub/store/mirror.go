@@ -184,6 +184,9 @@ func (m *mirror) subscribe(buckets ...string) (<-chan struct{}, func()) {
 func (m *mirror) wake(bucket string) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
+	if bucket == answerBucket {
+		return // nothing follows from what somebody was answered
+	}
 	for c, buckets := range m.subs {
 		if len(buckets) > 0 && !slices.Contains(buckets, bucket) {
 			continue

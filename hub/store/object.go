@@ -13,8 +13,9 @@ func bucketOf(kind protocol.Kind) string { return "res." + kind.Plural() }
 func keyOf(kind protocol.Kind, name string) string { return bucketOf(kind) + "." + name }
 
 // encode makes the stored form: without the revision, which is the entry's, and
-// without what is only shown: of a Server's status the accepted identity and the mark of
-// firmware work are stored, and of a BMC's what decides.
+// without what is only shown: of a Server's status the accepted identity, the mark of
+// firmware work and what there is of discoveries are stored, of a BMC's what decides, and
+// of a BootImage's what was proved.
 func encode(obj protocol.Object) ([]byte, error) {
 	meta := &obj.Head().Metadata
 	revision := meta.Revision
@@ -22,12 +23,31 @@ func encode(obj protocol.Object) ([]byte, error) {
 	defer func() { meta.Revision = revision }()
 	if srv, ok := obj.(*protocol.Server); ok {
 		bare := *srv
-		bare.Status = protocol.ServerStatus{AcceptedIdentity: srv.Status.AcceptedIdentity, Firmware: srv.Status.Firmware}
+		was := srv.Status
+		bare.Status = protocol.ServerStatus{AcceptedIdentity: was.AcceptedIdentity, Firmware: was.Firmware, Discovered: was.Discovered, Discovery: was.Discovery, BootEnv: was.BootEnv, OS: was.OS}
 		return json.Marshal(&bare)
+	}
+	if i, ok := obj.(*protocol.BootImage); ok {
+		bare := *i
+		bare.Status.Conditions = nil // they are found when it is printed
+		return json.Marshal(&bare)
+	}
+	if e, ok := obj.(*protocol.BootEnv); ok {
+		bare := *e
+		bare.Status = protocol.BootEnvStatus{} // it is found when it is printed
+		return json.Marshal(&bare)
+	}
+	if g, ok := obj.(*protocol.ServerGroup); ok {
+		bare := *g
+		bare.Status.Enrolment, bare.Status.Counts, bare.Status.Skew, bare.Status.Conditions, bare.Status.ObservedGeneration = nil, nil, "", nil, 0
+		return json.Marshal(&bare)
+	}
+	if secret, ok := obj.(*protocol.Secret); ok {
+		return encodeSecret(secret, nil) // which refuses it
 	}
 	if b, ok := obj.(*protocol.BMC); ok {
 		bare := *b
-		bare.Status = protocol.BMCStatus{State: b.Status.State, AcceptedBy: b.Status.AcceptedBy, Found: b.Status.Found, Address: b.Status.Address}
+		bare.Status = protocol.BMCStatus{State: b.Status.State, AcceptedBy: b.Status.AcceptedBy, Found: b.Status.Found, Address: b.Status.Address, Rotation: b.Status.Rotation}
 		return json.Marshal(&bare)
 	}
 	return json.Marshal(obj)
@@ -122,6 +142,7 @@ func Copies[T protocol.Object](s *Store) []T {
 // Put writes a resource that the hub makes, or a status: compare-and-set on
 // metadata.revision, where 0 creates. It updates the revision of obj, and at
 // creation fills UID, generation and time of creation where they are empty.
+// A GroupRevision is written once: of a stored one only the status changes.
 // The codes are invalid, conflict, unavailable and timeout.
 func (s *Store) Put(ctx context.Context, obj protocol.Object) error {
 	meta := &obj.Head().Metadata
@@ -133,6 +154,11 @@ func (s *Store) Put(ctx context.Context, obj protocol.Object) error {
 	if meta.Revision == 0 {
 		if f := obj.Validate(); len(f) > 0 {
 			return protocol.Errorf(protocol.CodeInvalid, op, "%q: %w", meta.Name, f)
+		}
+	}
+	if r, ok := obj.(*protocol.GroupRevision); ok {
+		if err := s.appended(r); err != nil {
+			return err
 		}
 	}
 	value, err := encode(obj)

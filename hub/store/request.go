@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"rackboot/protocol"
@@ -34,7 +33,8 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 	}
 	defer unlock()
 	if len(r.Ref) > maxReason {
-		return StoredRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the ref is longer than %d bytes", maxReason)
+		return StoredRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the ref is longer than %d bytes", maxReason).
+			WithHint("give a shorter one")
 	}
 	open := 0
 	for _, old := range s.Requests() {
@@ -60,65 +60,58 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 // PutRequest writes a request: compare-and-set on its revision. The codes are
 // invalid, conflict, unavailable and timeout.
 func (s *Store) PutRequest(ctx context.Context, r StoredRequest) error {
-	const op = "put request"
-	switch {
-	case !validToken(r.ID):
-		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not a request id", r.ID)
-	case r.NotAfter.IsZero():
-		return protocol.Errorf(protocol.CodeInvalid, op, "request %s has no notAfter", r.ID)
+	if r.NotAfter.IsZero() {
+		return protocol.Errorf(protocol.CodeInvalid, "put request", "request %s has no notAfter", r.ID)
 	}
-	value, err := json.Marshal(r)
-	if err != nil {
-		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	}
-	if _, err := s.put(ctx, "request."+r.ID, value, r.Revision); err != nil {
-		return stateError(op, err)
-	}
-	return nil
+	return s.requests.put(ctx, r.ID, &r)
 }
 
 // Requests lists all requests in the order of their ids, which is that of their
 // creation. One that cannot be read is left out and logged.
 func (s *Store) Requests() []StoredRequest {
-	var out []StoredRequest
-	for _, e := range s.mirror.list("request") {
-		r, err := decodeRequest(e.Value, e.Revision)
-		if err != nil {
-			s.logger.Error("stored request cannot be read", "key", e.Key, "err", err)
-			continue
+	all := s.requests.list()
+	out := make([]StoredRequest, 0, len(all))
+	for _, r := range all {
+		if r.ID != "" {
+			out = append(out, *r)
 		}
-		out = append(out, r)
 	}
 	return out
 }
 
-// GetRequest returns one request; not_found if there is none.
+// GetRequest returns one request; not_found if there is none, internal if it cannot be
+// read.
 func (s *Store) GetRequest(id string) (StoredRequest, error) {
-	e, ok := s.mirror.get("request." + id)
-	if !ok || !validToken(id) {
-		return StoredRequest{}, protocol.Errorf(protocol.CodeNotFound, "get request", "request %q does not exist", id).
-			WithHint("requests are forgotten some time after they ended")
+	const op = "get request"
+	var r *StoredRequest
+	if validToken(id) {
+		r = s.requests.peek(id)
 	}
-	return decodeRequest(e.Value, e.Revision)
+	switch {
+	case r == nil:
+		return StoredRequest{}, protocol.Errorf(protocol.CodeNotFound, op, "request %q does not exist", id).
+			WithHint("requests are forgotten some time after they ended")
+	case r.ID == "":
+		return StoredRequest{}, protocol.Errorf(protocol.CodeInternal, op, "request %q cannot be read", id).
+			WithHint("the hub's log says why")
+	}
+	return *r, nil
 }
 
 // RemoveRequest deletes a request; one that is gone already is no error. The
 // codes are conflict, unavailable and timeout.
 func (s *Store) RemoveRequest(ctx context.Context, id string) error {
-	e, ok := s.mirror.get("request." + id)
-	if !ok {
+	r := s.requests.peek(id)
+	if r == nil {
 		return nil
 	}
-	if err := s.remove(ctx, e.Key, e.Revision); err != nil {
-		return stateError("remove request", err)
-	}
-	return nil
+	return s.requests.remove(ctx, id, r.Revision)
 }
 
-func decodeRequest(value []byte, revision uint64) (r StoredRequest, err error) {
-	if err := json.Unmarshal(value, &r); err != nil {
-		return r, protocol.Errorf(protocol.CodeInternal, "read request", "%w", err)
+// requestBook's requests are without pointers: a copy of one is its reader's own.
+func (s *Store) requestBook() *book[StoredRequest] {
+	return &book[StoredRequest]{
+		store: s, bucket: "request", what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
+		revision: func(v *StoredRequest) *uint64 { return &v.Revision },
 	}
-	r.Revision = revision
-	return r, nil
 }

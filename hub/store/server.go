@@ -31,6 +31,16 @@ func (s *Store) ClaimOf(server string) *protocol.Claim {
 	return nil
 }
 
+// MaintenanceOf is the maintenance that has the server, also while it ends; or nil.
+func (s *Store) MaintenanceOf(server string) *protocol.Maintenance {
+	for _, m := range List[*protocol.Maintenance](s) {
+		if m.Spec.ServerRef.Name == server && m.Status.State == protocol.MaintenanceActive {
+			return Copy(s, m)
+		}
+	}
+	return nil
+}
+
 // HoldsOn lists the holds on a server that were not released.
 func (s *Store) HoldsOn(server string) []*protocol.Hold {
 	var out []*protocol.Hold
@@ -43,13 +53,18 @@ func (s *Store) HoldsOn(server string) []*protocol.Hold {
 }
 
 // users names what keeps a server from being deleted or exchanged: its claim,
-// claims that name it, and holds, also released ones that the agent has not
+// claims and maintenances that name it, and holds, also released ones that the agent has not
 // acknowledged.
 func (s *Store) users(server string) []string {
 	var who []string
 	for _, c := range List[*protocol.Claim](s) {
 		if c.Status.Server == server || (c.Spec.ServerRef != nil && c.Spec.ServerRef.Name == server) {
 			who = append(who, "Claim/"+c.Metadata.Name)
+		}
+	}
+	for _, m := range List[*protocol.Maintenance](s) {
+		if m.Spec.ServerRef.Name == server {
+			who = append(who, "Maintenance/"+m.Metadata.Name)
 		}
 	}
 	for _, h := range List[*protocol.Hold](s) {

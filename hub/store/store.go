@@ -13,7 +13,7 @@ import (
 // rewatchAfter is the wait before a watch that ended early is opened again.
 const rewatchAfter = time.Second
 
-// Config is what a Store needs. All fields but Logger and Crash are required.
+// Config is what a Store needs. All fields but Logger, Crash and Vault are required.
 type Config struct {
 	KV    state.KV
 	Log   state.Log
@@ -22,6 +22,13 @@ type Config struct {
 	NewID  func() string
 	Logger *slog.Logger
 	Crash  state.Crasher // nil in production
+	// Vault encrypts Secrets; without it none can be written.
+	Vault Vault
+	// CheckIgnition says what is wrong with user data, in paths below $ and without a
+	// value; nil takes any.
+	CheckIgnition func(data []byte) protocol.FieldErrors
+	// EnvRules judge boot environments and params; nil takes any.
+	EnvRules EnvRules
 }
 
 // Store is the hub's store. All methods are safe for concurrent use.
@@ -32,10 +39,20 @@ type Store struct {
 	newID  func() string
 	logger *slog.Logger
 	crash  state.Crasher
+	vault  Vault
 	mirror *mirror
+
+	checkIgnition func([]byte) protocol.FieldErrors
+	envRules      EnvRules
 
 	ledgers     *decoded
 	inventories *inventories
+	sealed      *book[Sealed]
+	ignitions   *book[SealedIgnition]
+	// formerIgnitions are of what configurations may return to.
+	formerIgnitions *book[SealedIgnition]
+	envs            *book[SealedEnv]
+	requests        *book[StoredRequest]
 
 	// setLock serialises Apply and Delete, holdLock serialises what creates holds or
 	// must not miss one: no server that a hold names is deleted, and none gets another
@@ -56,10 +73,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{
-		kv: cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash,
+		kv: cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, vault: cfg.Vault,
 		mirror: newMirror(), ledgers: newDecoded(), inventories: newInventories(),
+		checkIgnition: cfg.CheckIgnition, envRules: cfg.EnvRules,
 		setLock: newLock(), holdLock: newLock(),
 	}
+	s.sealed, s.envs, s.requests = s.sealedBook(), s.envBook(), s.requestBook()
+	s.ignitions, s.formerIgnitions = s.ignitionBook("ignition"), s.ignitionBook("formerignition")
 	entries, revision, err := cfg.KV.List(ctx, "")
 	if err != nil {
 		return nil, stateError(op, err)
@@ -111,9 +131,9 @@ func (s *Store) follow(ctx context.Context) error {
 // changes in one, and a function that ends the subscription.
 func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscribe() }
 
-// SubscribeHolds is Subscribe for the changes of holds and requests only.
+// SubscribeHolds is Subscribe for the changes of holds, requests and approvals only.
 func (s *Store) SubscribeHolds() (<-chan struct{}, func()) {
-	return s.mirror.subscribe(bucketOf(protocol.KindHold), "request")
+	return s.mirror.subscribe(bucketOf(protocol.KindHold), "request", bucketApproval)
 }
 
 // Changes counts what has changed in what is read here since the store was opened.

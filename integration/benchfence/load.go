@@ -115,12 +115,21 @@ func pull(ctx context.Context, s *site) (func() (string, error), error) {
 	s.registry.limited.set(int64(float64(s.plan.Pull) / lasts.Seconds()))
 	servers := s.of(groupPull)
 	var claims []protocol.Object
+	first := s.pulled
 	for range s.plan.Images {
 		claims = append(claims, claim(servers[s.pulled].Name, s.pulls[s.pulled]))
 		s.pulled++
 	}
 	if err := s.apply(ctx, claims); err != nil {
 		return nil, err
+	}
+	for _, server := range servers[first:s.pulled] { // they run: somebody has to say that they may be installed
+		if err := s.until(ctx, "the decision about "+server.Name, func() error {
+			_, err := s.client.AdoptServer(ctx, server.Name, api.AdoptRequest{Reprovision: true, Reason: "load"})
+			return err
+		}); err != nil {
+			return nil, err
+		}
 	}
 	return func() (string, error) {
 		took := time.Since(begun)

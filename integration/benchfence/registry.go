@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"rackboot/integration/sim"
 )
 
 const (
@@ -126,10 +128,10 @@ const block = 256 << 10
 func content(ctx context.Context, w io.Writer, size int64, seed uint64, limited *pace, served *atomic.Int64) error {
 	b := make([]byte, block)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // it cannot fail
-	copy(b, "MZ")
+	at0 := copy(b, sim.UKI(nil))               // what the hub takes it for
 	for at := int64(0); at < size && ctx.Err() == nil; {
-		binary.LittleEndian.PutUint64(b[8:], seed)
-		binary.LittleEndian.PutUint64(b[16:], uint64(at))
+		binary.LittleEndian.PutUint64(b[at0:], seed)
+		binary.LittleEndian.PutUint64(b[at0+8:], uint64(at))
 		if limited != nil {
 			limited.wait(ctx, block)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"testing"
 	"time"
 )
@@ -95,29 +94,7 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-func TestCPUOf(t *testing.T) {
-	// The name of a process may hold spaces and parentheses: proc(5).
-	d, err := cpuOf("7 (a ) 1 2) S 1 7 7 0 -1 4194304 100 0 0 0 25 17 0 0 20 0 1 0 5")
-	if d != 420*time.Millisecond || err != nil {
-		t.Errorf("%s, %v", d, err)
-	}
-}
-
-func TestReport(t *testing.T) {
-	r := &report{quiet: true}
-	r.add(figure{What: "a", Subject: ours, Value: 6}, figure{What: "a", Subject: "x", Value: 4},
-		figure{What: "b", Subject: "x", Value: 4}, figure{What: "a", Subject: "y", Missing: "y is not installed"})
-	for i, want := range []float64{0, 1.5, 0, 0} {
-		if r.figures[i].Ours != want {
-			t.Errorf("%+v, want a ratio of %v", r.figures[i], want)
-		}
-	}
-	if m := median([]float64{9, 1, 5, 7}); m != 5 {
-		t.Errorf("median %v", m)
-	}
-	if got := rotated([]string{"a", "b", "c"}, 4); !slices.Equal(got, []string{"b", "c", "a"}) {
-		t.Errorf("rotated %v", got)
-	}
+func TestWindow(t *testing.T) {
 	if n := windowOf("blksize\x001468\x00WindowSize\x0016\x00"); n != 16 {
 		t.Errorf("window %d", n)
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"rackboot/integration/benchreport"
 	"rackboot/integration/netns"
 )
 
@@ -165,10 +166,10 @@ func listens(socket string) func(context.Context, *contestant) bool {
 }
 
 // entered starts the servers that are installed; what is missing is a figure.
-func entered(ctx context.Context, r *report, what string, list []entry) (in []*contestant, err error) {
+func entered(ctx context.Context, r *benchreport.Report, what string, list []entry) (in []*contestant, err error) {
 	for _, e := range list {
 		if _, missing := exec.LookPath(e.program); missing != nil {
-			r.add(figure{What: what, Subject: e.name, Missing: e.program + " is not installed"})
+			r.Add(benchreport.Figure{What: what, Subject: e.name, Missing: e.program + " is not installed"})
 			continue
 		}
 		c, err := enter(ctx, e.name, e.command, e.ready)
@@ -194,4 +195,18 @@ func leaveAll(in []*contestant) (err error) {
 		err = errors.Join(err, c.leave())
 	}
 	return err
+}
+
+// used sums over the processes in the server's namespace.
+func (c *contestant) used() (u benchreport.Usage, err error) {
+	ids, err := c.server.Processes()
+	if err != nil {
+		return u, err
+	}
+	for _, id := range ids {
+		if err := u.Add(id); err != nil {
+			return u, err
+		}
+	}
+	return u, nil
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rackboot/integration/benchreport"
 )
 
 const (
@@ -29,7 +31,7 @@ const (
 
 func dhcpServers() []entry {
 	return []entry{
-		{ours, "ss", func(dir string) (*exec.Cmd, error) { return self(job{What: serveDHCP, Dir: dir}) }, listens("-u sport = :67")},
+		{benchreport.Ours, "ss", func(dir string) (*exec.Cmd, error) { return self(job{What: serveDHCP, Dir: dir}) }, listens("-u sport = :67")},
 		{"kea memfile, 1 thread", "kea-dhcp4", kea(false), listens("-u sport = :67")},
 		{"kea memfile, threads", "kea-dhcp4", kea(true), listens("-u sport = :67")},
 		{"dnsmasq", "dnsmasq", func(dir string) (*exec.Cmd, error) {
@@ -62,10 +64,10 @@ func kea(threads bool) command {
 }
 
 // measureDHCP finds the rate of four-way exchanges of each server.
-func measureDHCP(ctx context.Context, p plan, r *report) (err error) {
+func measureDHCP(ctx context.Context, p plan, r *benchreport.Report) (err error) {
 	const what = "DHCPv4 exchanges at 0.1 % loss"
 	if _, missing := exec.LookPath(perfdhcp); missing != nil {
-		r.add(figure{What: what, Subject: "all", Missing: perfdhcp + " is not installed"})
+		r.Add(benchreport.Figure{What: what, Subject: "all", Missing: perfdhcp + " is not installed"})
 		return nil
 	}
 	in, err := entered(ctx, r, what, dhcpServers())
@@ -79,7 +81,7 @@ func measureDHCP(ctx context.Context, p plan, r *report) (err error) {
 	}
 	for round, busy := 0, true; busy; round++ {
 		busy = false
-		for _, c := range rotated(in, round) {
+		for _, c := range benchreport.Rotated(in, round) {
 			rate, more := searches[c].next()
 			if !more {
 				continue
@@ -89,32 +91,32 @@ func measureDHCP(ctx context.Context, p plan, r *report) (err error) {
 			if err != nil {
 				return err
 			}
-			r.printf("%6.1fs    %s: asked %d/s, got %.0f/s, lost %.2f %%, generator lost %d\n", time.Since(r.begun).Seconds(), c.name, rate, got.rate(p.period), 100*got.lost(), got.own)
+			r.Printf("  %s: asked %d/s, got %.0f/s, lost %.2f %%, generator lost %d", c.name, rate, got.rate(p.period), 100*got.lost(), got.own)
 			searches[c].tried(rate, got.rate(p.period), got.good(), got.slow(rate, p.period))
 		}
 	}
-	group := make([]figure, 0, len(in))
+	group := make([]benchreport.Figure, 0, len(in))
 	for _, c := range in {
 		u, err := c.used()
 		if err != nil {
 			return err
 		}
-		detail := fmt.Sprintf("%.0f ms CPU in all, %s", float64(u.cpu.Milliseconds()), u)
+		detail := fmt.Sprintf("%.0f ms CPU in all, %s", float64(u.CPU.Milliseconds()), u)
 		if searches[c].limited {
 			detail += "; the load generator was the limit"
 		}
-		group = append(group, figure{What: what, Subject: c.name, Value: searches[c].best, Unit: "/s", Detail: detail})
+		group = append(group, benchreport.Figure{What: what, Subject: c.name, Value: searches[c].best, Unit: "/s", Detail: detail})
 	}
-	r.add(group...)
+	r.Add(group...)
 	return nil
 }
 
 // measureOffers has servers that know so many machines make offers, at a rate that
 // is higher than any can.
-func measureOffers(ctx context.Context, p plan, r *report) (err error) {
+func measureOffers(ctx context.Context, p plan, r *benchreport.Report) (err error) {
 	const what = "OFFERs, known machines"
 	if _, missing := exec.LookPath(perfdhcp); missing != nil {
-		r.add(figure{What: what, Subject: "all", Missing: perfdhcp + " is not installed"})
+		r.Add(benchreport.Figure{What: what, Subject: "all", Missing: perfdhcp + " is not installed"})
 		return nil
 	}
 	sizes := []int{100, 1_000, 10_000}
@@ -131,7 +133,7 @@ func measureOffers(ctx context.Context, p plan, r *report) (err error) {
 	}
 	rates, cpu := make(map[*contestant][]float64), make(map[*contestant][]float64)
 	for round := range 2*p.rounds + 1 {
-		for i, c := range rotated(in, round) {
+		for i, c := range benchreport.Rotated(in, round) {
 			n := sizes[(i+round)%len(sizes)]
 			before, err := c.used()
 			if err != nil {
@@ -149,23 +151,23 @@ func measureOffers(ctx context.Context, p plan, r *report) (err error) {
 				continue
 			}
 			rates[c] = append(rates[c], float64(got.received)/p.period.Seconds())
-			cpu[c] = append(cpu[c], float64((after.cpu-before.cpu).Microseconds())/float64(got.received))
+			cpu[c] = append(cpu[c], float64((after.CPU-before.CPU).Microseconds())/float64(got.received))
 		}
 	}
-	var group []figure
+	var group []benchreport.Figure
 	first := in[0]
 	for _, c := range in {
 		group = append(group,
-			figure{
-				What: what, Subject: c.name, Value: median(rates[c]), Unit: "/s",
-				Detail: fmt.Sprintf("%.2f of 100 machines; saturated, generator on the same cores", median(rates[c])/median(rates[first])),
+			benchreport.Figure{
+				What: what, Subject: c.name, Value: benchreport.Median(rates[c]), Unit: "/s",
+				Detail: fmt.Sprintf("%.2f of 100 machines; saturated, generator on the same cores", benchreport.Median(rates[c])/benchreport.Median(rates[first])),
 			},
-			figure{
-				What: what + ": CPU of an offer", Subject: c.name, Value: median(cpu[c]), Unit: "µs",
-				Detail: fmt.Sprintf("as many offers for the same CPU: %.2f of 100 machines", median(cpu[first])/median(cpu[c])),
+			benchreport.Figure{
+				What: what + ": CPU of an offer", Subject: c.name, Value: benchreport.Median(cpu[c]), Unit: "µs",
+				Detail: fmt.Sprintf("as many offers for the same CPU: %.2f of 100 machines", benchreport.Median(cpu[first])/benchreport.Median(cpu[c])),
 			})
 	}
-	r.add(group...)
+	r.Add(group...)
 	return nil
 }
 

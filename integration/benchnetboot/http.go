@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"rackboot/integration/benchreport"
 )
 
 // writeFile makes the boot file. It is not sparse: zeros that are not on disk cost a
@@ -45,7 +47,7 @@ func httpServers(secure bool, size int64) []entry {
 		return writePair(dir)
 	}
 	return []entry{
-		{ours, "ss", func(dir string) (*exec.Cmd, error) {
+		{benchreport.Ours, "ss", func(dir string) (*exec.Cmd, error) {
 			if err := files(dir); err != nil {
 				return nil, err
 			}
@@ -89,11 +91,11 @@ http {
 }
 
 // measureHTTP has all clients fetch the file at once, on a connection each.
-func measureHTTP(ctx context.Context, p plan, r *report) error {
+func measureHTTP(ctx context.Context, p plan, r *benchreport.Report) error {
 	return errors.Join(p.http(ctx, r, false), p.http(ctx, r, true))
 }
 
-func (p plan) http(ctx context.Context, r *report, secure bool) (err error) {
+func (p plan) http(ctx context.Context, r *benchreport.Report, secure bool) (err error) {
 	what := fmt.Sprintf("HTTP, %d clients × %d MiB", p.clients, p.size>>20)
 	if secure {
 		what = "HTTPS" + strings.TrimPrefix(what, "HTTP")
@@ -106,7 +108,7 @@ func (p plan) http(ctx context.Context, r *report, secure bool) (err error) {
 	rates := make(map[*contestant][]float64)
 	cpu := make(map[*contestant]time.Duration)
 	for round := range p.rounds {
-		for _, c := range rotated(in, round) {
+		for _, c := range benchreport.Rotated(in, round) {
 			before, err := c.used()
 			if err != nil {
 				return err
@@ -120,10 +122,10 @@ func (p plan) http(ctx context.Context, r *report, secure bool) (err error) {
 				return err
 			}
 			rates[c] = append(rates[c], float64(p.clients)*float64(p.size)/took.Seconds()/1e6)
-			cpu[c] += after.cpu - before.cpu
+			cpu[c] += after.CPU - before.CPU
 		}
 	}
-	group := make([]figure, 0, 2*len(in))
+	group := make([]benchreport.Figure, 0, 2*len(in))
 	for _, c := range in {
 		u, err := c.used()
 		if err != nil {
@@ -131,10 +133,10 @@ func (p plan) http(ctx context.Context, r *report, secure bool) (err error) {
 		}
 		gb := float64(p.rounds) * float64(p.clients) * float64(p.size) / 1e9
 		group = append(group,
-			figure{What: what, Subject: c.name, Value: median(rates[c]), Unit: "MB/s", Detail: u.String()},
-			figure{What: what + ": server's CPU", Subject: c.name, Value: float64(cpu[c].Milliseconds()) / gb, Unit: "ms per GB"})
+			benchreport.Figure{What: what, Subject: c.name, Value: benchreport.Median(rates[c]), Unit: "MB/s", Detail: u.String()},
+			benchreport.Figure{What: what + ": server's CPU", Subject: c.name, Value: float64(cpu[c].Milliseconds()) / gb, Unit: "ms per GB"})
 	}
-	r.add(group...)
+	r.Add(group...)
 	return nil
 }
 

@@ -12,17 +12,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
 	"time"
+
+	"rackboot/integration/benchreport"
 )
 
 // The measurements end after this, whatever the servers do, and fail.
@@ -83,25 +83,21 @@ func run(ctx context.Context, out io.Writer, p plan, install, asJSON bool) error
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if install {
-		if err := apt(ctx); err != nil {
+		if err := benchreport.Install(ctx, strings.Fields(packages)...); err != nil {
 			return err
 		}
 	}
-	r := &report{begun: time.Now(), out: out, quiet: asJSON}
-	err := measure(ctx, p, r)
-	if asJSON {
-		return errors.Join(err, json.NewEncoder(out).Encode(r.figures))
-	}
-	return err
+	r := benchreport.New(out, asJSON)
+	return errors.Join(measure(ctx, p, r), r.End())
 }
 
 // measure does all parts, one after the other.
-func measure(ctx context.Context, p plan, r *report) error {
-	r.load("before")
-	defer r.load("after")
+func measure(ctx context.Context, p plan, r *benchreport.Report) error {
+	r.Load("before")
+	defer r.Load("after")
 	for _, part := range []struct {
 		name string
-		do   func(context.Context, plan, *report) error
+		do   func(context.Context, plan, *benchreport.Report) error
 	}{{"dhcp", measureDHCP}, {"offers", measureOffers}, {"http", measureHTTP}, {"tftp", measureTFTP}} {
 		if !slices.Contains(strings.Split(p.only, ","), part.name) {
 			continue
@@ -111,24 +107,4 @@ func measure(ctx context.Context, p plan, r *report) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// apt installs the peers, without starting their services.
-func apt(ctx context.Context) error {
-	const policy = "/usr/sbin/policy-rc.d" // 101 is "forbidden by policy"
-	if _, err := os.Stat(policy); errors.Is(err, os.ErrNotExist) {
-		if err := os.WriteFile(policy, []byte("#!/bin/sh\nexit 101\n"), 0o755); err != nil { //nolint:gosec // a program
-			return err
-		}
-		defer os.Remove(policy)
-	}
-	for _, args := range [][]string{{"-qq", "update"}, append([]string{"-qq", "install", "-y", "--no-install-recommends"}, strings.Fields(packages)...)} {
-		cmd := exec.CommandContext(ctx, "apt-get", args...)
-		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("apt-get %s: %w", args[1], err)
-		}
-	}
-	return nil
 }

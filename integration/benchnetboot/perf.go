@@ -85,3 +85,12 @@ func counter(text, protocol, name string) (int, error) {
 	}
 	return 0, fmt.Errorf("no %s %s in /proc/net/snmp", protocol, name)
 }
+
+// oneLine is what a program said, for a message.
+func oneLine(said string) string { return strings.Join(strings.Fields(said), " ") }
+
+// last is the last line of what a program said.
+func last(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	return lines[len(lines)-1]
+}

@@ -159,7 +159,7 @@ func (nobody) Record(netboot.Event) {}
 // folder serves its one file to everybody.
 type folder string
 
-func (f folder) Open(string, string) (*netboot.File, error) {
+func (f folder) Open(netip.Addr, string, string) (*netboot.File, error) {
 	file, err := os.Open(filepath.Join(string(f), fileName))
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no such file: %w", err)
@@ -172,6 +172,8 @@ func (f folder) Open(string, string) (*netboot.File, error) {
 	return &netboot.File{ReadSeekCloser: file, Size: st.Size(), ETag: `"bench"`}, nil
 }
 
-func (f folder) OpenFor(netip.Addr, string) (*netboot.File, error) { return f.Open("", "") }
+func (f folder) OpenFor(netip.Addr, string) (*netboot.File, error) {
+	return f.Open(netip.Addr{}, "", "")
+}
 
-func (folder) Report(context.Context, string, string) error { return nil }
+func (folder) Report(context.Context, string, protocol.ProbeReport) error { return nil }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rackboot/integration/benchreport"
 )
 
 // TFTP on the wire: RFC 1350, 2347, 2348, 7440.
@@ -39,7 +41,7 @@ func tftpServers(size int64) []entry {
 	}
 	ready := listens("-u sport = :69")
 	return []entry{
-		{ours, "ss", with(func(dir string) (*exec.Cmd, error) { return self(job{What: serveTFTP, Dir: dir}) }), ready},
+		{benchreport.Ours, "ss", with(func(dir string) (*exec.Cmd, error) { return self(job{What: serveTFTP, Dir: dir}) }), ready},
 		{"dnsmasq", "dnsmasq", with(func(dir string) (*exec.Cmd, error) {
 			return exec.Command("dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--interface="+serverDevice, //nolint:noctx // it is ended by its contestant
 				"--enable-tftp", "--tftp-root="+dir, "--pid-file=", "--user=root", "--log-facility=-"), nil
@@ -52,7 +54,7 @@ func tftpServers(size int64) []entry {
 
 // measureTFTP fetches a file by one stream, with a window of one block and of 16. A
 // server that does not know the option answers without it.
-func measureTFTP(ctx context.Context, p plan, r *report) (err error) {
+func measureTFTP(ctx context.Context, p plan, r *benchreport.Report) (err error) {
 	const what = "TFTP, one stream"
 	in, err := entered(ctx, r, what, tftpServers(p.tftp))
 	defer func() { err = errors.Join(err, leaveAll(in)) }()
@@ -70,7 +72,7 @@ func measureTFTP(ctx context.Context, p plan, r *report) (err error) {
 		for _, window := range []int{1, 16} {
 			rates := make(map[*contestant][]float64)
 			for round := range p.rounds {
-				for _, c := range rotated(in, round) {
+				for _, c := range benchreport.Rotated(in, round) {
 					took, err := c.fetch(ctx, job{What: fetchTFTP, Size: p.tftp, Window: window, Delay: late})
 					if err != nil {
 						return err
@@ -78,11 +80,11 @@ func measureTFTP(ctx context.Context, p plan, r *report) (err error) {
 					rates[c] = append(rates[c], float64(p.tftp)/took.Seconds()/1e6)
 				}
 			}
-			group := make([]figure, 0, len(in))
+			group := make([]benchreport.Figure, 0, len(in))
 			for _, c := range in {
-				group = append(group, figure{What: fmt.Sprintf("%s, window %d%s", what, window, label), Subject: c.name, Value: median(rates[c]), Unit: "MB/s"})
+				group = append(group, benchreport.Figure{What: fmt.Sprintf("%s, window %d%s", what, window, label), Subject: c.name, Value: benchreport.Median(rates[c]), Unit: "MB/s"})
 			}
-			r.add(group...)
+			r.Add(group...)
 		}
 	}
 	return nil

@@ -48,13 +48,13 @@ func mosquitto(t *testing.T, s *site) *place {
 	program := mosquittoProgram(t)
 	dir := t.TempDir()
 	ca := s.caFor(dir)
-	sv := &server{t: t, name: "mosquitto", dir: dir, mqtt: freeAddress(t), program: program, tls: s.hubTLS(ca)}
-	_, port, _ := net.SplitHostPort(sv.mqtt)
+	sv := &server{t: t, name: "mosquitto", dir: dir, addr: freeAddress(t), program: program, tls: s.hubTLS(ca)}
+	_, port, _ := net.SplitHostPort(sv.addr)
 	conf := filepath.Join(dir, "mosquitto.conf")
 	example(t, "mosquitto.acl", filepath.Join(dir, "mosquitto.acl"))
 	example(t, "mosquitto.conf", conf, "/etc/mosquitto/rackboot/", dir+"/", "listener 8883", "listener "+port+" 127.0.0.1\nuser root")
 	sv.args = []string{"-c", conf}
-	p := &place{external: true, addrs: []string{sv.mqtt}, caFile: ca, kill: sv.kill}
+	p := &place{external: true, addrs: []string{sv.addr}, caFile: ca, kill: sv.kill}
 	p.start = func() { sv.start(); sv.listens() }
 	p.start()
 	t.Cleanup(sv.kill)
@@ -76,15 +76,15 @@ func nats(t *testing.T, s *site) *place {
 	p := &place{external: true, caFile: ca}
 	for i := range nodes {
 		name := fmt.Sprintf("nats-%d", i+1)
-		sv := &server{t: t, name: name, dir: dir, mqtt: freeAddress(t), program: program, tls: s.hubTLS(ca)}
+		sv := &server{t: t, name: name, dir: dir, addr: freeAddress(t), program: program, tls: s.hubTLS(ca)}
 		conf := filepath.Join(dir, name+".conf")
 		example(t, "nats.conf", conf,
 			"/etc/nats/nats-ca.pem", ca, "/etc/nats/", dir+"/", "/var/lib/nats", filepath.Join(dir, name),
-			"server_name: nats-1", "server_name: "+name, "127.0.0.1:4222", freeAddress(t), "0.0.0.0:8883", sv.mqtt, "0.0.0.0:6222", routes[i],
+			"server_name: nats-1", "server_name: "+name, "127.0.0.1:4222", freeAddress(t), "0.0.0.0:8883", sv.addr, "0.0.0.0:6222", routes[i],
 			"nats-1.example.com:6222", routes[0], "nats-2.example.com:6222", routes[1], "nats-3.example.com:6222", routes[2])
 		sv.args = []string{"-c", conf}
 		all = append(all, sv)
-		p.addrs = append(p.addrs, sv.mqtt)
+		p.addrs = append(p.addrs, sv.addr)
 	}
 	each := func(do func(*server)) {
 		for _, sv := range all {
@@ -100,7 +100,7 @@ func nats(t *testing.T, s *site) *place {
 	p.away = func() {
 		at := s.toAgent.backend()
 		each(func(sv *server) {
-			if sv.mqtt == at {
+			if sv.addr == at {
 				gone = sv
 			}
 		})

@@ -1,5 +1,6 @@
-// Package brokers holds the tests with real brokers: Mosquitto, a NATS cluster of
-// three nodes, and the hub's own. Each runs the example of configs/brokers, with
+// Package brokers holds the tests with the real services of a site: the brokers
+// Mosquitto, a NATS cluster of three nodes, and the hub's own; and Debian's registry of
+// images, with TLS and a login. Each runs the example of configs/brokers, with
 // ports and folders filled in, on loopback.
 //
 //	hub ── proxy ── broker ── proxy ── agent

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var required = flag.String("require", "", "comma separated brokers whose absence is a failure instead of a skip: mosquitto, nats")
+var required = flag.String("require", "", "comma separated services whose absence is a failure instead of a skip: mosquitto, nats, registry")
 
 // programs is the folder that holds what the run builds.
 var programs string
@@ -35,7 +35,7 @@ func run(m *testing.M) int {
 // missing skips the test, or fails it where the resource is required.
 func missing(t *testing.T, resource, what string) {
 	t.Helper()
-	text := fmt.Sprintf("%s; run integration/packages as root, then go test ./integration/brokers -require=mosquitto,nats", what)
+	text := fmt.Sprintf("%s; run integration/packages as root, then go test ./integration/brokers -require=mosquitto,nats,registry", what)
 	if slices.Contains(strings.Split(*required, ","), resource) {
 		t.Fatal(text)
 	}
@@ -60,6 +60,23 @@ func natsProgram(t *testing.T) string {
 	path := filepath.Join(programs, "nats-server")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
 		missing(t, "nats", fmt.Sprintf("nats-server cannot be built: %v\n%s", err, out))
+	}
+	return path
+}
+
+// registryProgram is Debian's docker-registry, unpacked by integration/packages or
+// installed.
+func registryProgram(t *testing.T) string {
+	t.Helper()
+	if cache, err := os.UserCacheDir(); err == nil {
+		path := filepath.Join(cache, "rackboot", "integration", "root", "usr", "bin", "docker-registry")
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	path, err := exec.LookPath("docker-registry")
+	if err != nil {
+		missing(t, "registry", "docker-registry is not installed")
 	}
 	return path
 }

@@ -12,12 +12,12 @@ import (
 	"rackboot/integration/sim"
 )
 
-// server is a broker's process that can be killed and started again.
+// server is a process of a broker or a registry that can be killed and started again.
 type server struct {
 	t       *testing.T
 	name    string
 	dir     string
-	mqtt    string // address of its MQTT listener
+	addr    string // where it listens, a broker for MQTT
 	program string
 	args    []string
 	tls     *tls.Config // of a client that it lets in
@@ -53,11 +53,11 @@ func (s *server) kill() {
 
 func (s *server) log() string { return filepath.Join(s.dir, s.name+".log") }
 
-// listens waits until the MQTT listener takes connections.
+// listens waits until the listener takes connections.
 func (s *server) listens() {
 	s.t.Helper()
 	for deadline := time.Now().Add(waitAtMost); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := tls.Dial("tcp", s.mqtt, s.tls)
+		conn, err := tls.Dial("tcp", s.addr, s.tls)
 		if err == nil {
 			_ = conn.Close() // it was opened to see whether it can be
 			return

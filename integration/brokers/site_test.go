@@ -99,7 +99,7 @@ func (s *site) startServer() (dhcp, http string) {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = reg.Close() })
-	if s.image, err = reg.Push("demo/os:1", bytes.Repeat([]byte("MZ unified kernel image "), 1024)); err != nil {
+	if s.image, err = reg.Push("demo/os:1", sim.UKI(bytes.Repeat([]byte("unified kernel image "), 1024))); err != nil {
 		s.t.Fatal(err)
 	}
 	dhcp, http = freeAddress(s.t), freeAddress(s.t)

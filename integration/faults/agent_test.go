@@ -25,6 +25,7 @@ type agent struct {
 	rack   string
 	signer *wire.Signer
 	disk   atomic.Pointer[statetest.Memory]
+	read   readings // of the disks
 	// generation counts the disks: another one after each loss and each old copy.
 	generation int
 

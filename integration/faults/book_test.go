@@ -275,7 +275,10 @@ func (b *book) checkHub(h *hub) {
 		there[id] = o.Status.ReleasedAt == nil
 		if there[id] {
 			b.holds[id] = true // adopted, or accepted as the hub died
+			continue
 		}
+		// Also of an earlier epoch: it is sent in this one.
+		b.released[id] = max(b.released[id], h.epoch())
 	}
 	for id := range b.holds {
 		if !there[id] {

@@ -1,8 +1,11 @@
 package faults
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
+	"sync"
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -45,11 +48,11 @@ func (a *agent) found() found {
 				}
 				f.heads[name] = m.Head
 			case "hold":
-				return keep(f.holds, value, func(h decide.Hold) string { return h.ID })
+				return keep(&a.read, f.holds, key, value, func(h decide.Hold) string { return h.ID })
 			case "intent":
-				return keep(f.intents, value, func(i intent) string { return i.Server })
+				return keep(&a.read, f.intents, key, value, func(i intent) string { return i.Server })
 			case "record":
-				return keep(f.records, value, func(r decide.Record) string { return r.Server })
+				return keep(&a.read, f.records, key, value, func(r decide.Record) string { return r.Server })
 			}
 			return nil
 		})
@@ -60,10 +63,32 @@ func (a *agent) found() found {
 	return f
 }
 
-func keep[T any](m map[string]T, raw []byte, name func(T) string) error {
-	var v T
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return err
+// readings are what the values of a disk say, for as long as they are the same: all of them
+// are looked at after every step. What they say is for reading only.
+type readings struct {
+	mu sync.Mutex
+	by map[string]reading // by key
+}
+
+type reading struct {
+	raw  []byte
+	says any
+}
+
+func keep[T any](r *readings, m map[string]T, key string, raw []byte, name func(T) string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.by[key]
+	v, ok := was.says.(T)
+	if !ok || !bytes.Equal(was.raw, raw) {
+		var anew T
+		if err := json.Unmarshal(raw, &anew); err != nil {
+			return err
+		}
+		if r.by == nil {
+			r.by = map[string]reading{}
+		}
+		v, r.by[key] = anew, reading{slices.Clone(raw), anew}
 	}
 	m[name(v)] = v
 	return nil

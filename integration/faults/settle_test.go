@@ -85,7 +85,7 @@ func (s *site) untilSettled(when string, requests bool) {
 		if time.Since(start) > settleLimit {
 			s.t.Fatalf("%s, after %s on an honest network: %s", when, settleLimit, strings.Join(open, "; "))
 		}
-		if s.has(s.hub.serverConditions(installed), protocol.CondUnexpectedPower) && time.Since(resumed) > 15*time.Minute {
+		if conds := s.hub.serverConditions(installed); (s.has(conds, protocol.CondUnexpectedPower) || s.has(conds, protocol.CondSafeStopped)) && time.Since(resumed) > 15*time.Minute {
 			// The agent cannot know what another disk of it ordered: an operator resumes.
 			s.reboot(installed, 10*time.Minute)
 			resumed = time.Now()
@@ -180,8 +180,10 @@ func tolerated(server string, held bool, code protocol.ConditionCode) bool {
 	switch code {
 	case protocol.CondHeld, protocol.CondHoldViolated:
 		return true // the latter until the hold's release: its server came on before this disk knew of it
-	case protocol.CondUnexpectedPower:
+	case protocol.CondUnexpectedPower, protocol.CondSafeStopped:
 		return held || server != installed // nobody can ask for a reboot
+	case protocol.CondPowerFailed:
+		return held // its mains failed as it was powered on; the next attempt waits for the release
 	case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondFirstBootFailed, protocol.CondServerOn:
 		return server == claimed
 	default:

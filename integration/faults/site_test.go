@@ -172,12 +172,19 @@ func (s *site) install(server string) {
 	s.t.Helper()
 	claim := storetest.Claim("c-"+server, server)
 	s.apply(claim)
-	var cfg *protocol.BootConfiguration
-	s.until("the configuration of "+server, time.Minute, func() bool {
-		var err error
-		cfg, err = store.Get[*protocol.BootConfiguration](s.hub.store, claim.Metadata.Name)
-		return err == nil
+	s.until("the server of "+claim.Metadata.Name, time.Minute, func() bool {
+		cl, err := store.Get[*protocol.Claim](s.hub.store, claim.Metadata.Name)
+		if err == nil {
+			claim = cl
+		}
+		return err == nil && cl.Status.Server == server
 	})
+	img := s.image.image
+	img.Reference = claim.Spec.Image
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+		Server: server, Claim: claim.Metadata.Name, ClaimUID: claim.Metadata.UID, Image: img, BootPolicy: claim.Spec.BootPolicy,
+	}}
+	cfg.Metadata.Name, cfg.Metadata.Generation = claim.Metadata.Name, 1
 	p := &protocol.Provisioned{
 		ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Server: server,
 		ImageDigest: cfg.Spec.Image.Digest, Evidence: protocol.EvidenceInstalled, At: time.Now(),

@@ -23,10 +23,29 @@ import (
 // bootToken is of the only attempt there is.
 const bootToken = "0123456789abcdef"
 
-// startFirmware starts a machine that boots over IPv4, by what the arguments say.
+// only4 is the arguments for firmware that boots over IPv4 only, and only6 for one that
+// boots over IPv6, and not by PXE, which it would try first.
+func only4() []string {
+	return []string{"-fw_cfg", "name=opt/org.tianocore/IPv6Support,string=n", "-fw_cfg", "name=opt/org.tianocore/IPv6PXESupport,string=n"}
+}
+
+func only6() []string {
+	return []string{
+		"-fw_cfg", "name=opt/org.tianocore/IPv4Support,string=n", "-fw_cfg", "name=opt/org.tianocore/IPv4PXESupport,string=n",
+		"-fw_cfg", "name=opt/org.tianocore/IPv6PXESupport,string=n",
+	}
+}
+
+// startFirmware starts a machine that boots by what the arguments say.
 func startFirmware(t *testing.T, ns *netns.Namespace, dir string, args ...string) {
 	t.Helper()
-	vars, err := os.ReadFile(ovmfVars)
+	startMachine(t, ns, dir, ovmfCode, ovmfVars, args...)
+}
+
+// startMachine is startFirmware with firmware and variables to start from.
+func startMachine(t *testing.T, ns *netns.Namespace, dir, code, variables string, args ...string) {
+	t.Helper()
+	vars, err := os.ReadFile(variables)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,12 +53,11 @@ func startFirmware(t *testing.T, ns *netns.Namespace, dir string, args ...string
 		t.Fatal(err)
 	}
 	cmd := exec.Command("qemu-system-x86_64", append([]string{
-		"-accel", "tcg", "-m", "512", "-smp", "1", "-display", "none", "-nodefaults",
+		"-accel", "tcg", "-m", "768", "-smp", "1", "-display", "none", "-nodefaults",
 		"-serial", "file:" + filepath.Join(dir, "serial.log"),
-		"-drive", "if=pflash,format=raw,readonly=on,file=" + ovmfCode,
-		"-drive", "if=pflash,format=raw,file=" + filepath.Join(dir, "vars.fd"),
+		"-drive", "if=pflash,format=raw,unit=0,readonly=on,file=" + code,
+		"-drive", "if=pflash,format=raw,unit=1,file=" + filepath.Join(dir, "vars.fd"),
 		"-netdev", "tap,id=n,ifname=boot0,script=no,downscript=no", "-device", "virtio-net-pci,netdev=n,romfile=",
-		"-fw_cfg", "name=opt/org.tianocore/IPv6Support,string=n", "-fw_cfg", "name=opt/org.tianocore/IPv6PXESupport,string=n",
 	}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := ns.Start(cmd); err != nil {
@@ -81,12 +99,12 @@ func bootNetwork(ctx context.Context, t *testing.T, name string) *netns.Namespac
 	return ns
 }
 
-// awaitFetch waits until the machine has its boot file.
-func (r *bootRack) awaitFetch(t *testing.T, dir string) {
+// awaitFetch waits until the machine has its boot file, by an address of the prefix.
+func (r *bootRack) awaitFetch(t *testing.T, dir string, by netip.Prefix) {
 	t.Helper()
 	select {
 	case e := <-r.fetched:
-		if e.Token != bootToken || e.File != "boot.efi" || !r.prefix().Contains(e.Remote) {
+		if e.Token != bootToken || e.File != "boot.efi" || !by.Contains(e.Remote) {
 			t.Errorf("fetched %+v", e)
 		}
 	case <-time.After(firmwareTimeout):
@@ -114,9 +132,15 @@ func (r *bootRack) serve(ctx context.Context, t *testing.T, ns *netns.Namespace,
 	if err != nil {
 		t.Fatal(err)
 	}
+	runServers(ctx, t, files.Run, leases.Run)
+}
+
+// runServers runs servers until the test ends.
+func runServers(ctx context.Context, t *testing.T, servers ...func(context.Context) error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	for _, run := range []func(context.Context) error{files.Run, leases.Run} {
+	for _, run := range servers {
 		running.Go(func() {
 			if err := run(ctx); err != nil {
 				t.Errorf("Run: %v", err)
@@ -140,7 +164,7 @@ func (r *bootRack) Resolve(protocol.BootClient) protocol.BootAnswer {
 	return protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "n1", Token: bootToken, File: "boot.efi"}
 }
 
-func (r *bootRack) Open(token, name string) (*netboot.File, error) {
+func (r *bootRack) Open(_ netip.Addr, token, name string) (*netboot.File, error) {
 	if token != bootToken || name != "boot.efi" {
 		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no such file")
 	}
@@ -164,7 +188,7 @@ func (r *bootRack) Record(e netboot.Event) {
 	}
 }
 
-func (*bootRack) Report(context.Context, string, string) error { return nil }
-func (*bootRack) Load(string) ([]netboot.Lease, error)         { return nil, nil }
-func (*bootRack) Put(context.Context, netboot.Lease) error     { return nil }
-func (*bootRack) Delete(context.Context, netboot.Lease) error  { return nil }
+func (*bootRack) Report(context.Context, string, protocol.ProbeReport) error { return nil }
+func (*bootRack) Load(string) ([]netboot.Lease, error)                       { return nil, nil }
+func (*bootRack) Put(context.Context, netboot.Lease) error                   { return nil }
+func (*bootRack) Delete(context.Context, netboot.Lease) error                { return nil }

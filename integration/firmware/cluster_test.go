@@ -2,6 +2,7 @@ package firmware
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +39,9 @@ type rack struct {
 }
 
 func (s *site) racks() []rack {
+	if s.alone {
+		return []rack{{"a", macA, s.rackA, s.rackA}}
+	}
 	return []rack{{"a", macA, s.rackA, s.rackA}, {"b", macB, s.rackB, s.serverB}}
 }
 
@@ -74,15 +79,16 @@ func (s *site) buildPrograms(ctx context.Context, t *testing.T) {
 // startRegistry starts a registry on the hub's network and pushes the image.
 func (s *site) startRegistry(ctx context.Context, t *testing.T, p payload) {
 	t.Helper()
+	// A layer that is no boot artefact goes along, as images have them.
+	s.serveImages(ctx, t, map[string]string{reference: p.installer}, sim.Layer{MediaType: diskMediaType, Content: p.disk})
+}
+
+// serveImages starts a registry with the images of UKIs, whose paths are by reference.
+func (s *site) serveImages(ctx context.Context, t *testing.T, ukis map[string]string, more ...sim.Layer) {
+	t.Helper()
 	config := s.expand(t, "registry.yaml", "registry.yaml", nil)
 	s.start(t, s.hub, "registry", false, unpacked(t, "usr/bin/docker-registry"), "serve", config)
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (c net.Conn, err error) {
-		err = s.hub.Do(func() error {
-			c, err = (&net.Dialer{}).DialContext(ctx, network, address)
-			return err
-		})
-		return c, err
-	}}
+	transport := s.atHub()
 	defer transport.CloseIdleConnections()
 	client := http.Client{Transport: transport}
 	s.until(ctx, t, 20*time.Second, "registry serves", func(ctx context.Context) (bool, error) {
@@ -96,15 +102,27 @@ func (s *site) startRegistry(ctx context.Context, t *testing.T, p payload) {
 		}
 		return answer.StatusCode == http.StatusOK, answer.Body.Close()
 	})
-	uki, err := os.ReadFile(p.installer)
-	if err != nil {
-		t.Fatal(err)
+	for ref, path := range ukis {
+		uki, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sim.Push(ctx, ref, transport, append([]sim.Layer{{MediaType: sim.UKIMediaType, Content: uki}}, more...)...); err != nil {
+			t.Fatalf("push %s: %v", ref, err)
+		}
 	}
-	// A layer that is no boot artefact goes along, as images have them.
-	if err := sim.Push(ctx, reference, transport, sim.Layer{MediaType: sim.UKIMediaType, Content: uki}, sim.Layer{MediaType: diskMediaType, Content: p.disk}); err != nil {
-		t.Fatalf("push the image: %v", err)
-	}
-	s.logf(t, "image pushed")
+	s.logf(t, "images pushed")
+}
+
+// atHub dials from the hub's network.
+func (s *site) atHub() *http.Transport {
+	return &http.Transport{DialContext: func(ctx context.Context, network, address string) (c net.Conn, err error) {
+		err = s.hub.Do(func() error {
+			c, err = (&net.Dialer{}).DialContext(ctx, network, address)
+			return err
+		})
+		return c, err
+	}}
 }
 
 // startHub starts the hub and gives rackctl its context.
@@ -145,14 +163,14 @@ func (s *site) startMachines(ctx context.Context, t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := disk.Truncate(diskA); err != nil {
+	if err := disk.Truncate(cmp.Or(s.disk, diskA)); err != nil {
 		t.Fatal(err)
 	}
 	if err := disk.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range s.racks() {
-		values := map[string]string{"R": r.letter, "MAC": r.mac, "IMAGE": reference}
+		values := map[string]string{"R": r.letter, "MAC": r.mac, "IMAGE": reference, "MEMORY": strconv.Itoa(s.memory)}
 		file := "machines-" + r.letter + ".yaml"
 		// In a process namespace of its own, QEMU ends with it in any case.
 		p := s.start(t, r.bmc, "sim-"+r.letter, true, s.path("rackboot-sim"), "rack", "--config", s.expand(t, file, file, values))
@@ -178,13 +196,19 @@ func (s *site) startAgents(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, r := range s.racks() {
 		file := "agent-" + r.letter + ".yaml"
-		config := s.expand(t, "agent.yaml", file, map[string]string{"R": r.letter})
+		config := s.expand(t, cmp.Or(s.agentFile, "agent.yaml"), file, map[string]string{
+			"R":    r.letter,
+			"SHIM": loaderOf(t, "bookworm-amd64", "usr/lib/shim"), "GRUB": loaderOf(t, "trixie-amd64", "usr/lib/grub/x86_64-efi-signed"),
+		})
 		token := strings.TrimSpace(s.rackctl(ctx, t, "rack", "join-token", "rack-"+r.letter, "-o", "name"))
 		if out, err := s.output(ctx, r.agent, s.path("rackboot-agent"), "join", "--config", config, "--hub", "https://"+hubAddress+":8443",
 			"--ca", s.path("hub", "ca.pem"), "--token", token); err != nil {
 			t.Fatalf("agent of rack %s joins: %v\n%s", r.letter, err, out)
 		}
 		s.start(t, r.agent, "agent-"+r.letter, false, s.path("rackboot-agent"), "run", "--config", config, "--log-level", "debug")
+	}
+	if s.discovers {
+		return // its servers are Available later
 	}
 	for _, r := range s.racks() {
 		s.rackctl(ctx, t, "wait", "server/server-"+r.letter, "--for", "phase=Available", "--timeout", "30s")
@@ -225,7 +249,7 @@ func (s *site) event(ctx context.Context, t *testing.T, limit time.Duration, ser
 		n := 0
 		for _, e := range list.Items {
 			// The probe is a boot from the network that nobody ordered, and noticed as such.
-			if slices.Contains(failures(), e.Code) && (!s.probed || e.Code != protocol.EventMismatch) {
+			if slices.Contains(failures(), e.Code) && (!s.probed || e.Code != protocol.EventMismatch) && (!s.meddled || e.Code != protocol.EventUnexpected) {
 				return false, fmt.Errorf("%s of %s: %s", e.Code, e.Server, e.Message)
 			}
 			if e.Code == code && e.Server == server {

@@ -39,8 +39,8 @@ func TestOVMFHTTPS(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	rack.serve(ctx, t, ns, certs, registry)
 	_, list, _ := folder.Enrolled()
-	startFirmware(t, ns, dir, "-fw_cfg", "name=opt/org.tianocore/IPv4PXESupport,string=n", "-fw_cfg", "name=etc/edk2/https/cacerts,file="+list)
-	rack.awaitFetch(t, dir)
+	startFirmware(t, ns, dir, append(only4(), "-fw_cfg", "name=opt/org.tianocore/IPv4PXESupport,string=n", "-fw_cfg", "name=etc/edk2/https/cacerts,file="+list)...)
+	rack.awaitFetch(t, dir, rack.prefix())
 	const handshakes = `
 # HELP rackboot_http_boot_tls_handshakes_total HTTPS boot handshakes that succeeded, by key exchange.
 # TYPE rackboot_http_boot_tls_handshakes_total counter

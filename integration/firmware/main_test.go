@@ -44,12 +44,12 @@ func need(t *testing.T) {
 	if os.Geteuid() != 0 {
 		missing("root", "network namespaces need root")
 	}
-	for _, tool := range []string{"qemu-system-x86_64", "objcopy", "mkfs.vfat", "sfdisk", "mcopy", "ip", "nft", "tcpdump", "atftp", "tftp", "dhclient", "udhcpc", "dhcrelay", "dnsmasq"} {
+	for _, tool := range []string{"qemu-system-x86_64", "objcopy", "mkfs.vfat", "sfdisk", "mcopy", "ip", "nft", "tcpdump", "atftp", "tftp", "dhclient", "udhcpc", "dhcrelay", "dnsmasq", "xorriso"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			missing("qemu", tool+" is not installed")
 		}
 	}
-	for _, file := range []string{ovmfCode, ovmfVars, unpacked(t, "usr/bin/docker-registry")} {
+	for _, file := range []string{ovmfCode, ovmfVars, secureCode, secureVars, unpacked(t, newerCode), unpacked(t, "usr/bin/docker-registry"), loaderOf(t, "trixie-amd64", "usr/lib/ipxe/snponly.efi"), loaderOf(t, "bookworm-amd64", installerFiles+"/linux")} {
 		if _, err := os.Stat(file); err != nil {
 			missing("qemu", file+" is not there")
 		}

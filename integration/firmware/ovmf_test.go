@@ -20,6 +20,18 @@ import (
 // processes with it before the test program is killed.
 const flowTimeout = 15 * time.Minute
 
+// flow is the context of a whole test: it ends in time, and when the test program is
+// interrupted.
+func flow(t *testing.T) context.Context {
+	t.Helper()
+	need(t)
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	t.Cleanup(stop)
+	ctx, cancel := context.WithTimeout(ctx, flowTimeout)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // Deadlines of what firmware does under emulation: many times of what was measured.
 const (
 	firmwareTimeout = 2 * time.Minute
@@ -30,12 +42,7 @@ const (
 // rack with the same addresses does the same next to it: one boot from the network
 // that installs, a boot from disk, a hold that fences, and a boot from disk again.
 func TestOVMF(t *testing.T) {
-	need(t)
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, flowTimeout)
-	defer cancel()
-
+	ctx := flow(t)
 	s := newSite(ctx, t)
 	s.buildPrograms(ctx, t)
 	p := buildPayload(ctx, t, s.dir)
@@ -74,6 +81,7 @@ func TestOVMF(t *testing.T) {
 	}
 	s.checkApart(ctx, t, router)
 	s.checkPulls(t)
+	s.safeStop(ctx, t)
 }
 
 // install follows the one boot from the network.

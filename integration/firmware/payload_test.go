@@ -12,11 +12,15 @@ import (
 	"testing"
 
 	"rackboot/integration/uki"
+	"rackboot/probe/initramfs"
 )
 
 const (
 	ovmfCode = "/usr/share/OVMF/OVMF_CODE_4M.fd"
 	ovmfVars = "/usr/share/OVMF/OVMF_VARS_4M.fd"
+	// The firmware of the next Debian, as it was unpacked.
+	newerCode = "usr/share/OVMF/OVMF_CODE_4M.fd"
+	newerVars = "usr/share/OVMF/OVMF_VARS_4M.fd"
 
 	// diskMiB holds a kernel and a small initramfs.
 	diskMiB = 48
@@ -44,7 +48,7 @@ func buildPayload(ctx context.Context, t *testing.T, dir string) payload {
 		t.Fatalf("one kernel is needed, there are %q (%v)", kernels, err)
 	}
 	release := strings.TrimPrefix(filepath.Base(kernels[0]), "vmlinuz-")
-	modules, err := uki.Modules(unpacked(t, filepath.Join("lib/modules", release)), "virtio_pci", "virtio_net", "virtio_blk", "button", "evdev")
+	modules, err := initramfs.Modules(unpacked(t, filepath.Join("lib/modules", release)), "virtio_pci", "virtio_net", "virtio_blk", "button", "evdev", "virtio_scsi", "sr_mod", "isofs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +57,7 @@ func buildPayload(ctx context.Context, t *testing.T, dir string) payload {
 			Stub: unpacked(t, "usr/lib/systemd/boot/efi/linuxx64.efi.stub"), Kernel: kernels[0],
 			Initramfs: filepath.Join(dir, name+".cpio.gz"), Cmdline: cmdline,
 		}
-		initramfs(t, c.Initramfs, program, modules, more)
+		packInitramfs(t, c.Initramfs, program, modules, more)
 		to := filepath.Join(dir, name+".efi")
 		if err := uki.Build(ctx, c, to); err != nil {
 			t.Fatal(err)
@@ -78,7 +82,7 @@ func buildPayload(ctx context.Context, t *testing.T, dir string) payload {
 	return payload{installer: image("install", console, map[string][]byte{"disk.gz": packed.Bytes()}), disk: packed.Bytes()}
 }
 
-func initramfs(t *testing.T, to, program string, modules []uki.Module, more map[string][]byte) {
+func packInitramfs(t *testing.T, to, program string, modules []initramfs.Module, more map[string][]byte) {
 	t.Helper()
 	f, err := os.Create(to)
 	if err != nil {
@@ -86,7 +90,7 @@ func initramfs(t *testing.T, to, program string, modules []uki.Module, more map[
 	}
 	defer f.Close()
 	compress(t, f, func(w io.Writer) error {
-		a := uki.NewArchive(w)
+		a := initramfs.NewArchive(w)
 		a.Folder("dev")
 		add := func(name, from string, mode os.FileMode) error {
 			content, err := os.ReadFile(from)

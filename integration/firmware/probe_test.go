@@ -27,8 +27,12 @@ func child(name string) error {
 		return probe()
 	case childTFTP:
 		return serveTFTP()
+	case childChain:
+		return serveChain()
 	case childDHCP:
 		return serveDHCP()
+	case childSwitch:
+		return announce()
 	}
 	return fmt.Errorf("no child %q", name)
 }

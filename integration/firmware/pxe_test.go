@@ -32,7 +32,7 @@ func TestOVMFPXE(t *testing.T) {
 		return strings.Contains(s.read("tftp.out"), "ready"), s.alive()
 	})
 	rack.serve(ctx, t, ns, nil, prometheus.NewRegistry())
-	startFirmware(t, ns, s.dir)
+	startFirmware(t, ns, s.dir, only4()...)
 	s.until(ctx, t, firmwareTimeout, "firmware has loaded the file", func(context.Context) (bool, error) {
 		return strings.Contains(s.read("serial.log"), "NBP file downloaded successfully"), s.alive()
 	})

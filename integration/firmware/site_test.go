@@ -33,6 +33,12 @@ type site struct {
 	started   time.Time
 	processes []*process
 	probed    bool
+	meddled   bool   // something has powered a server past us
+	alone     bool   // there is rack-a only
+	discovers bool   // its server is discovered
+	agentFile string // of testdata; empty is agent.yaml
+	memory    int    // MiB of a server; 0 is the simulator's default
+	disk      int64  // bytes of its disk; 0 is diskA
 
 	hub, router, rackA, rackB, serverB, probe *netns.Namespace
 }

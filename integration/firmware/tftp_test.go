@@ -35,7 +35,9 @@ const (
 // folder serves a folder to everybody.
 type folder string
 
-func (f folder) Open(_, name string) (*netboot.File, error) { return f.OpenFor(netip.Addr{}, name) }
+func (f folder) Open(remote netip.Addr, _, name string) (*netboot.File, error) {
+	return f.OpenFor(remote, name)
+}
 
 func (f folder) OpenFor(_ netip.Addr, name string) (*netboot.File, error) {
 	file, err := os.Open(filepath.Join(string(f), filepath.FromSlash(name)))

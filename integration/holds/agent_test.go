@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
 	"net"
 	"sync"
 	"time"
@@ -11,10 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	rackagent "rackboot/agent"
+	agentsecret "rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/protocol"
+	"rackboot/protocol/sealbox"
 	"rackboot/protocol/wire"
 	"rackboot/state/statetest"
 )
@@ -68,7 +71,16 @@ func (a *agent) start() {
 	disk := a.disk
 	a.process = newProcess(s.ctx, func() { a.disk = disk.Copy() }, func(err error) { s.t.Errorf("agent: %v", err) })
 	p := a.process
-	sessions := store.NewSessions(disk)
+	seed := sha256.Sum256([]byte(a.name)) // any 32 bytes are an X25519 key
+	sealKey, err := sealbox.ParseKey(seed[:])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	keeper, err := agentsecret.New(a.name, sealKey)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	sessions := store.NewSessions(disk, keeper)
 	dialer, err := redfish.New(redfish.Config{Logger: s.log, Sessions: sessions, DialContext: s.dialBMC})
 	if err != nil {
 		s.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/access"
 	"rackboot/hub/api"
 	"rackboot/hub/control"
 	"rackboot/hub/store"
@@ -63,7 +64,7 @@ func (s *site) startHub() {
 	}
 	a, err := api.New(api.Config{
 		Store: h.store, Fleet: h.control, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: h.control.Writable,
-		Clients: []api.Client{{Caller: api.Caller{Name: stranger}, Token: token(stranger)}},
+		Clients: []api.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}},
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -209,12 +209,18 @@ func (s *site) claim(want protocol.Power) {
 // has installed: the record is in the hub's store, and the agent believes the echo.
 func (s *site) install() {
 	s.t.Helper()
-	var cfg *protocol.BootConfiguration
-	s.until("the configuration", time.Minute, func() bool {
+	var claim *protocol.Claim
+	s.until("the claim's server", time.Minute, func() bool {
 		var err error
-		cfg, err = store.Get[*protocol.BootConfiguration](s.hub.store, claimName)
-		return err == nil
+		claim, err = store.Get[*protocol.Claim](s.hub.store, claimName)
+		return err == nil && claim.Status.Server == serverName
 	})
+	img := s.image.image
+	img.Reference = claim.Spec.Image
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+		Server: serverName, Claim: claimName, ClaimUID: claim.Metadata.UID, Image: img, BootPolicy: claim.Spec.BootPolicy,
+	}}
+	cfg.Metadata.Name, cfg.Metadata.Generation = claimName, 1
 	p := &protocol.Provisioned{
 		ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Server: serverName,
 		ImageDigest: cfg.Spec.Image.Digest, Evidence: protocol.EvidenceInstalled, At: time.Now(),

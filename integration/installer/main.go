@@ -16,8 +16,11 @@ func main() {
 		stop(err)
 	}
 	role := install
-	if argument("rackboot.role") == "os" {
+	switch argument("rackboot.role") {
+	case "os":
 		role = system
+	case "report":
+		role = reportOnly
 	}
 	if err := role(); err != nil {
 		stop(err)

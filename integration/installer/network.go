@@ -17,8 +17,8 @@ const (
 	dhcpTries   = 6
 )
 
-// network gets a lease for the first interface, and with it the URL below which to
-// report (option 67).
+// network gets a lease for the first interface. The URL below which to report is that
+// of the kernel argument rackboot.url, else that of the lease (option 67).
 func network(ctx context.Context) (string, error) {
 	device, err := firstInterface(ctx)
 	if err != nil {
@@ -36,10 +36,16 @@ func network(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("DHCP: %w", err)
 	}
-	base := lease.ACK.BootFileNameOption()
+	base := argument("rackboot.url")
+	if base == "" {
+		base = configURL()
+	}
+	if base == "" {
+		base = lease.ACK.BootFileNameOption()
+	}
 	say("address %s, report URL given: %t", lease.ACK.YourIPAddr, base != "")
 	if base == "" {
-		return "", fmt.Errorf("DHCP gave no URL to report to (option 67)")
+		return "", fmt.Errorf("neither the kernel's command line nor a config image nor DHCP (option 67) gave a URL to report to")
 	}
 	return base, setAddress(device, lease.ACK.YourIPAddr, lease.ACK.SubnetMask())
 }

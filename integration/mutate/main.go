@@ -1,9 +1,11 @@
-// Command mutate takes behaviours out of the BMC driver and out of the BMC
-// simulator, one at a time, and runs the tests that are to notice. It needs Go
-// and nothing else, changes no file of the tree, and fails if an edit survives,
-// does not build, or names no test.
+// Command mutate takes behaviours out of the BMC driver, out of the BMC simulator and
+// out of the decisions about boots, one at a time, and runs the tests that are to
+// notice. It needs Go and nothing else, changes no file of the tree, and fails if an
+// edit survives, does not build, or names no test.
 //
-//	go run ./integration/mutate [-j 2] [-only text] [driver.txt sim.txt]
+//	go run ./integration/mutate [-j 2] [-only text] [driver.txt sim.txt decide.txt]
+//
+// Without names it takes driver.txt and sim.txt.
 //
 // A list has blocks, with an empty line between them. The first line of a block
 // says what the edit breaks, the file, and the tests, as go test -run takes them

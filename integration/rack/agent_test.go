@@ -16,11 +16,15 @@ import (
 
 	"rackboot/agent"
 	"rackboot/agent/local"
+	agentsecret "rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
+	"rackboot/netboot"
 	"rackboot/netboot/image"
+	"rackboot/netboot/mirror"
 	"rackboot/protocol"
+	"rackboot/protocol/sealbox"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 	"rackboot/state/badger"
@@ -35,15 +39,38 @@ type setup struct {
 	Hub            ed25519.PublicKey
 	DHCP, HTTP     netip.AddrPort
 	TFTP           netip.AddrPort // none if zero
+	HTTPS          netip.AddrPort // none if zero
+	DHCP6, HTTP6   netip.AddrPort // none if zero
 	Socket         string         // of the agent's own API; empty is none
 	Quota, MinFree int64
+	Loaders        map[string][]string
+	Destructive    agent.Destructive
+	Trial          time.Duration // of changed segments; 0 is the agent's own
+	TrustedMedia   bool
+	UserData       map[string][]byte // that is sealed, by digest, where userData is nil
 
+	Files    string  // a folder of the site; empty is none
+	Uploaded uploads // files at the hub
+
+	certs       netboot.Certificates // of HTTPS
+	mirror      *mirror.Mirror
+	userData    agent.UserData
 	credentials *credentials
 	calls       *calls
 	found       func(ctx context.Context, network, address string) (net.Conn, error)
 	metrics     *prometheus.Registry
 	crash       state.Crasher
 	log         *slog.Logger
+	reportEvery time.Duration // 0 is the agent's default
+	ahead       *atomic.Int64 // of the agent's clock, in ns; nil is not
+}
+
+// clock is the agent's.
+func (s setup) clock() time.Time {
+	if s.ahead == nil {
+		return time.Now()
+	}
+	return time.Now().Add(time.Duration(s.ahead.Load()))
 }
 
 // process is a running agent.
@@ -56,6 +83,9 @@ type process struct {
 }
 
 func startAgent(s setup) (*process, error) {
+	if s.userData == nil {
+		s.userData = &userDataHub{bodies: s.UserData}
+	}
 	db, err := badger.Open(badger.Config{Dir: s.Dir + "/state", MinFree: s.MinFree})
 	if err != nil {
 		return nil, err
@@ -64,7 +94,15 @@ func startAgent(s setup) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	sessions := store.NewSessions(db)
+	sealKey, err := sealbox.ParseKey(s.Key.Seed()) // any 32 bytes are an X25519 key
+	if err != nil {
+		return nil, err
+	}
+	keeper, err := agentsecret.New(agentID, sealKey)
+	if err != nil {
+		return nil, err
+	}
+	sessions := store.NewSessions(db, keeper)
 	dialer, err := redfish.New(redfish.Config{Logger: s.log, Sessions: sessions})
 	if err != nil {
 		return nil, err
@@ -72,11 +110,12 @@ func startAgent(s setup) (*process, error) {
 	if s.metrics == nil {
 		s.metrics = prometheus.NewRegistry()
 	}
+	bundles, _ := s.userData.(agent.Bundles)
 	a, err := agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
-		HubKeys: []ed25519.PublicKey{s.Hub}, Credentials: s.credentials, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs},
-		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP, TFTP: s.TFTP}}, Socket: local.Socket{Path: s.Socket},
-		Clock: time.Now, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash,
+		HubKeys: []ed25519.PublicKey{s.Hub}, Destructive: s.Destructive, Credentials: s.credentials, Secrets: keeper, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs}, UserData: s.userData, Bundles: bundles, ISOSource: s.Uploaded, Files: s.Files, Mirror: s.mirror, Certificates: s.certs,
+		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP, HTTPS: s.HTTPS, TFTP: s.TFTP, DHCP6: s.DHCP6, HTTP6: s.HTTP6, TrustedMedia: s.TrustedMedia}}, Loaders: s.Loaders, Socket: local.Socket{Path: s.Socket},
+		Clock: s.clock, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash, TrialWindow: s.Trial, ReportEvery: s.reportEvery,
 	})
 	if err != nil {
 		return nil, err
@@ -154,9 +193,19 @@ func (c *calls) opener(open bmc.Opener) bmc.Opener {
 				bmc.EventSource
 				bmc.Subscriber
 				bmc.RestorePolicer
-			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.EventSource), d.(bmc.Subscriber), d.(bmc.RestorePolicer)}, nil
+				bmc.Accounts
+				bmc.MediaDriver
+				bmc.URIBooter
+			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.EventSource), d.(bmc.Subscriber), d.(bmc.RestorePolicer), d.(bmc.Accounts), d.(bmc.MediaDriver), d.(bmc.URIBooter)}, nil
 		}
-		return counted{d, c}, err
+		if err != nil {
+			return nil, err
+		}
+		return struct {
+			counted
+			bmc.MediaDriver
+			bmc.URIBooter
+		}{counted{d, c}, d.(bmc.MediaDriver), d.(bmc.URIBooter)}, nil
 	}
 }
 

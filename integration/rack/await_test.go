@@ -43,7 +43,7 @@ func (b *bench) incarnation() string {
 // the hub is heard; holds and boots from disk do not wait (P1, P4, P9).
 func TestWaitsForTheHub(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(*testing.T){
+	for name, test := range map[string]func(*testing.T){
 		"a first boot": func(t *testing.T) {
 			b := newBench(t, 1, bmcsim.Plain())
 			a, stop := b.start(nil)
@@ -116,8 +116,12 @@ func TestWaitsForTheHub(t *testing.T) {
 				t.Errorf("resets %v", got)
 			}
 		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
 	}
-	beside(t, tests)
 }
 
 // copyOf copies the agent's store, as a backup of its host would.

@@ -13,7 +13,9 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,7 +25,9 @@ import (
 	"rackboot/bmc"
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
+	"rackboot/netboot"
 	"rackboot/netboot/image"
+	"rackboot/netboot/mirror"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 	"rackboot/state"
@@ -32,32 +36,49 @@ import (
 // bench is an agent's surroundings: servers, a registry and a hub's key. The
 // agent itself may be started and stopped over them.
 type bench struct {
-	t       *testing.T
-	log     *slog.Logger
-	hub     *wire.Signer
-	hubKey  ed25519.PrivateKey
-	key     ed25519.PrivateKey // the agent's
-	servers []*sim.Server
-	reg     *registry
-	image   protocol.Image
-	dhcp    netip.AddrPort
-	http    netip.AddrPort
-	tftp    netip.AddrPort
-	socket  string // of the agent's own API; empty is none
-	dir     string
-	ip      string // of this test; ports of tests that run beside it are theirs
-	creds   *credentials
-	calls   *calls
-	quota   int64 // of the agent's blobs
-	minFree int64 // of the agent's store
-	found   func(ctx context.Context, network, address string) (net.Conn, error)
-	change  func(*protocol.SegmentIntent) // of the segment; nil for none
+	t        *testing.T
+	log      *slog.Logger
+	hub      *wire.Signer
+	hubKey   ed25519.PrivateKey
+	key      ed25519.PrivateKey // the agent's
+	servers  []*sim.Server
+	reg      *registry
+	image    protocol.Image
+	dhcp     netip.AddrPort
+	http     netip.AddrPort
+	tftp     netip.AddrPort
+	dhcp6    netip.AddrPort // none if zero
+	http6    netip.AddrPort // none if zero
+	socket   string         // of the agent's own API; empty is none
+	dir      string
+	ip       string // of this test; ports of tests that run beside it are theirs
+	creds    *credentials
+	calls    *calls
+	quota    int64 // of the agent's blobs
+	minFree  int64 // of the agent's store
+	found    func(ctx context.Context, network, address string) (net.Conn, error)
+	trial    time.Duration                 // of changed segments; 0 is the agent's own
+	change   func(*protocol.SegmentIntent) // of the segment; nil for none
+	files    string                        // a folder of the site
+	https    netip.AddrPort                // with certs; none if zero
+	certs    netboot.Certificates
+	mirror   *mirror.Mirror           // of package repositories; nil is none
+	uploaded map[string][]byte        // by digest
+	data     *userDataHub             // where the agent fetches user data
+	loaders  string                   // folder of the next agent's boot loaders; empty is none
+	stops    *protocol.SafeStopIntent // of the rack
+	keep     *protocol.KeepIntent     // of the rack
 
 	poll    time.Duration        // of the rack
+	soft    time.Duration        // likewise, after which it forces a server off
+	every   time.Duration        // between reports of the agent, if not its default
+	ahead   atomic.Int64         // of the agent's clock, in ns
 	metrics *prometheus.Registry // of the next agent; nil is a new one
 	scraped *prometheus.Registry // of the present one
 
 	link *hub
+
+	news chan struct{} // a message of the agent came
 
 	mu      sync.Mutex
 	answers []protocol.Answer
@@ -69,9 +90,19 @@ type bench struct {
 	holds   []protocol.ActiveHold
 	frees   []protocol.Release
 	asks    []protocol.Request
+
+	destructive agent.Destructive
+	trusted     bool // config images may have user data
+	approvals   [][]byte
 }
 
 const agentID = "rack-a-1"
+
+// speed divides the times of firmware's DHCP. Its four tries, of a minute as EDK2 has
+// them, are then 3 s: the agent syncs leases and evidence to the disk before it answers,
+// and its own times are not divided, so that firmware which gives up before it is
+// answered leaves a boot that ends in minutes.
+const speed = 20
 
 func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench {
 	t.Helper()
@@ -80,7 +111,13 @@ func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench 
 
 func newBenchIn(t *testing.T, dir string, servers int, personality bmcsim.Personality) *bench {
 	t.Helper()
-	b := &bench{t: t, up: map[string][]byte{}, dir: dir, ip: address(t.Name()), term: 1, poll: 100 * time.Millisecond, creds: &credentials{}, calls: &calls{}, log: slog.New(slog.DiscardHandler)}
+	return newBenchOf(t, dir, servers, personality, func(*sim.ServerConfig) {})
+}
+
+// newBenchOf is newBenchIn with another kind of server.
+func newBenchOf(t *testing.T, dir string, servers int, personality bmcsim.Personality, change func(*sim.ServerConfig)) *bench {
+	t.Helper()
+	b := &bench{t: t, up: map[string][]byte{}, news: make(chan struct{}, 1), dir: dir, ip: address(t.Name()), term: 1, poll: 100 * time.Millisecond, soft: 2 * time.Second, creds: &credentials{}, data: &userDataHub{}, calls: &calls{}, log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
 		b.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
@@ -101,11 +138,13 @@ func newBenchIn(t *testing.T, dir string, servers int, personality bmcsim.Person
 	}
 	b.dhcp, b.http, b.tftp = addrs[0], addrs[1], addrs[2]
 	for i := range servers {
-		s, err := sim.StartServer(sim.ServerConfig{
+		cfg := sim.ServerConfig{
 			Name: fmt.Sprintf("server-%d", i+1), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i+1), Username: "admin", Password: "secret",
-			Personality: personality, DHCP: net.UDPAddrFromAddrPort(b.dhcp), TFTP: b.tftp, Speed: 100,
+			Personality: personality, DHCP: net.UDPAddrFromAddrPort(b.dhcp), TFTP: b.tftp, Speed: speed,
 			Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: b.log,
-		})
+		}
+		change(&cfg)
+		s, err := sim.StartServer(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,6 +189,10 @@ func (b *bench) Publish(topic string, payload []byte) error {
 	if leaf == protocol.LeafAnswer && wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), topic, payload, &m) == nil {
 		b.answers = append(b.answers, m)
 	}
+	select {
+	case b.news <- struct{}{}:
+	default:
+	}
 	a := b.agent
 	if a != nil {
 		b.link.pending.Add(1) // while stop cannot have begun to wait
@@ -169,14 +212,20 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	if b.scraped == nil {
 		b.scraped = prometheus.NewRegistry()
 	}
+	folders := map[string][]string{}
+	if b.loaders != "" {
+		folders["amd64"] = []string{b.loaders}
+	}
 	p, err := startAgent(setup{
-		Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, Socket: b.socket, Quota: b.quota, MinFree: b.minFree,
-		credentials: b.creds, calls: b.calls, found: b.found, metrics: b.scraped, crash: crash, log: b.log,
+		Dir: b.dir, Loaders: folders, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, DHCP6: b.dhcp6, HTTP6: b.http6, Socket: b.socket,
+		Quota: b.quota, MinFree: b.minFree, Trial: b.trial, Destructive: b.destructive, TrustedMedia: b.trusted,
+		Files: b.files, mirror: b.mirror, HTTPS: b.https, certs: b.certs, Uploaded: b.uploaded, userData: b.data, credentials: b.creds, calls: b.calls, found: b.found, metrics: b.scraped, crash: crash, log: b.log, reportEvery: b.every, ahead: &b.ahead,
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	b.mu.Lock()
+	clear(b.up) // what the agent before said is not taken for this one's
 	b.agent = p.agent
 	b.mu.Unlock()
 	p.agent.Connected(b)
@@ -210,12 +259,12 @@ func (b *bench) send(a *agent.Agent) {
 	b.t.Helper()
 	b.version++
 	head := protocol.Head{Epoch: 1, Version: b.version}
-	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees, Requests: b.asks})
+	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees, Requests: b.asks, Approvals: b.approvals})
 	b.deliver(a, protocol.LeafRack+"/0", protocol.RackDoc{
 		Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Shards: 1, Servers: b.intents,
 		Rack: &protocol.RackIntent{
-			Name: "rack-a", SoftTimeout: 2 * time.Second, SettleWindow: 300 * time.Millisecond, PollInterval: b.poll,
-			Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()},
+			Name: "rack-a", SoftTimeout: b.soft, SettleWindow: 300 * time.Millisecond, PollInterval: b.poll,
+			Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()}, SafeStop: b.stops, Keep: b.keep,
 		},
 	})
 }
@@ -247,6 +296,7 @@ func (b *bench) grant(i int) {
 	grant, err := wire.Seal(b.hub, wire.FactGrant, protocol.Grant{
 		ClaimUID: in.ClaimUID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
 		FirstBoot: in.Boot.Policy.FirstBoot, MaxAttempts: 3, IssuedAt: time.Now(),
+		Purpose: in.Purpose, Repeat: in.Purpose == protocol.PurposeMaintenance || in.Boot.Policy.Boot == protocol.BootNetwork,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -293,18 +343,58 @@ func (b *bench) eventually(what string, ok func() bool) {
 	b.within(eventual, what, ok)
 }
 
-// eventual is many times of what anything here takes.
-const eventual = 20 * time.Second
+// eventual is how long nothing may happen while something is waited for; longest is how
+// long a wait may take. A machine under load syncs slowly, one thing after the other.
+const (
+	eventual = 20 * time.Second
+	longest  = 2 * time.Minute
+)
 
+// look is how often a wait looks at what no message tells of.
+const look = 10 * time.Millisecond
+
+// within waits for something to be so, while something happens in each span of d.
 func (b *bench) within(d time.Duration, what string, ok func() bool) {
 	b.t.Helper()
-	for deadline := time.Now().Add(d); !ok(); time.Sleep(2 * time.Millisecond) { // between looks
-		if time.Now().After(deadline) {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	came, end := b.progress(), time.Now().Add(longest)
+	for deadline := time.Now().Add(d); !ok(); {
+		if now := time.Now(); now.After(deadline) {
+			if p := b.progress(); p != came && now.Before(end) {
+				came, deadline = p, now.Add(d)
+				continue
+			}
 			m, _ := b.newest()
 			raw, _ := json.MarshalIndent(m, "", " ")
 			b.t.Fatalf("%s did not come; the last report is %s\nhistory %+v", what, raw, b.servers[0].BMC.History())
 		}
+		select {
+		case <-b.news:
+		case <-tick.C:
+		}
 	}
+}
+
+// progress says how far everything has come; reads and reports that say the same do not
+// count.
+func (b *bench) progress() string {
+	b.t.Helper()
+	var p strings.Builder
+	for _, s := range b.servers {
+		fmt.Fprint(&p, len(s.BMC.History()), " ")
+	}
+	m, _ := b.newest()
+	for _, r := range m.Servers {
+		if a := r.Attempt; a != nil {
+			fmt.Fprint(&p, a.ID, a.State, " ")
+		}
+		for _, h := range r.Holds {
+			fmt.Fprint(&p, h.ID, h.Word, " ")
+		}
+		fmt.Fprint(&p, r.ClaimUID, r.Released, r.ArtefactsLocal, len(r.Conditions), len(r.Requests), "; ")
+	}
+	return p.String()
 }
 
 // until waits for a condition of server i's report, and prints the last one when
@@ -339,6 +429,20 @@ func (b *bench) resets(i int) (kinds []string) {
 		}
 	}
 	return kinds
+}
+
+// booted wants server i to have booted so often, once it has: what the agent reports of a
+// boot may come before the firmware's own count of it.
+func (b *bench) booted(i, network, disk int) {
+	b.t.Helper()
+	count := b.servers[i].Boots.Counts
+	b.eventually(fmt.Sprintf("network boot %d and disk boot %d", network, disk), func() bool {
+		n, d, _, _ := count()
+		return n >= network && d >= disk
+	})
+	if n, d, _, _ := count(); n != network || d != disk {
+		b.t.Errorf("boots: %d network, %d disk; want %d and %d", n, d, network, disk)
+	}
 }
 
 // hold puts a hold on server 0 and sends it.

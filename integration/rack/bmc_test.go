@@ -112,7 +112,7 @@ func TestEventWakes(t *testing.T) {
 }
 
 // counter is the sum of a metric.
-func counter(t *testing.T, reg *prometheus.Registry, name string) (sum float64) {
+func counter(t *testing.T, reg *prometheus.Registry, name string, values ...string) (sum float64) {
 	t.Helper()
 	all, err := reg.Gather()
 	if err != nil {
@@ -121,6 +121,13 @@ func counter(t *testing.T, reg *prometheus.Registry, name string) (sum float64) 
 	for _, f := range all {
 		if f.GetName() == name {
 			for _, m := range f.GetMetric() {
+				var has []string
+				for _, l := range m.GetLabel() {
+					has = append(has, l.GetValue())
+				}
+				if slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(has, v) }) {
+					continue
+				}
 				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
 			}
 		}

@@ -23,6 +23,7 @@ import (
 	"rackboot/agent"
 	"rackboot/bmc"
 	bmcsim "rackboot/bmc/sim"
+	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/wire"
@@ -41,7 +42,9 @@ type stage struct {
 	Messages []message
 	Until    string
 	Held     bool
-	Rolled   bool // the hub sees an old copy first
+	Rolled   bool   // the hub sees an old copy first
+	Silent   bool   // the hub says nothing but the documents
+	Host     string // of boot URLs in the end, if one is named
 	Local    []localOrder
 }
 
@@ -54,11 +57,17 @@ type script struct {
 
 const scriptFile = "script.json"
 
-// ends are the conditions that end a stage.
+// ends are the conditions that end a stage. Those of the agent itself are with those
+// of its server.
 func ends() map[string]func(protocol.ServerReport) bool {
 	return map[string]func(protocol.ServerReport) bool{
+		"rolled back": has(protocol.CondSegmentRolledBack),
+		"confirmed": func(r protocol.ServerReport) bool {
+			return r.Server != "" && !has(protocol.CondSegmentOnTrial)(r) && !has(protocol.CondSegmentRolledBack)(r)
+		},
 		"booted": func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) },
 		"fenced": fenced,
+		"let go": func(r protocol.ServerReport) bool { return r.Released },
 		"freed":  func(r protocol.ServerReport) bool { return len(lying(r)) == 0 && diskBoot(r) },
 		"ordered": func(r protocol.ServerReport) bool {
 			return r.Attempt != nil && r.Attempt.State == protocol.AttemptPowerRequested
@@ -92,6 +101,7 @@ func (m *mailbox) report() (r protocol.ServerReport) {
 	var rep protocol.Report
 	if m.raw != nil && wire.Open(wire.NewVerifier(m.key), protocol.TopicUp(agentID, protocol.LeafReport), m.raw, &rep) == nil && len(rep.Servers) > 0 {
 		r = rep.Servers[0]
+		r.Conditions = append(r.Conditions, rep.Conditions...)
 	}
 	return r
 }
@@ -114,6 +124,7 @@ func playScript(run statetest.Run) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for _, st := range s.Stages {
+		up.hub.mute(st.Silent)
 		if st.Rolled {
 			up.hub.roll(p.agent, up)
 		}
@@ -152,7 +163,7 @@ func (b *crashBench) stage(name, until string) {
 	}}
 	st := stage{Name: name, Until: until, Held: len(b.holds) > 0}
 	for leaf, doc := range map[string]any{
-		protocol.LeafHold:        protocol.HoldDoc{Head: head, Agent: agentID, Term: 1, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees},
+		protocol.LeafHold:        protocol.HoldDoc{Head: head, Agent: agentID, Term: 1, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees, Approvals: b.approvals},
 		protocol.LeafRack + "/0": rack,
 	} {
 		topic := protocol.TopicDown(agentID, leaf)
@@ -177,38 +188,18 @@ func (b *crashBench) freed() {
 	b.holds = nil
 }
 
-// claimAndHolds goes from a claim over a soft and a hard hold to the last release.
-func claimAndHolds(b *crashBench) {
-	b.claim(0)
-	b.stage("claim", "booted")
-	b.held("hold-1", protocol.StopSoft)
-	b.stage("soft hold", "fenced")
-	b.stages[len(b.stages)-1].Rolled = true
-	b.freed()
-	b.stage("release", "booted")
-	b.held("hold-2", protocol.StopHard)
-	b.stage("hard hold", "fenced")
-	b.freed()
-	b.stage("last release", "booted")
-}
-
-// holdBeforeOn is a hold on a server that is armed and refuses to power on.
-func holdBeforeOn(b *crashBench) {
-	b.servers[0].BMC.Inject(bmcsim.Fault{Method: "POST", Path: "ComputerSystem.Reset", Status: 409, Times: 1000})
-	b.claim(0)
-	b.stage("claim", "ordered")
-	b.held("hold-1", protocol.StopSoft)
-	b.stage("hold", "fenced")
-}
-
-func newCrashBench(t *testing.T, flow func(*crashBench)) (*crashBench, string) {
+func newCrashBench(t *testing.T, flow crashFlow) (*crashBench, string) {
 	t.Helper()
 	dir := t.TempDir()
-	b := &crashBench{bench: newBenchIn(t, filepath.Join(dir, "agent"), 1, bmcsim.Plain())}
+	personality := twoDrives()
+	if flow.bmc != "" {
+		personality = presetOf(t, flow.bmc)
+	}
+	b := &crashBench{bench: newBenchOf(t, filepath.Join(dir, "agent"), 1, personality, func(c *sim.ServerConfig) { c.UserData = true })}
 	b.socket = socketPath(t)
-	flow(b)
+	flow.run(b)
 	raw, err := json.Marshal(script{
-		Setup:  setup{Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, Socket: b.socket},
+		Setup:  setup{Dir: b.dir, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, Socket: b.socket, Trial: b.trial, Destructive: b.destructive, UserData: b.data.bodies, Uploaded: b.uploaded, TrustedMedia: b.trusted},
 		HubKey: b.hubKey, Stages: b.stages,
 	})
 	if err != nil {
@@ -231,56 +222,58 @@ func sample(point string, n int) (passages []int) {
 	return passages
 }
 
-// crashFlow is a way through the crash points. at begins the names of those at which
-// it is killed; the others are another flow's.
-type crashFlow struct {
-	run func(*crashBench)
-	at  string
-}
-
-// TestCrash kills the agent at every crash point of three flows. What is left is
+// TestCrash kills the agent at every crash point of its flows. What is left is
 // started again, the documents are delivered again, and the way is gone to its end:
 // installed at most once, never on under a hold, with a receipt, and from disk after
 // the release (P1 to P4, P9).
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	child := statetest.NewChild(t, playScript)
-	all := map[string]int{}
-	for name, flow := range map[string]crashFlow{
-		"claim and holds": {claimAndHolds, ""}, "hold before On": {holdBeforeOn, ""}, "local holds": {localHolds, "agent.local."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b, dir := newCrashBench(t, flow.run)
-			whole := child.KillAt(t, dir, "none", 1, nil)
-			if !whole.Done {
-				t.Fatal("the flow did not end")
-			}
-			passed := map[string]int{}
-			for _, p := range whole.Points {
-				passed[p]++
-				all[p]++
-			}
-			t.Logf("%d passages of %d points; resets %v", len(whole.Points), len(passed), b.resets(0))
-			kills := map[string]func(*testing.T){}
-			for point, times := range passed {
-				if !strings.HasPrefix(point, flow.at) {
-					continue
+	var passed sync.Map // the points
+	t.Run("flows", func(t *testing.T) {
+		for name, flow := range crashFlows() {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				for point, times := range passages(t, child, flow) {
+					passed.Store(point, true)
+					if !strings.HasPrefix(point, flow.at) {
+						continue
+					}
+					for _, n := range sample(point, times) {
+						t.Run(fmt.Sprintf("%s#%d", point, n), func(t *testing.T) {
+							t.Parallel()
+							crash(t, child, flow, point, n)
+						})
+					}
 				}
-				for _, n := range sample(point, times) {
-					kills[fmt.Sprintf("%s#%d", point, n)] = func(t *testing.T) { crash(t, child, flow.run, point, n) }
-				}
-			}
-			beside(t, kills)
-		})
-	}
+			})
+		}
+	})
 	for _, point := range crashPoints(t) {
-		if all[point] == 0 {
+		if _, ok := passed.Load(point); !ok {
 			t.Errorf("crash point %s is never passed", point)
 		}
 	}
 }
 
+// passages are how often a flow passes each point that it passes.
+func passages(t *testing.T, child statetest.Child, flow crashFlow) map[string]int {
+	t.Helper()
+	b, dir := newCrashBench(t, flow)
+	whole := child.KillAt(t, dir, "none", 1, nil)
+	if !whole.Done {
+		t.Fatal("the flow did not end")
+	}
+	times := map[string]int{}
+	for _, p := range whole.Points {
+		times[p]++
+	}
+	t.Logf("%d passages of %d points; resets %v", len(whole.Points), len(times), b.resets(0))
+	return times
+}
+
 // crash kills one agent and finishes what it began.
-func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point string, n int) {
+func crash(t *testing.T, child statetest.Child, flow crashFlow, point string, n int) {
 	b, dir := newCrashBench(t, flow)
 	var held time.Time // when the hold that lies was taken
 	death := child.KillAt(t, dir, point, n, func(ack string) {
@@ -300,13 +293,16 @@ func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point st
 	for _, m := range b.stages[min(from, len(b.stages)-1)].Messages {
 		b.link.note(m.Topic, m.Payload)
 	}
+	b.link.mute(b.stages[min(from, len(b.stages)-1)].Silent)
 	a, _ := b.start(nil)
+	spent := false
 	// A flow that had ended stays where it was.
 	for _, st := range b.stages[min(from, len(b.stages)-1):] {
 		if !st.Held {
 			b.noOn(held)
 			held = time.Time{}
 		}
+		b.link.mute(st.Silent)
 		for _, m := range st.Messages {
 			b.link.give(a, m.Topic, m.Payload)
 		}
@@ -318,10 +314,26 @@ func crash(t *testing.T, child statetest.Child, flow func(*crashBench), point st
 		}
 		if !b.reach(st) {
 			t.Logf("after %v the grant is spent: %+v", death.Acked, b.servers[0].BMC.History())
+			spent = true
 			break
+		}
+		if hosts := a.BootHosts(); st.Host != "" && !slices.Equal(hosts, []string{st.Host}) {
+			t.Errorf("after %s the boot host is %v, not %s", st.Name, hosts, st.Host)
 		}
 	}
 	b.noOn(held)
+	if _, data := b.servers[0].Boots.UserData(); len(data) > 0 && string(data) != string(content()) {
+		t.Errorf("the server was given %q", data)
+	}
+	for digest := range b.data.bodies {
+		if spent {
+			break // the claim has not ended
+		}
+		b.eventually("the end of the user data", func() bool { return !b.onDisk(strings.TrimPrefix(digest, "sha256:")) })
+	}
+	if !spent {
+		b.eventually("a BMC without a URL", func() bool { return b.servers[0].BMC.Hosts()[0].BootURI() == "" })
+	}
 	if network, _, _, installs := b.servers[0].Boots.Counts(); network > 1 || installs > 1 {
 		t.Errorf("%d network boots, %d installations", network, installs)
 	}
@@ -347,6 +359,8 @@ func (b *crashBench) reach(st stage) bool {
 	epoch := uint64(0)
 	b.within(eventual+lateOn, "the end of "+st.Name, func() bool {
 		r, _ := b.report(0)
+		m, _ := b.newest()
+		r.Conditions = append(r.Conditions, m.Conditions...)
 		if spent = has(protocol.CondGrantSpent)(r) && r.Provisioned == nil; spent {
 			return true
 		}
@@ -390,12 +404,16 @@ func crashPoints(t *testing.T) (points []string) {
 				t.Fatal(err)
 			}
 			for _, m := range crashCall.FindAllSubmatch(src, -1) {
-				if name := string(m[1]); !strings.HasSuffix(name, ".") {
+				name := string(m[1])
+				if strings.HasPrefix(name, "agent.account.") {
+					continue // TestAccountKilled dies there
+				}
+				if !strings.HasSuffix(name, ".") {
 					points = append(points, name)
 					continue
 				}
-				for _, k := range []decide.ActionKind{decide.ActArm, decide.ActDisarm, decide.ActOn, decide.ActGraceful, decide.ActForceOff} {
-					points = append(points, string(m[1])+string(k))
+				for _, k := range []decide.ActionKind{decide.ActArm, decide.ActDisarm, decide.ActOn, decide.ActGraceful, decide.ActForceOff, decide.ActInsert, decide.ActEject, decide.ActClearURL} {
+					points = append(points, name+string(k))
 				}
 			}
 		}

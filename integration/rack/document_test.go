@@ -89,8 +89,14 @@ func (b *bench) dropsLate(a *agent.Agent, topic string, d protocol.HoldDoc) {
 	if b.open(protocol.LeafApplied, &m) {
 		b.t.Errorf("a late copy was answered: %+v", m)
 	}
+	// The hub's answer comes after the late copy, and the report with its nonce after both.
+	before := b.session("")
 	a.Connected(b)
-	r := b.until("the report after", 0, func(protocol.ServerReport) bool { return true })
+	after := b.session(before)
+	r := b.until("the report after", 0, func(protocol.ServerReport) bool {
+		m, _ := b.newest()
+		return m.Session == after && m.Nonce == "nonce of "+after
+	})
 	if len(r.Holds) != 1 || r.Holds[0].ID != "hold-1" || b.agentHas(protocol.CondDocumentRefused) {
 		b.t.Errorf("after a late copy: holds %+v", r.Holds)
 	}

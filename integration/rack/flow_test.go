@@ -37,13 +37,17 @@ func TestClaimToFence(t *testing.T) {
 	if p.ImageDigest != b.image.Digest || p.Evidence != protocol.EvidenceInstalled || p.ClaimUID != "claim-uid" {
 		t.Errorf("provisioned says %+v", p)
 	}
-	if n, d, _, inst := b.servers[0].Boots.Counts(); n != 1 || d != 1 || inst != 1 {
-		t.Errorf("boots: %d network, %d disk, %d installations", n, d, inst)
+	if r.Image == nil || r.Image.State != protocol.ProbeInstalled || r.Image.Inventory == nil || r.Image.Inventory.Interfaces[0].MAC != b.servers[0].MAC {
+		t.Errorf("of the image it says %+v", r.Image)
+	}
+	b.booted(0, 1, 1)
+	if _, _, _, inst := b.servers[0].Boots.Counts(); inst != 1 {
+		t.Errorf("%d installations", inst)
 	}
 	if uki, _ := b.image.Artefact(protocol.ArtefactUKI); b.servers[0].Disk.Digest() != uki.Digest {
 		t.Errorf("installed %s, the image's UKI is %s", b.servers[0].Disk.Digest(), uki.Digest)
 	}
-	if r2, _ := b.report(1); r2.Observation.Power != protocol.PowerOff || r2.Attempt != nil {
+	if r2 := b.until("a read of the other server", 1, func(r protocol.ServerReport) bool { return !r.Observation.ReadAt.IsZero() }); r2.Observation.Power != protocol.PowerOff || r2.Attempt != nil {
 		t.Errorf("the other server was touched: %+v", r2)
 	}
 
@@ -76,7 +80,5 @@ func TestClaimToFence(t *testing.T) {
 	b.holds, b.frees = nil, []protocol.Release{{HoldID: "hold-1", Server: b.servers[0].Name, By: "o", At: time.Now()}}
 	b.send(a)
 	b.until("the disk boot after the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
-	if n, d, _, _ := b.servers[0].Boots.Counts(); n != 1 || d != 3 {
-		t.Errorf("boots: %d network, %d disk; want 1 and 3", n, d)
-	}
+	b.booted(0, 1, 3)
 }

@@ -75,9 +75,6 @@ func TestFound(t *testing.T) {
 		t.Errorf("found %+v", m.Found)
 	}
 	stop()
-	b.mu.Lock()
-	delete(b.up, protocol.LeafReport)
-	b.mu.Unlock()
 	a, _ = b.start(nil)
 	for _, bmc := range []*bmcsim.BMC{leased, scanned} {
 		b.eventually("both after a restart", func() bool {

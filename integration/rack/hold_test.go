@@ -6,9 +6,11 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
+	"rackboot/agent"
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
@@ -20,7 +22,7 @@ func (b *bench) ask(i int) error {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c := &firmware.Client{MAC: mac, Server: net.UDPAddrFromAddrPort(b.dhcp), Speed: 100}
+	c := &firmware.Client{MAC: mac, Server: net.UDPAddrFromAddrPort(b.dhcp), Speed: speed}
 	_, err = c.HTTPBoot(b.t.Context())
 	return err
 }
@@ -79,9 +81,6 @@ func TestHeldWithoutHub(t *testing.T) {
 	first := b.receipt(b.until("the receipt", 0, fenced))
 
 	stop()
-	b.mu.Lock()
-	clear(b.up)
-	b.mu.Unlock()
 	n := len(b.servers[0].BMC.History())
 	a, _ = b.start(nil)
 	b.until("the held server", 0, fenced)
@@ -120,32 +119,52 @@ func TestHeldWithoutHub(t *testing.T) {
 	}
 }
 
+// stopsAt starts an agent that stops, the first time that it comes to a crash point, until
+// it is to go on; came says whether it is there.
+func (b *bench) stopsAt(point string) (a *agent.Agent, came func() bool, goOn func()) {
+	b.t.Helper()
+	var there atomic.Bool
+	gate := make(chan struct{})
+	a, _ = b.start(func(at string) {
+		if at == point && there.CompareAndSwap(false, true) {
+			<-gate
+		}
+	})
+	goOn = sync.OnceFunc(func() { close(gate) })
+	b.t.Cleanup(goOn) // before the agent is stopped
+	return a, there.Load, goOn
+}
+
 // TestHoldBetweenArmAndPower puts a hold on a server whose override was just
-// written: it is not powered on, and the override is cleared (P2, P6).
+// written, or that was just decided to be powered on: it is not, and the override is
+// cleared (P2, P6).
 func TestHoldBetweenArmAndPower(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, 1, bmcsim.Plain())
-	a, _ := b.start(nil)
-	b.send(a)
-	b.until("the first report", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
-	b.servers[0].BMC.Adjust(func(p *bmcsim.Personality) { p.AnswerDelay = 60 * time.Millisecond })
-	b.claim(0)
-	b.send(a)
-	b.eventually("the override", func() bool { return b.servers[0].BMC.Override().Armed() })
-	b.hold(a, "hold-1", protocol.StopSoft) // the override is still being read back
-	b.until("the receipt", 0, fenced)
-	if got := b.resets(0); len(got) != 0 || b.servers[0].BMC.Override().Armed() {
-		t.Errorf("resets %v, override %+v", got, b.servers[0].BMC.Override())
+	for _, point := range []string{"agent.acted.arm", "agent.act.on"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, 1, bmcsim.Plain())
+			a, came, goOn := b.stopsAt(point)
+			b.claim(0)
+			b.send(a)
+			b.eventually("the override", func() bool { return came() && b.servers[0].BMC.Override().Armed() })
+			b.hold(a, "hold-1", protocol.StopSoft)
+			goOn()
+			b.until("the receipt", 0, fenced)
+			if got := b.resets(0); len(got) != 0 || b.servers[0].BMC.Override().Armed() {
+				t.Errorf("resets %v, override %+v", got, b.servers[0].BMC.Override())
+			}
+			b.release(a)
+			b.until("the disk boot after the release", 0, diskBoot)
+		})
 	}
-	b.release(a)
-	b.until("the disk boot after the release", 0, diskBoot)
 }
 
 // TestHoldDuringDownload puts a hold on a server while firmware loads its boot
 // file: it is stopped, and what was fetched spends the grant (P2, P4).
 func TestHoldDuringDownload(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, 1, bmcsim.Plain())
+	b, finish := benchThatInstalls(t, 1) // where the file is loaded before the hold comes
 	b.push(bytes.Repeat([]byte("MZ a large unified kernel image "), 1<<20))
 	a, _ := b.start(nil)
 	b.claim(0)
@@ -158,6 +177,7 @@ func TestHoldDuringDownload(t *testing.T) {
 	if got := b.resets(0); !slices.Equal(got, []string{"On", "ForceOff"}) {
 		t.Errorf("resets %v", got)
 	}
+	finish()
 	b.release(a)
 	b.until("a boot from disk, or the end of the grant", 0, func(r protocol.ServerReport) bool {
 		return diskBoot(r) || has(protocol.CondGrantSpent)(r)

@@ -92,8 +92,8 @@ func TestHubBehind(t *testing.T) {
 	b.send(a)
 	b.incarnation()
 	b.link.mute(true)
-	a.Connected(b)
 	before, _ := b.newest()
+	a.Connected(b)
 	b.heard("the new session", func(m protocol.Hello) bool { return m.Session != before.Session })
 	b.say(a, func(s *protocol.Sync) {
 		s.Heads = map[string]protocol.Head{"hold": {Epoch: 1, Version: 1}, "rack/0": {Epoch: 1, Version: 1}}
@@ -115,8 +115,8 @@ func TestHelloSays(t *testing.T) {
 	b.send(a)
 	b.incarnation()
 	b.link.mute(true)
-	a.Connected(b)
 	before, _ := b.newest()
+	a.Connected(b)
 	b.heard("what is applied, and the nonce of before", func(m protocol.Hello) bool {
 		return m.Session != before.Session && m.Nonce == "nonce of "+before.Session && m.Fence.Number == 1 && m.Digests["hold"] != "" &&
 			m.Applied["hold"].Version == b.version && len(m.Capabilities) == len(protocol.Capabilities()) && m.EventTail <= m.EventHead

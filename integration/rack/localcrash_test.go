@@ -14,7 +14,7 @@ import (
 
 // localOrder is something that a person does at the agent. All are safe to repeat.
 type localOrder struct {
-	Do  string // hold, confirm, release
+	Do  string // hold, confirm, release, resume
 	Key string // of the hold
 }
 
@@ -24,6 +24,12 @@ func carryOut(ctx context.Context, socket string, orders []localOrder) error {
 	for _, o := range orders {
 		if o.Do == "hold" {
 			if _, err := c.Place(ctx, "server-1", api.HoldRequest{Key: o.Key, Mode: protocol.StopHard}); err != nil {
+				return err
+			}
+			continue
+		}
+		if o.Do == "resume" { // which is refused of a held server
+			if _, err := c.Resume(ctx, "server-1", local.ResumeRequest{Reason: "smoke"}); err != nil {
 				return err
 			}
 			continue
@@ -56,7 +62,7 @@ func localHolds(b *crashBench) {
 	b.stage("claim", "booted")
 	b.stage("local hold", "fenced")
 	last := &b.stages[len(b.stages)-1]
-	last.Local, last.Held = []localOrder{{"hold", "smoke"}, {"confirm", "smoke"}}, true
+	last.Local, last.Held = []localOrder{{"hold", "smoke"}, {"confirm", "smoke"}, {"resume", ""}}, true
 	b.stage("local release", "freed")
 	b.stages[len(b.stages)-1].Local = []localOrder{{"release", "smoke"}}
 	b.held("hold-1", protocol.StopHard)

@@ -15,23 +15,22 @@ import (
 func TestPXE(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 2, bmcsim.Plain())
+	b.socket = socketPath(t)
 	a, _ := b.start(nil)
 	b.claim(0)
 	b.intents[0].Boot.Policy.FirstBoot = protocol.FirstBootPxe
 	b.grant(0)
 	b.send(a)
-	seen := protocol.BootTarget("")
-	r := b.until("the disk boot after the installation", 0, func(r protocol.ServerReport) bool {
-		if r.Attempt != nil && r.Attempt.Intended == protocol.TargetPxe && r.Attempt.Observed != "" {
-			seen = r.Attempt.Observed
-		}
-		return diskBoot(r)
+	r := b.until("the disk boot after the installation", 0, diskBoot)
+	first := b.traceOf("the first boot", func(tr protocol.Trace) bool {
+		return tr.Intended == protocol.TargetPxe && tr.State == protocol.AttemptSucceeded
 	})
-	if len(r.Provisioned) == 0 || seen != protocol.TargetPxe {
-		t.Errorf("provisioned %t, by %q", len(r.Provisioned) > 0, seen)
+	if len(r.Provisioned) == 0 || first.Observed != protocol.TargetPxe {
+		t.Errorf("provisioned %t, by %q", len(r.Provisioned) > 0, first.Observed)
 	}
-	if n, d, _, inst := b.servers[0].Boots.Counts(); n != 1 || d != 1 || inst != 1 {
-		t.Errorf("boots: %d network, %d disk, %d installations", n, d, inst)
+	b.booted(0, 1, 1)
+	if _, _, _, inst := b.servers[0].Boots.Counts(); inst != 1 {
+		t.Errorf("%d installations", inst)
 	}
 	if uki, _ := b.image.Artefact(protocol.ArtefactUKI); b.servers[0].Disk.Digest() != uki.Digest {
 		t.Errorf("installed %s, the image's UKI is %s", b.servers[0].Disk.Digest(), uki.Digest)
@@ -40,7 +39,7 @@ func TestPXE(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := firmware.Client{MAC: mac, Server: net.UDPAddrFromAddrPort(b.dhcp), TFTP: b.tftp, Speed: 100}
+	other := firmware.Client{MAC: mac, Server: net.UDPAddrFromAddrPort(b.dhcp), TFTP: b.tftp, Speed: speed}
 	if _, err := other.PXEBoot(t.Context()); !errors.Is(err, firmware.ErrLocalBoot) {
 		t.Errorf("a machine that nothing was ordered for: %v", err)
 	}

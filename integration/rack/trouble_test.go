@@ -22,7 +22,6 @@ func (b *bench) idle(i int) bool {
 // so, nothing is sent, and when it is mended the first boot goes through.
 func TestTroubleAtTheBMC(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(*testing.T){}
 	for name, tt := range map[string]struct {
 		spoil func(*bench)
 		want  protocol.ConditionCode
@@ -59,7 +58,8 @@ func TestTroubleAtTheBMC(t *testing.T) {
 			func(b *bench) { b.intents[0].BMC.Fingerprint = b.servers[0].BMC.Fingerprint() },
 		},
 	} {
-		tests[name] = func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBench(t, 1, bmcsim.Plain())
 			tt.spoil(b)
 			a, _ := b.start(nil)
@@ -72,9 +72,8 @@ func TestTroubleAtTheBMC(t *testing.T) {
 			tt.mend(b)
 			b.send(a)
 			b.until("the disk boot", 0, diskBoot)
-		}
+		})
 	}
-	beside(t, tests)
 }
 
 // TestTroubleWithBootFiles claims a server whose image cannot be had whole. The
@@ -84,7 +83,6 @@ func TestTroubleWithBootFiles(t *testing.T) {
 	spoil := func(f func([]byte) []byte) func(*bench) {
 		return func(b *bench) { b.reg.spoil.Store(&f) }
 	}
-	tests := map[string]func(*testing.T){}
 	for name, tt := range map[string]struct {
 		spoil func(*bench)
 		want  protocol.ConditionCode
@@ -94,7 +92,8 @@ func TestTroubleWithBootFiles(t *testing.T) {
 		"other content":   {spoil(func(body []byte) []byte { body[7] ^= 1; return body }), protocol.CondArtefactsFailed},
 		"quota too small": {func(b *bench) { b.quota = 4 << 10 }, protocol.CondInsufficientStorage},
 	} {
-		tests[name] = func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBench(t, 1, bmcsim.Plain())
 			tt.spoil(b)
 			a, stop := b.start(nil)
@@ -115,7 +114,6 @@ func TestTroubleWithBootFiles(t *testing.T) {
 				_, _ = b.start(nil)
 			}
 			b.until("the disk boot", 0, diskBoot)
-		}
+		})
 	}
-	beside(t, tests)
 }

@@ -113,8 +113,8 @@ func (d *Demo) prepare() error {
 	if d.reg, err = StartRegistry("127.0.0.1:0"); err != nil {
 		return err
 	}
-	// The simulated firmware runs no code, so any bytes do for the UKI.
-	uki := append([]byte("MZ"), bytes.Repeat([]byte("demo unified kernel image "), 200_000)...)
+	// The simulated firmware runs no code.
+	uki := UKI(bytes.Repeat([]byte("demo unified kernel image "), 200_000))
 	d.image, err = d.reg.Push("demo/os:1.0", uki)
 	return err
 }

@@ -59,10 +59,14 @@ func (m *MachineConfig) start(log *slog.Logger) (*sim.BMC, error) {
 	if err != nil {
 		return nil, err
 	}
+	personality := sim.Plain()
+	if m.Drives == 2 {
+		personality.Tree = sim.TwoDriveTree()
+	}
 	listen := func() (net.Listener, error) { return net.Listen("tcp", m.BMC) }
 	if m.Kind == KindSimulated {
 		s, err := StartServer(ServerConfig{
-			Name: m.Name, MAC: m.MAC, Username: username, Password: password, Personality: sim.Plain(),
+			Name: m.Name, MAC: m.MAC, Username: username, Password: password, Personality: personality,
 			Interface: m.Interface, Speed: 1, Post: m.Post, Install: simulatedInstall, Shutdown: simulatedShutdown,
 			Listen: listen, Logger: log,
 		})
@@ -73,12 +77,12 @@ func (m *MachineConfig) start(log *slog.Logger) (*sim.BMC, error) {
 	}
 	log = log.With("machine", m.Name)
 	machine, err := sim.NewQEMU(sim.QEMUConfig{
-		Dir: m.Dir, Code: m.Code, Vars: m.Vars, Disk: m.Disk, Tap: m.Tap, MAC: m.MAC, UUID: m.UUID, Post: m.Post, Logger: log,
+		Dir: m.Dir, Code: m.Code, Vars: m.Vars, Disk: m.Disk, Tap: m.Tap, MAC: m.MAC, UUID: m.UUID, MemoryMiB: m.MemoryMiB, Post: m.Post, Logger: log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return sim.New(sim.Config{
-		Machine: machine, Personality: sim.Plain(), Username: username, Password: password, Listen: listen, Logger: log,
+		Machine: machine, Personality: personality, Username: username, Password: password, Listen: listen, Fetches: true, Logger: log,
 	})
 }

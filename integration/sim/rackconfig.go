@@ -49,6 +49,10 @@ type MachineConfig struct {
 	Vars string `yaml:"vars"` // its NVRAM as it comes; Debian's if empty
 	// Post is how long firmware takes from power to the boot device. Default 2s.
 	Post time.Duration `yaml:"post"`
+	// MemoryMiB is of a machine in QEMU; 0 is 512.
+	MemoryMiB int `yaml:"memoryMiB"`
+	// Drives is how many virtual drives the BMC has, 1 or 2. Default 1.
+	Drives int `yaml:"drives"`
 }
 
 // LoadRackConfig reads the file. Errors name file, line and field.
@@ -95,7 +99,14 @@ func (m *MachineConfig) check() error {
 	if m.Post == 0 {
 		m.Post = 2 * time.Second
 	}
+	if m.Drives == 0 {
+		m.Drives = 1
+	}
 	switch {
+	case m.Drives != 1 && m.Drives != 2:
+		return fmt.Errorf("drives: %d is not 1 or 2", m.Drives)
+	case m.MemoryMiB < 0:
+		return fmt.Errorf("memoryMiB: %d is not a size", m.MemoryMiB)
 	case m.Kind == KindSimulated && m.Interface == "":
 		return fmt.Errorf("interface is empty; a simulated machine broadcasts on one")
 	case m.Kind == KindQEMU && (m.Tap == "" || m.Disk == "" || m.Dir == ""):

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -72,19 +75,45 @@ type Layer struct {
 // Push puts an image under a full reference at a registry that is spoken to
 // without TLS: an index with one manifest, for linux/amd64.
 func Push(ctx context.Context, reference string, transport http.RoundTripper, layers ...Layer) error {
+	_, err := Login{Transport: transport}.Push(ctx, reference, map[string][]Layer{"amd64": layers})
+	return err
+}
+
+// Login is how a registry is spoken to: without an account if there is no name, and with
+// TLS where it has it.
+type Login struct {
+	Transport          http.RoundTripper
+	Username, Password string
+}
+
+// Push puts an index under a full reference, with one manifest of Linux for each
+// architecture. It returns the digests of the manifests.
+func (l Login) Push(ctx context.Context, reference string, platforms map[string][]Layer) (digests map[string]string, err error) {
 	ref, err := name.ParseReference(reference, name.Insecure)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	img := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
-	for _, l := range layers {
-		if img, err = mutate.AppendLayers(img, static.NewLayer(l.Content, types.MediaType(l.MediaType))); err != nil {
-			return err
+	digests = map[string]string{}
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, arch := range slices.Sorted(maps.Keys(platforms)) {
+		img := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
+		for _, p := range platforms[arch] {
+			if img, err = mutate.AppendLayers(img, static.NewLayer(p.Content, types.MediaType(p.MediaType))); err != nil {
+				return nil, err
+			}
 		}
+		digest, err := img.Digest()
+		if err != nil {
+			return nil, err
+		}
+		digests[arch] = digest.String()
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add: img, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}},
+		})
 	}
-	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
-		Add:        img,
-		Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
-	})
-	return remote.WriteIndex(ref, index, remote.WithTransport(transport), remote.WithContext(ctx))
+	auth := authn.Anonymous
+	if l.Username != "" {
+		auth = &authn.Basic{Username: l.Username, Password: l.Password}
+	}
+	return digests, remote.WriteIndex(ref, index, remote.WithTransport(l.Transport), remote.WithContext(ctx), remote.WithAuth(auth))
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net"
@@ -9,6 +10,7 @@ import (
 
 	"rackboot/bmc/sim"
 	"rackboot/netboot/firmware"
+	"rackboot/protocol"
 )
 
 // ServerConfig describes one simulated server.
@@ -18,19 +20,40 @@ type ServerConfig struct {
 	Username    string
 	Password    string
 	Personality sim.Personality
+	// Roots are the authorities that firmware, and its system, trust for https boot URLs.
+	Roots *x509.CertPool
 	// DHCP is where the firmware's packets go on loopback, as from a relay; if nil
 	// it broadcasts on Interface.
 	DHCP      *net.UDPAddr
 	Interface string
+	// DHCP6 is the same for a machine that boots by HTTP over IPv6, and whose system has
+	// IPv6 too; nil for one that does not.
+	DHCP6 *net.UDPAddr
 	// TFTP is where PXE firmware loads from on loopback.
 	TFTP netip.AddrPort
 	// Speed divides the firmware's DHCP times; 1 is as EDK2.
 	Speed float64
+	// Order is what firmware tries without an override, in order; empty is the EFI shell.
+	Order []protocol.BootTarget
+	// StopAfter is the time in the stop image that the server may be given.
+	StopAfter time.Duration
+	// UserData has the installer read user data before it installs, if there is any.
+	UserData bool
+	// Live makes what is booted from the network an image that installs nothing: it
+	// reports what Live says, and after discovered powers itself off. An empty state
+	// reports nothing. nil is an installer, and installed is one this time.
+	Live func() protocol.ProbeReport
+	// HTTPForPXE is firmware that takes an order of Pxe for UEFI HTTP boot.
+	HTTPForPXE bool
+	// PXEForHTTP is firmware that takes an order of UefiHttp for PXE, unless its BMC has a URL.
+	PXEForHTTP bool
 	// Post, Install and Shutdown are how long POST, the installer and the
 	// operating system's shutdown take.
 	Post, Install, Shutdown time.Duration
-	Listen                  func() (net.Listener, error) // of the BMC; nil is a free loopback port
-	Logger                  *slog.Logger
+	// Finish is what the installer waits for, instead of Install; nil is not.
+	Finish <-chan struct{}
+	Listen func() (net.Listener, error) // of the BMC; nil is a free loopback port
+	Logger *slog.Logger
 }
 
 // Server is a simulated server with its BMC.
@@ -57,9 +80,9 @@ func StartServer(c ServerConfig) (*Server, error) {
 	boots := &Boots{}
 	disk := &sim.Disk{}
 	u := &uefi{config: c, mac: mac, boots: boots, log: c.Logger.With("machine", c.Name)}
-	machine := sim.NewSimulated(sim.SimulatedConfig{Post: c.Post, Shutdown: c.Shutdown, Disk: disk, Firmware: u})
+	machine := sim.NewSimulated(sim.SimulatedConfig{Post: c.Post, Shutdown: c.Shutdown, Disk: disk, Firmware: u, Order: c.Order})
 	b, err := sim.New(sim.Config{
-		Machine: machine, Personality: c.Personality, Username: c.Username, Password: c.Password, Listen: c.Listen, Logger: c.Logger,
+		Machine: machine, Personality: c.Personality, Username: c.Username, Password: c.Password, Listen: c.Listen, Fetches: true, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server %s: %w", c.Name, err)

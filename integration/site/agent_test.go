@@ -28,7 +28,7 @@ func TestReplaceAgent(t *testing.T) {
 	h := s.place("n2", "k", protocol.HoldFenced)
 
 	_, err := s.client.NewJoinToken(t.Context(), rackName)
-	if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "rackctl delete agent r1-1") {
+	if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "rackctl rack replace-agent r1") {
 		t.Fatalf("a token for a rack that is served: %v, hint %q", err, protocol.HintOf(err))
 	}
 	if _, err := s.client.Delete(t.Context(), protocol.KindAgent, "r1-1"); err != nil {

@@ -25,9 +25,14 @@ import (
 // not passed fails the test.
 func points(t *testing.T) []string {
 	t.Helper()
-	// No BMC is found, no board changes, no hold is placed or ends at the agent or goes
-	// with its claim here; packages control and store die at those themselves.
-	elsewhere := regexp.MustCompile(`^hub\.(bmc|server)\.|^hub\.hold\.(adopted|ended|freed)$`)
+	// No BMC is found and no account of one changed, no secret sealed, nothing approved,
+	// taken over or imported, no board changes, no hold is placed or ends at the agent or goes with its claim here, and
+	// no certificate or term ends; packages control and store die at those themselves. Those
+	// of discoveries are passed in TestHubKilledInADiscovery, those of boot environments in
+	// TestHubKilledInABootEnv, those of uploaded files there and in package iso, those of
+	// the catalogue's files in TestHubKilledInTheCatalogue, those of groups in
+	// TestHubKilledInAGroup, and those of roll-outs in package control.
+	elsewhere := regexp.MustCompile(`^hub\.(account|adopt|bmc|ignition|import|secret|server|ending|renew|approval|discovery|iso|bootenv|catalogue|group|rollout)\.|^hub\.hold\.(adopted|ended|freed)$`)
 	at := regexp.MustCompile(`[cC]rash\.At\("(hub\.[^"]+)"`)
 	var out []string
 	if err := filepath.WalkDir("../../hub", func(path string, d fs.DirEntry, err error) error {
@@ -143,8 +148,10 @@ func (k *killed) try(what string, do func() error) {
 	}, func() any { return last })
 }
 
-func (k *killed) run(point string, passage int) {
+// begins starts the hub, and an agent that serves the resources.
+func (k *killed) begins(point string, passage int, objs []protocol.Object, c agentdaemon.Config) {
 	t := k.t
+	t.Helper()
 	raw, err := json.Marshal(k.site.hub)
 	if err != nil {
 		t.Fatal(err)
@@ -154,8 +161,7 @@ func (k *killed) run(point string, passage int) {
 	}
 	k.start(point, passage)
 	ctx := t.Context()
-	k.try("the manifests", func() error { _, err := k.client.Apply(ctx, k.manifests(), false); return err })
-	c := k.firstAgent()
+	k.try("the manifests", func() error { _, err := k.client.Apply(ctx, objs, false); return err })
 	k.try("the join", func() error {
 		token, err := k.client.NewJoinToken(ctx, rackName)
 		if protocol.CodeOf(err) == protocol.CodeConflict {
@@ -170,6 +176,11 @@ func (k *killed) run(point string, passage int) {
 		return err
 	})
 	k.startAgent(c)
+}
+
+func (k *killed) run(point string, passage int) {
+	t, ctx := k.t, k.t.Context()
+	k.begins(point, passage, k.manifests(), k.firstAgent())
 	k.try("the claim", func() error { _, err := k.client.Apply(ctx, []protocol.Object{k.claim("n1")}, false); return err })
 	k.see("the installation", func() bool {
 		v, ok := get[*protocol.Server](k.site, "n1")
@@ -208,6 +219,11 @@ func (k *killed) run(point string, passage int) {
 		v, ok := get[*protocol.Server](k.site, "n1")
 		return ok && v.Status.Report != nil && diskBoot(v)
 	})
+	boots := 1
+	if strings.HasPrefix(point, "hub.maintenance.") {
+		k.maintain()
+		boots++
+	}
 	k.try("the deletion", func() error {
 		_, err := k.client.Delete(ctx, protocol.KindClaim, "c-n1")
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
@@ -220,14 +236,46 @@ func (k *killed) run(point string, passage int) {
 		configs, err2 := k.client.ListObjects(ctx, protocol.KindBootConfiguration)
 		return err == nil && err2 == nil && len(claims) == 0 && len(configs) == 0
 	})
-	k.installedOnce()
-	if _, disk, _, _ := k.servers[0].Boots.Counts(); disk != 2 {
-		t.Errorf("%d disk boots, want one after the installation and one after the release", disk)
+	if network, disk, _, installs := k.servers[0].Boots.Counts(); network != boots || installs != boots || disk != boots+1 {
+		t.Errorf("%d network boots, %d installations and %d disk boots; want one of each, another disk boot after the release, and one more of each by a maintenance", network, installs, disk)
 	}
-	k.once()
+	k.once(boots)
 	if !k.died {
 		t.Errorf("the hub never came to %s #%d; it passed %v", point, passage, k.hub.Passed())
 	}
+}
+
+// maintain boots a maintenance beside the claim, and ends it: the claim's installed system
+// is back then, without another installation.
+func (k *killed) maintain() {
+	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{
+		ServerRef: protocol.Ref{Name: "n1"}, Policy: protocol.MaintenanceEnforced, Reason: "firmware",
+		Boot: protocol.MaintenanceBoot{Image: k.image, BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP}},
+	}}
+	m.Metadata.Name = "m1"
+	m.Default()
+	ctx := k.t.Context()
+	k.try("the maintenance", func() error { _, err := k.client.Apply(ctx, []protocol.Object{m}, false); return err })
+	k.see("its boot", func() bool {
+		v, ok := get[*protocol.Server](k.site, "n1")
+		return ok && v.Status.Phase == protocol.PhaseMaintenance && v.Status.Report != nil && v.Status.Report.Attempt != nil &&
+			v.Status.Report.Attempt.Intended != protocol.TargetHdd && v.Status.Report.Attempt.State == protocol.AttemptSucceeded
+	})
+	k.try("its deletion", func() error {
+		_, err := k.client.Delete(ctx, protocol.KindMaintenance, "m1")
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			return nil
+		}
+		return err
+	})
+	k.see("its end", func() bool {
+		list, err := k.client.ListObjects(ctx, protocol.KindMaintenance)
+		return err == nil && len(list) == 0
+	})
+	k.see("the disk boot after it", func() bool {
+		v, ok := get[*protocol.Server](k.site, "n1")
+		return ok && v.Status.Phase == protocol.PhaseReserved && v.Status.Report != nil && diskBoot(v)
+	})
 }
 
 func (k *killed) see(what string, ok func() bool) {
@@ -241,16 +289,38 @@ func (k *killed) see(what string, ok func() bool) {
 	})
 }
 
-// once: each thing that happened at the agent is in the hub's log once, in order.
-func (k *killed) once() {
+// once: each thing that happened at the agent is in the hub's log once, in order. boots
+// is how often the server was booted from the network. Events go their own way to the log,
+// and may come after all that they tell of.
+func (k *killed) once(boots int) {
 	k.t.Helper()
-	list, err := k.client.Events(k.t.Context(), 0, 1000)
-	if err != nil {
-		k.t.Fatal(err)
+	want := map[protocol.EventCode]int{
+		protocol.EventGrantUsed: boots, protocol.EventProvisioned: boots,
+		protocol.EventHoldEnforced: 1, protocol.EventFenced: 1, protocol.EventHoldReleased: 1,
 	}
-	last := uint64(0)
+	var all []api.EventRecord
 	count := map[protocol.EventCode]int{}
-	for _, e := range list.Items {
+	k.see("the events", func() bool {
+		list, err := k.client.Events(k.t.Context(), 0, 1000)
+		if err != nil {
+			return false
+		}
+		all = list.Items
+		clear(count)
+		for _, e := range all {
+			if e.Agent != "hub" {
+				count[e.Code]++
+			}
+		}
+		for code, n := range want {
+			if count[code] < n {
+				return false
+			}
+		}
+		return true
+	})
+	last := uint64(0)
+	for _, e := range all {
 		if e.Agent == "hub" {
 			continue
 		}
@@ -258,11 +328,10 @@ func (k *killed) once() {
 			k.t.Errorf("event %d (%s) came after event %d", e.Seq, e.Code, last)
 		}
 		last = e.Seq
-		count[e.Code]++
 	}
-	for _, code := range []protocol.EventCode{protocol.EventGrantUsed, protocol.EventProvisioned, protocol.EventHoldEnforced, protocol.EventFenced, protocol.EventHoldReleased} {
-		if count[code] != 1 {
-			k.t.Errorf("%d events %s, want 1; there are %v", count[code], code, count)
+	for code, n := range want {
+		if count[code] != n {
+			k.t.Errorf("%d events %s, want %d; there are %v", count[code], code, n, count)
 		}
 	}
 }

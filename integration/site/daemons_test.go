@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -56,7 +57,7 @@ func (s *site) untilReady() {
 func (s *site) runHub() {
 	s.t.Helper()
 	s.stopHub = s.run("hub", func(ctx context.Context, ready func()) error {
-		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: "test", Logger: s.log, Ready: ready})
+		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: cmp.Or(s.version, "test"), Logger: s.log, Ready: ready})
 	})
 	s.dial()
 }
@@ -128,9 +129,16 @@ func (s *site) ca() []byte {
 // linkPause bounds the pause between an agent's connections, to keep tests short.
 const linkPause = 500 * time.Millisecond
 
+// lookPause is that between an agent's looks at its certificate, likewise.
+const lookPause = 100 * time.Millisecond
+
 func (s *site) startAgent(c agentdaemon.Config) (stop func()) {
 	s.t.Helper()
 	return s.run("agent in "+filepath.Base(c.DataDir), func(ctx context.Context, ready func()) error {
-		return agentdaemon.Run(ctx, c, agentdaemon.Options{Version: "test", Logger: s.log, MaxBackoff: linkPause, Ready: ready})
+		o := agentdaemon.Options{Version: "test", Logger: s.log, MaxBackoff: linkPause, LookEvery: lookPause, Ready: ready}
+		if s.scraped != nil {
+			o.Registry = s.scraped
+		}
+		return agentdaemon.Run(ctx, c, o)
 	})
 }

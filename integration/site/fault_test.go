@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,6 +89,18 @@ func (s *site) events(code protocol.EventCode) (n int) {
 		}
 	}
 	return n
+}
+
+// untilEvent waits for an event: it goes its own way to the hub's log, and may come after
+// the report of the state that it tells of.
+func (s *site) untilEvent(what string, is func(api.EventRecord) bool) {
+	s.t.Helper()
+	var all []api.EventRecord
+	s.until("the event that says "+what, func() bool {
+		list, err := s.client.Events(s.t.Context(), 0, 1000)
+		all = list.Items
+		return err == nil && slices.ContainsFunc(all, is)
+	}, func() any { return all })
 }
 
 // TestPartition: the network is gone in both directions. Holds lie on, a request whose

@@ -1,11 +1,14 @@
 package site
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
 	"time"
 
+	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 )
 
 // TestImagesThatCannotBoot: each way in which an image is no use is a condition of
@@ -23,6 +26,20 @@ func TestImagesThatCannotBoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	half, err := s.reg.PushLayer("demo/half:1", "application/vnd.ironcore.image.kernel", []byte("no initramfs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.reg.Push("demo/text:1", []byte("MZ unified kernel image"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := sim.UKI([]byte("kernel"))
+	binary.LittleEndian.PutUint16(foreign[0x44:], 0xaa64) // the machine
+	arm, err := s.reg.Push("demo/arm:1", foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range []struct {
 		name, image string
 		firstBoot   protocol.FirstBoot
@@ -31,7 +48,9 @@ func TestImagesThatCannotBoot(t *testing.T) {
 		{"registry down", freePorts(t, 1)[0] + "/demo/os:1", protocol.FirstBootUefiHTTP, protocol.CondRegistryUnavailable},
 		{"no such tag", strings.TrimSuffix(s.image, "1") + "2", protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
 		{"no UKI", bare, protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
-		{"UKI only, for Pxe", s.image, protocol.FirstBootPxe, protocol.CondImageInvalid},
+		{"a UKI that is text", text, protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
+		{"a UKI for arm64", arm, protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
+		{"a kernel alone, for Pxe", half, protocol.FirstBootPxe, protocol.CondImageInvalid},
 	} {
 		claim := s.claim("n1")
 		claim.Spec.Image, claim.Spec.BootPolicy.FirstBoot = row.image, row.firstBoot
@@ -45,11 +64,18 @@ func TestImagesThatCannotBoot(t *testing.T) {
 		if cond, ok := protocol.LookupCondition(row.want); !ok || cond.Hint == "" {
 			t.Errorf("%s: %s has no hint", row.name, row.want)
 		}
+		message := ""
 		for _, cond := range last.Status.Conditions {
-			if cond.Code == row.want && cond.Message == "" {
-				t.Errorf("%s: %s does not say what", row.name, cond.Code)
+			if cond.Code == row.want {
+				message = cond.Message
 			}
 		}
+		if !strings.Contains(message, "; ") { // what to do
+			t.Errorf("%s: %s does not say what", row.name, row.want)
+		}
+		s.untilEvent(row.name, func(e api.EventRecord) bool {
+			return e.Code == protocol.EventImageRefused && e.Message == "claim c-n1: "+message
+		})
 		v, _ := get[*protocol.Server](s, "n1")
 		if list, err := s.client.ListObjects(t.Context(), protocol.KindBootConfiguration); err != nil || len(list) != 0 {
 			t.Errorf("%s: %d boot configurations, %v", row.name, len(list), err)

@@ -46,6 +46,7 @@ func TestClaimGoesWithItsHolds(t *testing.T) {
 	if n := ons(); n != before {
 		t.Errorf("powered on %d times while its claim went", n-before)
 	}
+	s.untilEvent("who released it", func(e api.EventRecord) bool { return e.Code == protocol.EventReleaseAccepted })
 	if n := s.events(protocol.EventReleaseAccepted); n != 1 {
 		t.Errorf("%d releases are on record", n)
 	}

@@ -1,7 +1,9 @@
 package site
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"time"
@@ -31,10 +33,8 @@ func (s *site) untilServer(name, what string, ok func(*protocol.Server) bool) *p
 		if last == nil {
 			return "no server"
 		}
-		return struct {
-			Status protocol.ServerStatus
-			Report *protocol.ServerReport
-		}{last.Status, last.Status.Report}
+		raw, err := json.Marshal(last.Status)
+		return fmt.Sprintf("%s, %v", raw, err)
 	})
 	return last
 }

@@ -77,6 +77,8 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1)
 	hub, agent := newRecorder(), newRecorder()
+	pages := freePorts(t, 2)
+	s.hub.Metrics = pages[0]
 	s.run("hub", func(ctx context.Context, ready func()) error {
 		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: "test", Logger: s.log, Registry: hub, Ready: ready})
 	})
@@ -88,10 +90,16 @@ func TestMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Segments[0].TFTP, c.Segments[0].HTTPS = addrs[0].String(), addrs[1].String()
+	six, err := sim.FreeAddresses("::1", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Segments[0].TFTP, c.Segments[0].HTTPS, c.Segments[0].DHCP6 = addrs[0].String(), addrs[1].String(), six[0].String()
 	if _, err := bootcert.Folder(c.BootCertificates).Make(bootcert.Names{Addrs: []netip.Addr{addrs[1].Addr()}}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
+	c.Metrics = pages[1]
+	c.Repositories.Bases = []agentdaemon.Repository{{URL: "http://" + addrs[0].String() + "/"}} // nobody asks
 	s.join(c)
 	s.run("agent", func(ctx context.Context, ready func()) error {
 		return agentdaemon.Run(ctx, c, agentdaemon.Options{Version: "test", Logger: s.log, Registry: agent, Ready: ready})

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
@@ -33,12 +35,20 @@ type site struct {
 	hub     hubdaemon.Config
 	client  *api.Client
 	stopHub func()
+	scraped *prometheus.Registry // takes the metrics of the next agent; nil is a new one
+	version string               // of the next hub; empty is test
 }
 
 const rackName = "r1"
 
 // newSite starts the servers and the registry; no hub and no agent.
 func newSite(t testing.TB, servers int) *site {
+	t.Helper()
+	return newSiteOf(t, servers, func(*sim.ServerConfig) {})
+}
+
+// newSiteOf is newSite with another kind of server.
+func newSiteOf(t testing.TB, servers int, change func(*sim.ServerConfig)) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir(), log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
@@ -49,7 +59,7 @@ func newSite(t testing.TB, servers int) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.reg.Close() })
-	if s.image, err = s.reg.Push("demo/os:1", bytes.Repeat([]byte("MZ unified kernel image "), 1024)); err != nil {
+	if s.image, err = s.reg.Push("demo/os:1", sim.UKI(bytes.Repeat([]byte("unified kernel image "), 1024))); err != nil {
 		t.Fatal(err)
 	}
 	ports := freePorts(t, 4)
@@ -57,11 +67,13 @@ func newSite(t testing.TB, servers int) *site {
 	s.http = ports[2]
 	s.hub = hubdaemon.Config{DataDir: filepath.Join(s.dir, "hub"), API: ports[0], MQTT: ports[1], Names: []string{"127.0.0.1"}}
 	for i := range servers {
-		sv, err := sim.StartServer(sim.ServerConfig{
+		cfg := sim.ServerConfig{
 			Name: fmt.Sprintf("n%d", i+1), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i+1), Username: "admin", Password: "secret",
 			Personality: bmcsim.Plain(), DHCP: s.dhcp, Speed: 30,
 			Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: s.log,
-		})
+		}
+		change(&cfg)
+		sv, err := sim.StartServer(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,10 @@
 package bootcert
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/netboot/guard"
+)
 
 type storeMetrics struct {
 	ends     *prometheus.GaugeVec
@@ -20,24 +24,4 @@ func newStoreMetrics() *storeMetrics {
 	}
 }
 
-func (m *storeMetrics) register(r prometheus.Registerer) error {
-	if r == nil {
-		return nil
-	}
-	if err := r.Register(m.ends); err != nil {
-		return err
-	}
-	if err := r.Register(m.failures); err != nil {
-		r.Unregister(m.ends)
-		return err
-	}
-	return nil
-}
-
-func (m *storeMetrics) unregister(r prometheus.Registerer) {
-	if r == nil {
-		return
-	}
-	r.Unregister(m.ends)
-	r.Unregister(m.failures)
-}
+func (m *storeMetrics) all() guard.Collectors { return guard.Collectors{m.ends, m.failures} }

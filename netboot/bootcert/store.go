@@ -69,7 +69,7 @@ func openStore(cfg StoreConfig, source keySource) (*Store, error) {
 		}
 		return nil, err
 	}
-	if err := s.metrics.register(cfg.Registerer); err != nil {
+	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, "open boot certificates", "registering metrics: %w", err)
 	}
 	s.note(err)
@@ -88,7 +88,7 @@ func (s *Store) Certificate(kind netboot.KeyKind) *tls.Certificate {
 // authority's key is in the folder, and takes what has changed; handshakes from
 // then on have it, connections that are open stay. It may be called once.
 func (s *Store) Run(ctx context.Context) error {
-	defer s.metrics.unregister(s.cfg.Registerer)
+	defer s.metrics.all().Unregister(s.cfg.Registerer)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {

@@ -53,6 +53,33 @@ func BenchmarkOffer(b *testing.B) {
 	}
 }
 
+// BenchmarkOfferTraced is BenchmarkOffer with somebody who takes each exchange.
+func BenchmarkOfferTraced(b *testing.B) {
+	w, macs := benchWorld(b, 100)
+	raw := client(dhcpv4.MessageTypeDiscover, macs[0], withText(60, "HTTPClient:Arch:00016:UNDI:003000"), with(57, 5, 0xc0)).ToBytes()
+	for _, traced := range []bool{false, true} {
+		b.Run(fmt.Sprintf("traced=%t", traced), func(b *testing.B) {
+			n := 0
+			w.cfg.Trace = nil
+			if traced {
+				w.cfg.Trace = func(netboot.Exchange) { n++ }
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if out, _ := w.handle(b.Context(), raw, testPeer); out == nil {
+					b.Fatal("no offer")
+				}
+				if len(w.evidence.events) > 1000 {
+					w.evidence.events = w.evidence.events[:0]
+				}
+			}
+			if traced && n == 0 {
+				b.Fatal("nothing was traced")
+			}
+		})
+	}
+}
+
 // BenchmarkDORA is the four-way exchange without socket and disk.
 func BenchmarkDORA(b *testing.B) {
 	w, macs := benchWorld(b, 1000)

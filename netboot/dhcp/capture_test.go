@@ -24,6 +24,9 @@ func TestCapturedFirmware(t *testing.T) {
 		want map[protocol.ClientClass]int // requests by class
 	}{
 		{"cap-h404.pcapng", map[protocol.ClientClass]int{protocol.ClassHTTPClient: 2}},
+		{"cap.pcapng", map[protocol.ClientClass]int{protocol.ClassHTTPClient: 2, protocol.ClassIPXE: 3}},
+		{"cap-hname.pcapng", map[protocol.ClientClass]int{protocol.ClassHTTPClient: 3}},
+		{"cap-plainlease.pcapng", map[protocol.ClientClass]int{protocol.ClassPXEClient: 4, protocol.ClassHTTPClient: 4}},
 		{"cap-local.pcapng", map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassHTTPClient: 3}},
 		{"cap-plain.pcapng", map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 3}},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
+	"rackboot/doctable"
 	"rackboot/protocol"
 )
 
@@ -64,9 +65,9 @@ func TestClassify(t *testing.T) {
 }
 
 func TestClassTable(t *testing.T) {
-	firmware := texts(protocol.FirmwareBIOS, protocol.FirmwareUEFI, protocol.FirmwareUBoot, protocol.FirmwareOpenFirmware,
+	firmware := doctable.Words(protocol.FirmwareBIOS, protocol.FirmwareUEFI, protocol.FirmwareUBoot, protocol.FirmwareOpenFirmware,
 		protocol.FirmwareEPAPR, protocol.FirmwareOPAL, protocol.FirmwareS390, protocol.FirmwareRaspberryPi, "")
-	checkTable(t, "class.go", "classRule", [][]string{yesno(), yesno(), texts(saidHTTP, saidPXE, saidUBoot, saidOther), firmware, yesno()}, func(in []string) string {
+	doctable.Of(t, "class.go", "classRule").HoldOne(t, [][]string{doctable.YesNo(), doctable.YesNo(), doctable.Words(saidHTTP, saidPXE, saidUBoot, saidOther), firmware, doctable.YesNo()}, func(in []string) string {
 		return string(classRule(in[0] == "yes", in[1] == "yes", said(in[2]), protocol.BootFirmware(in[3]), in[4] == "yes"))
 	})
 }

@@ -29,6 +29,7 @@ func (s *Server) respond(ctx context.Context, raw []byte, peer netip.AddrPort, b
 		}
 	}
 	s.metrics.packets.WithLabelValues(typeLabel(r.kind), result).Inc()
+	s.traced(r, result)
 	s.log.Debug("dhcp packet", "mac", r.mac, "type", typeLabel(r.kind), "class", r.class, "result", result)
 	if out == nil {
 		return reply{}
@@ -87,7 +88,8 @@ func (s *Server) service() netboot.Service {
 }
 
 // resolve asks who the client is and freezes the answer.
-func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (protocol.BootAnswer, *protocol.BootClient) {
+func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (told protocol.BootAnswer, who *protocol.BootClient) {
+	defer func() { r.told, r.asker = told, who }()
 	now := s.now()
 	client := r.client(s.cfg.Segment, addr)
 	if !byUUID {
@@ -125,6 +127,16 @@ func (s *Server) seen(r *request, who *protocol.BootClient, addr netip.Addr) {
 	}
 	who.Address = addr
 	s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: *who, Remote: r.peer.Addr(), At: s.now()})
+}
+
+// traced tells the caller what became of a packet whose client was decided about.
+func (s *Server) traced(r *request, result string) {
+	if s.cfg.Trace == nil || r.asker == nil {
+		return
+	}
+	s.cfg.Trace(netboot.Exchange{
+		Source: protocol.TraceDHCP, At: s.now(), Asked: typeLabel(r.kind), Client: *r.asker, Answered: result, Decision: r.told,
+	})
 }
 
 // notice tells the caller what somebody should know.

@@ -24,6 +24,7 @@ func (s *Server) decline(ctx context.Context, r *request, seg protocol.SegmentIn
 		return resultUnknown
 	}
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: r.asked, MAC: r.mac, Expires: until, Declined: true}
+	s.ended(l)
 	if reserved {
 		s.log.Warn("reserved address declined", "mac", r.mac, "address", r.asked.String())
 		s.notice(netboot.Notice{Kind: netboot.NoticeDeclined, Address: r.asked, MAC: r.mac})
@@ -49,6 +50,7 @@ func (s *Server) release(ctx context.Context, r *request, seg protocol.SegmentIn
 		return resultUnknown
 	}
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: r.ciaddr, MAC: r.mac, Server: server, Expires: now}
+	s.ended(l)
 	if err := s.put(ctx, l); err != nil {
 		s.log.Error("lease not stored", "mac", r.mac, "address", r.ciaddr.String(), "err", err)
 		return resultStoreError

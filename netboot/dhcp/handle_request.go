@@ -84,7 +84,9 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 		s.cfg.Granted(l)
 	}
 	if old.IsValid() {
-		s.forget(ctx, netboot.Lease{Segment: s.cfg.Segment, Address: old, MAC: r.mac})
+		gone := netboot.Lease{Segment: s.cfg.Segment, Address: old, MAC: r.mac}
+		s.ended(gone)
+		s.forget(ctx, gone)
 		s.pool.left(old)
 	}
 	p := newReply(r, sc.seg, dhcpv4.MessageTypeAck)
@@ -94,6 +96,13 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 	network(p, sc.seg, a)
 	lease(p, addr, d)
 	return s.made(p, r, sc.seg, a, resultAck)
+}
+
+// ended tells the caller that the client has the address no more.
+func (s *Server) ended(l netboot.Lease) {
+	if s.cfg.Ended != nil {
+		s.cfg.Ended(l)
+	}
 }
 
 // put writes a lease. The write outlives the server's stop, so that what is on

@@ -3,6 +3,8 @@ package dhcp
 import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/netboot/guard"
 )
 
 // Results of a packet, the label `result` of rackboot_dhcp_packets_total.
@@ -103,30 +105,6 @@ func newMetrics(segment string, g gauged) *metrics {
 	}
 }
 
-func (m *metrics) all() []prometheus.Collector {
-	return append([]prometheus.Collector{m.packets, m.latency, m.drops, m.sendErrors, m.probes, m.loops, m.foreign}, m.gauges...)
-}
-
-func (m *metrics) register(r prometheus.Registerer) error {
-	if r == nil {
-		return nil
-	}
-	for i, c := range m.all() {
-		if err := r.Register(c); err != nil {
-			for _, done := range m.all()[:i] {
-				r.Unregister(done)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *metrics) unregister(r prometheus.Registerer) {
-	if r == nil {
-		return
-	}
-	for _, c := range m.all() {
-		r.Unregister(c)
-	}
+func (m *metrics) all() guard.Collectors {
+	return append(guard.Collectors{m.packets, m.latency, m.drops, m.sendErrors, m.probes, m.loops, m.foreign}, m.gauges...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -75,7 +76,7 @@ func nak(r *request, seg protocol.SegmentIntent, why string) *dhcpv4.DHCPv4 {
 // HTTP client with a URL of its own prefers any offer that has it. A BMC would
 // wait for names that nobody resolves. An operating system gets the service's extras.
 func network(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer) {
-	bmc := isBMCs(seg, a)
+	bmc := guard.BMCs(seg, a)
 	if !bmc && a.Action == protocol.AnswerLease {
 		extras(p, seg)
 	}

@@ -35,6 +35,10 @@ type request struct {
 	peer   netip.AddrPort
 	// boot says that the packet came to the port of PXE boot servers.
 	boot bool
+	// told is what was decided about the client, and asker the client with the address
+	// that it has or is offered, for the trace.
+	told  protocol.BootAnswer
+	asker *protocol.BootClient
 }
 
 // parse decodes a packet. The codec refuses packets without the magic cookie, so

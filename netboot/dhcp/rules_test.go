@@ -3,15 +3,16 @@ package dhcp
 import (
 	"testing"
 
+	"rackboot/doctable"
 	"rackboot/protocol"
 )
 
 func TestRequestRule(t *testing.T) {
-	checkTable(t, "reqrule.go", "requestRule", [][]string{
-		texts(stateSelecting, stateReboot, stateRenewing),
-		texts(placeHere, placeLink, placeOthers, placeMoved, placeOff),
-		texts(holdNothing, holdSame, holdOther, holdForeign),
-		yesno(),
+	doctable.Of(t, "reqrule.go", "requestRule").HoldOne(t, [][]string{
+		doctable.Words(stateSelecting, stateReboot, stateRenewing),
+		doctable.Words(placeHere, placeLink, placeOthers, placeMoved, placeOff),
+		doctable.Words(holdNothing, holdSame, holdOther, holdForeign),
+		doctable.YesNo(),
 	}, func(in []string) string {
 		out := requestRule(state(in[0]), place(in[1]), holding(in[2]), in[3] == "yes")
 		if why(place(in[1]), holding(in[2])) == "" {
@@ -22,7 +23,7 @@ func TestRequestRule(t *testing.T) {
 }
 
 func TestFormRule(t *testing.T) {
-	checkTable(t, "bootdata.go", "formRule", [][]string{texts(protocol.AnswerActions()...), texts(protocol.ClientClasses()...), yesno()}, func(in []string) string {
+	doctable.Of(t, "bootdata.go", "formRule").HoldOne(t, [][]string{doctable.Words(protocol.AnswerActions()...), doctable.Words(protocol.ClientClasses()...), doctable.YesNo()}, func(in []string) string {
 		return string(formRule(protocol.AnswerAction(in[0]), protocol.ClientClass(in[1]), in[2] == "yes"))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -18,7 +19,7 @@ type scope struct {
 }
 
 func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a protocol.BootAnswer) scope {
-	bmc := isBMCs(seg, a) && netboot.IsBMC(seg, r.mac)
+	bmc := guard.BMCs(seg, a) && netboot.IsBMC(seg, r.mac)
 	sc := scope{
 		seg:      seg,
 		reserved: svc.Reservations,

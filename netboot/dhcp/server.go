@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -38,6 +39,13 @@ type Config struct {
 	// Granted, if set, is told each lease that was granted or renewed, once it is on
 	// disk. It must not block.
 	Granted func(netboot.Lease)
+	// Ended, if set, is told each address that its client has no more: it released or
+	// declined it, or got another. It is told before the address can be another's, or
+	// names its client, and must not block. Leases that only run out are not told.
+	Ended func(netboot.Lease)
+	// Trace, if set, is told each exchange with a client that the resolver was asked
+	// about.
+	Trace netboot.Trace
 	// Notify, if set, is told what somebody should know: other servers, boot loops,
 	// addresses in use. It must not block.
 	Notify func(netboot.Notice)
@@ -56,7 +64,7 @@ type Server struct {
 	pool      *pool
 	frozen    *frozen
 	promised  *frozen // to clients that are no machines of ours
-	loops     *loops
+	loops     *guard.Loops
 	strangers *strangers
 	probing   *probing
 	probes    chan struct{}
@@ -89,7 +97,7 @@ func New(cfg Config) (*Server, error) {
 		pool:      newPool(leases),
 		frozen:    newFrozen(freezeMax),
 		promised:  newFrozen(freezeGuests),
-		loops:     newLoops(),
+		loops:     guard.NewLoops(),
 		strangers: newStrangers(),
 		probing:   newProbing(),
 		probes:    make(chan struct{}, probeSlots),
@@ -101,11 +109,11 @@ func New(cfg Config) (*Server, error) {
 		resting:   func() float64 { return float64(s.pool.resting(s.now())) },
 		strangers: func() float64 { return float64(s.strangers.count(s.now())) },
 	})
-	if err := s.metrics.register(cfg.Registerer); err != nil {
+	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}
 	if err := s.openSockets(); err != nil {
-		s.metrics.unregister(cfg.Registerer)
+		s.metrics.all().Unregister(cfg.Registerer)
 		return nil, err
 	}
 	return s, nil
@@ -149,7 +157,7 @@ func (s *Server) Addr() net.Addr { return s.conn.LocalAddr() }
 // work any more. It closes the sockets and takes back the metrics. It may be
 // called once. An unavailable error says that the DHCP socket broke.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.metrics.unregister(s.cfg.Registerer)
+	defer s.metrics.all().Unregister(s.cfg.Registerer)
 	s.log.Info("dhcp server started", "address", s.conn.LocalAddr().String())
 	err := s.loop(ctx)
 	s.log.Info("dhcp server stopped")

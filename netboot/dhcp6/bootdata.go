@@ -1,7 +1,6 @@
 package dhcp6
 
 import (
-	"net/netip"
 	"net/url"
 
 	"github.com/insomniacslk/dhcp/dhcpv6"
@@ -81,7 +80,7 @@ const enterpriseIntel = 343
 // next option's code: one always follows, of those here or DNS. Option 60 is never
 // sent: EDK2 reads it as the file's size. PXE firmware gets no vendor class, which
 // would send it to port 4011 first.
-func bootData(r *request, name string, seg netboot.Segment6, a protocol.BootAnswer) (dhcpv6.Options, error) {
+func bootData(r *request, name string, seg protocol.SegmentIPv6Intent, a protocol.BootAnswer) (dhcpv6.Options, error) {
 	link, err := bootURL(r, name, seg, a)
 	if link == "" || err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ func bootData(r *request, name string, seg netboot.Segment6, a protocol.BootAnsw
 }
 
 // bootURL is empty where there is nothing to boot.
-func bootURL(r *request, name string, seg netboot.Segment6, a protocol.BootAnswer) (string, error) {
+func bootURL(r *request, name string, seg protocol.SegmentIPv6Intent, a protocol.BootAnswer) (string, error) {
 	token, file := a.Token, a.File
 	f := formRule(a.Action, r.class, r.takesURL())
 	switch f {
@@ -103,7 +102,7 @@ func bootURL(r *request, name string, seg netboot.Segment6, a protocol.BootAnswe
 	case formPlain:
 		// An installer in the booted image asks where to report; a lease is worth more
 		// than that.
-		base, err := baseURL(name, seg)
+		base, err := netboot.BaseURL6(name, seg)
 		if token == "" || r.class != protocol.ClassNone || !r.wants(dhcpv6.OptionBootfileURL) || err != nil {
 			return "", nil
 		}
@@ -113,42 +112,15 @@ func bootURL(r *request, name string, seg netboot.Segment6, a protocol.BootAnswe
 	case formHTTP, formURL, formTFTP:
 	}
 	if f == formTFTP || f == formTFTPGone {
-		if err := checkHost(name, seg.Address); err != nil {
+		if err := netboot.CheckHost6(name, seg.Address); err != nil {
 			return "", err
 		}
 		path := url.URL{Path: "/" + netboot.TFTPPath(token, file)}
 		return "tftp://[" + seg.Address.String() + "]" + path.EscapedPath(), nil
 	}
-	base, err := baseURL(name, seg)
+	base, err := netboot.BaseURL6(name, seg)
 	if err != nil {
 		return "", err
 	}
 	return netboot.BootURL(base, token, file), nil
-}
-
-// baseURL is scheme and authority of the segment's boot URLs, its host an IPv6
-// literal in brackets: a client that boots over IPv6 has no other addresses.
-func baseURL(name string, seg netboot.Segment6) (string, error) {
-	if seg.BaseURL == "" {
-		return "http://[" + seg.Address.String() + "]", checkHost(name, seg.Address)
-	}
-	base, err := netboot.BaseURL(protocol.SegmentIntent{Name: name, BaseURL: seg.BaseURL})
-	if err != nil {
-		return "", err
-	}
-	u, err := url.Parse(base)
-	if err != nil {
-		return "", protocol.Errorf(protocol.CodeInternal, "boot URL", "base URL of segment %s: %w", name, err)
-	}
-	host, _ := netip.ParseAddr(u.Hostname()) // zero if malformed, and then refused
-	return base, checkHost(name, host)
-}
-
-// checkHost refuses what firmware cannot load from over IPv6.
-func checkHost(name string, a netip.Addr) error {
-	if plain6(a) && !a.IsLinkLocalUnicast() && !a.IsMulticast() && !a.IsUnspecified() {
-		return nil
-	}
-	return protocol.Errorf(protocol.CodeInvalid, "boot URL", "boot URLs of segment %s for IPv6 would have the host %q", name, a).
-		WithHint("give the segment's IPv6 service an address of the agent that is not link-local, and a base URL such as http://[2001:db8::1]:8080 or none")
 }

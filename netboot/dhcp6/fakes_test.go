@@ -65,7 +65,7 @@ func (m *memLeases) get(a string) (netboot.Lease6, bool) {
 type fixedResolver struct {
 	mu      sync.Mutex
 	in      protocol.SegmentIntent
-	seg     netboot.Segment6
+	seg     protocol.SegmentIPv6Intent
 	answer  protocol.BootAnswer
 	noSeg   bool
 	panics  bool
@@ -75,13 +75,11 @@ type fixedResolver struct {
 func (f *fixedResolver) Segment(string) (protocol.SegmentIntent, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.in, true
-}
-
-func (f *fixedResolver) Segment6(string) (netboot.Segment6, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.seg, !f.noSeg
+	in, seg := f.in, f.seg
+	if in.IPv6 = &seg; f.noSeg {
+		in.IPv6 = nil
+	}
+	return in, true
 }
 
 func (f *fixedResolver) Resolve(c protocol.BootClient) protocol.BootAnswer {
@@ -151,8 +149,8 @@ type world struct {
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-func testSegment() netboot.Segment6 {
-	return netboot.Segment6{
+func testSegment() protocol.SegmentIPv6Intent {
+	return protocol.SegmentIPv6Intent{
 		Prefix: netip.MustParsePrefix("2001:db8::/64"), PoolFrom: addr("2001:db8::1000"), PoolTo: addr("2001:db8::1fff"),
 		Address: addr("2001:db8::1"), LeaseTime: time.Hour,
 	}

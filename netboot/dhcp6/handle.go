@@ -29,6 +29,7 @@ func (s *Server) respond(ctx context.Context, in []byte, peer netip.AddrPort, mu
 	}
 	s.forget(ctx)
 	s.metrics.packets.WithLabelValues(typeLabel(r.kind), result).Inc()
+	s.traced(r, result)
 	s.log.Debug("dhcpv6 message", "client", r.id, "type", typeLabel(r.kind), "class", r.class, "result", result)
 	return out, route(r)
 }
@@ -36,13 +37,10 @@ func (s *Server) respond(ctx context.Context, in []byte, peer netip.AddrPort, mu
 // answer finds the reply and the result for the metrics.
 func (s *Server) answer(ctx context.Context, r *request) (*reply, string) {
 	in, ok := s.cfg.Resolver.Segment(s.cfg.Segment)
-	if !ok {
+	if !ok || in.IPv6 == nil {
 		return nil, resultNoSegment
 	}
-	seg, ok := s.cfg.Resolver.Segment6(s.cfg.Segment)
-	if !ok {
-		return nil, resultNoSegment
-	}
+	seg := *in.IPv6
 	if !plain6(seg.Address) || !plain6(seg.Prefix.Addr()) {
 		s.log.Error("segment is not IPv6", "address", seg.Address.String(), "prefix", seg.Prefix.String())
 		return nil, resultNoSegment
@@ -52,10 +50,10 @@ func (s *Server) answer(ctx context.Context, r *request) (*reply, string) {
 	}
 	stateless := false
 	switch seg.Mode {
-	case "", netboot.Service6Stateful:
-	case netboot.Service6Stateless:
+	case "", protocol.IPv6Stateful:
+	case protocol.IPv6Stateless:
 		stateless = true
-	case netboot.Service6None:
+	case protocol.IPv6None:
 		return nil, resultSilence
 	default:
 		s.log.Error("segment has a DHCPv6 mode that this agent does not know", "mode", seg.Mode)
@@ -108,7 +106,8 @@ func (s *Server) useMulticast(r *request) (*reply, string) {
 }
 
 // resolve asks who the client is and freezes the answer.
-func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (protocol.BootAnswer, *protocol.BootClient) {
+func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (told protocol.BootAnswer, who *protocol.BootClient) {
+	defer func() { r.told, r.asker = told, who }()
 	now := s.now()
 	client := r.client(s.cfg.Segment, addr)
 	if !byUUID {
@@ -155,6 +154,16 @@ func (s *Server) seen(r *request, who *protocol.BootClient, addr netip.Addr) {
 	s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: *who, Remote: r.peer.Addr(), At: s.now()})
 }
 
+// traced tells the caller what became of a message whose client was decided about.
+func (s *Server) traced(r *request, result string) {
+	if s.cfg.Trace == nil || r.asker == nil {
+		return
+	}
+	s.cfg.Trace(netboot.Exchange{
+		Source: protocol.TraceDHCP, At: s.now(), Asked: typeLabel(r.kind), Client: *r.asker, Answered: result, Decision: r.told, V6: true,
+	})
+}
+
 // notice tells the caller what somebody should know.
 func (s *Server) notice(n netboot.Notice) {
 	if s.cfg.Notify != nil {
@@ -170,6 +179,13 @@ func (s *Server) made(p *reply, r *request, sc scope, a protocol.BootAnswer, res
 		return nil, resultUnsendable
 	}
 	return p, result
+}
+
+// ended tells the caller that nobody has the address any more.
+func (s *Server) ended(l netboot.Lease6) {
+	if s.cfg.Ended != nil {
+		s.cfg.Ended(l)
+	}
 }
 
 // put writes a lease. The write outlives the server's stop, so that what is on disk
@@ -200,20 +216,22 @@ func (s *Server) forget(ctx context.Context) {
 func (s *Server) remove(ctx context.Context, a netip.Addr) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
-	if err := s.cfg.Leases.Delete6(ctx, netboot.Lease6{Segment: s.cfg.Segment, Address: a}); err != nil {
+	l := netboot.Lease6{Segment: s.cfg.Segment, Address: a}
+	s.ended(l)
+	if err := s.cfg.Leases.Delete6(ctx, l); err != nil {
 		s.log.Warn("old lease not deleted", "address", a.String(), "err", err)
 	}
 }
 
-// grant holds the address for the client and has the lease on disk when it returns
-// an empty result.
-func (s *Server) grant(ctx context.Context, r *request, a netip.Addr, server string, d time.Duration) (result string) {
+// grant holds the address for the client's identity association and has the lease on
+// disk when it returns an empty result.
+func (s *Server) grant(ctx context.Context, r *request, ia association, a netip.Addr, server string, d time.Duration) (result string) {
 	l := s.leaseOf(r, a, server, s.now().Add(d))
 	if s.put(ctx, l) != nil {
 		s.pool.withdraw(r.id)
 		return resultStoreError
 	}
-	if !s.pool.commit(l) {
+	if !s.pool.commit(l, r.holder(ia)) {
 		return resultUnknown
 	}
 	if s.cfg.Granted != nil {

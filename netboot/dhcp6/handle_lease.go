@@ -7,14 +7,13 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 	"github.com/insomniacslk/dhcp/iana"
 
-	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
 // lease answers a REQUEST, RENEW or REBIND by leaseRule. The lease is on disk before
 // there is a REPLY that grants it; without the write there is none, and the client
 // asks again.
-func (s *Server) lease(ctx context.Context, r *request, in protocol.SegmentIntent, seg netboot.Segment6) (*reply, string) {
+func (s *Server) lease(ctx context.Context, r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
 	ia, ok := r.first()
 	held := s.pool.address(r.id, s.now())
 	if !held.IsValid() && len(ia.addrs) > 0 {
@@ -55,7 +54,7 @@ func (s *Server) lease(ctx context.Context, r *request, in protocol.SegmentInten
 		p.associations(r, nil)
 		return p, s.none(r, sc, a)
 	}
-	if failed := s.grant(ctx, r, addr, a.Server, sc.leaseTime()); failed != "" {
+	if failed := s.grant(ctx, r, ia, addr, a.Server, sc.leaseTime()); failed != "" {
 		return nil, failed
 	}
 	var gone []netip.Addr

@@ -7,13 +7,12 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 	"github.com/insomniacslk/dhcp/iana"
 
-	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
 // inform is RFC 8415 section 18.3.6: parameters for an address that the client has
 // from elsewhere.
-func (s *Server) inform(r *request, in protocol.SegmentIntent, seg netboot.Segment6) (*reply, string) {
+func (s *Server) inform(r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
 	addr := s.pool.address(r.id, s.now())
 	a, who := s.decide(r, in, addr)
 	s.seen(r, who, addr)
@@ -25,7 +24,7 @@ func (s *Server) inform(r *request, in protocol.SegmentIntent, seg netboot.Segme
 
 // confirm is RFC 8415 section 18.3.3: whether the addresses are on the link. It says
 // nothing about leases.
-func (s *Server) confirm(r *request, in protocol.SegmentIntent, seg netboot.Segment6) (*reply, string) {
+func (s *Server) confirm(r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
 	if a, _ := s.decide(r, in, s.pool.address(r.id, s.now())); a.Action == protocol.AnswerSilence {
 		return nil, resultSilence
 	}
@@ -46,23 +45,26 @@ func (s *Server) confirm(r *request, in protocol.SegmentIntent, seg netboot.Segm
 	return p, resultReply
 }
 
-// release is RFC 8415 section 18.3.7. The binding is remembered for the machine.
+// release is RFC 8415 section 18.3.7. The binding is remembered for the machine. An
+// address that another identity association of the machine has stays leased.
 func (s *Server) release(ctx context.Context, r *request) (*reply, string) {
-	return s.giveBack(r, func(a netip.Addr) (ok bool, err error) {
+	return s.giveBack(r, func(ia association, a netip.Addr) (ok bool, err error) {
 		now := s.now()
-		server, ok := s.pool.release(r.id, a, now)
-		if !ok {
-			return false, nil
+		server, came := s.pool.release(r.id, r.holder(ia), a, now)
+		if came != releaseFreed {
+			return came == releaseHeld, nil
 		}
-		return true, s.put(ctx, s.leaseOf(r, a, server, now))
+		l := s.leaseOf(r, a, server, now)
+		s.ended(l)
+		return true, s.put(ctx, l)
 	})
 }
 
 // decline is RFC 8415 section 18.3.8: the client found the address in use. It is not
 // offered for declineHold, also after a restart.
-func (s *Server) decline(ctx context.Context, r *request, in protocol.SegmentIntent, seg netboot.Segment6) (*reply, string) {
+func (s *Server) decline(ctx context.Context, r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
 	sc := newScope(r, in, seg, protocol.BootAnswer{})
-	return s.giveBack(r, func(a netip.Addr) (ok bool, err error) {
+	return s.giveBack(r, func(_ association, a netip.Addr) (ok bool, err error) {
 		until, ok := s.pool.decline(sc, r.id, a, s.now())
 		if !ok {
 			return false, nil
@@ -70,6 +72,7 @@ func (s *Server) decline(ctx context.Context, r *request, in protocol.SegmentInt
 		s.log.Warn("address declined", "client", r.id, "address", a.String(), "until", until)
 		l := s.leaseOf(r, a, "", until)
 		l.Declined = true
+		s.ended(l)
 		return true, s.put(ctx, l)
 	})
 }
@@ -77,14 +80,14 @@ func (s *Server) decline(ctx context.Context, r *request, in protocol.SegmentInt
 // giveBack takes back the addresses of a message, and answers with success and, for
 // each IA without a lease of ours, that there is no binding. Who has no lease at all
 // is a stranger, and gets silence.
-func (s *Server) giveBack(r *request, take func(netip.Addr) (ok bool, err error)) (*reply, string) {
+func (s *Server) giveBack(r *request, take func(association, netip.Addr) (ok bool, err error)) (*reply, string) {
 	p := s.newReply(r, dhcpv6.MessageTypeReply)
 	p.add(status(iana.StatusSuccess, ""))
 	taken := 0
 	for _, ia := range r.ias {
 		found := false
 		for _, a := range ia.addrs {
-			ok, err := take(a)
+			ok, err := take(ia, a)
 			if err != nil {
 				return nil, resultStoreError
 			}

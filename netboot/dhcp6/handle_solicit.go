@@ -7,14 +7,13 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 	"github.com/insomniacslk/dhcp/iana"
 
-	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
 // solicit is RFC 8415 section 18.3.1. A repeated SOLICIT gets the same address and, in
 // the same exchange, the same boot data. Who gets silence touches no address:
 // SOLICITs from random DUIDs leave the pool as it is.
-func (s *Server) solicit(ctx context.Context, r *request, in protocol.SegmentIntent, seg netboot.Segment6) (*reply, string) {
+func (s *Server) solicit(ctx context.Context, r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
 	held := s.pool.address(r.id, s.now())
 	a, who := s.decide(r, in, held)
 	if a.Action == protocol.AnswerSilence {
@@ -26,8 +25,9 @@ func (s *Server) solicit(ctx context.Context, r *request, in protocol.SegmentInt
 	}
 	sc := newScope(r, in, seg, a)
 	var addr netip.Addr
-	ok := !r.wantsAddress()
-	if !ok {
+	ia, wanted := r.first()
+	ok := !wanted
+	if wanted {
 		addr, ok = s.pool.offer(sc, r.id, s.now())
 	}
 	s.seen(r, who, addr)
@@ -43,7 +43,7 @@ func (s *Server) solicit(ctx context.Context, r *request, in protocol.SegmentInt
 	kind, result := dhcpv6.MessageTypeAdvertise, resultAdvertise
 	if addr.IsValid() && seg.RapidCommit && r.has(dhcpv6.OptionRapidCommit) {
 		kind, result = dhcpv6.MessageTypeReply, resultReply
-		if failed := s.grant(ctx, r, addr, a.Server, sc.leaseTime()); failed != "" {
+		if failed := s.grant(ctx, r, ia, addr, a.Server, sc.leaseTime()); failed != "" {
 			return nil, failed
 		}
 	}
@@ -64,12 +64,6 @@ func (s *Server) none(r *request, sc scope, a protocol.BootAnswer) string {
 	}
 	s.log.Warn("dhcpv6 pool exhausted", "client", r.id, "server", a.Server, "from", sc.seg.PoolFrom.String(), "to", sc.seg.PoolTo.String())
 	return resultExhausted
-}
-
-// wantsAddress says whether there is an IA_NA.
-func (r *request) wantsAddress() bool {
-	_, ok := r.first()
-	return ok
 }
 
 // first is the IA_NA that gets the machine's address.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/net/ipv6"
 
 	"rackboot/integration/netns"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -83,10 +85,10 @@ func TestLink(t *testing.T) {
 	var group *ipv6.PacketConn
 	var zone string
 	err = there.Do(func() (err error) {
-		if udp, err = bound("cli0", "udp6", "[::]:546"); err != nil {
+		if udp, err = guard.Listen("test", "udp6", netip.MustParseAddrPort("[::]:546"), "cli0", nil); err != nil {
 			return err
 		}
-		if icmp, err = bound("cli0", "ip6:ipv6-icmp", "::"); err != nil {
+		if icmp, err = guard.Listen("test", "ip6:ipv6-icmp", netip.MustParseAddrPort("[::]:0"), "cli0", nil); err != nil {
 			return err
 		}
 		ifi, err := net.InterfaceByName("cli0")

@@ -2,12 +2,14 @@ package dhcp6
 
 import (
 	"testing"
+	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv6"
 	"github.com/insomniacslk/dhcp/iana"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/netboot"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -25,8 +27,8 @@ func TestPolicy(t *testing.T) {
 		{"stateful", lease1(), func(*fixedResolver) {}, resultAdvertise, resultReply},
 		{"unknown machine", silence, func(*fixedResolver) {}, resultSilence, resultSilence},
 		{"no answer at all", protocol.BootAnswer{}, func(*fixedResolver) {}, resultSilence, resultSilence},
-		{"stateless", boot1(), func(f *fixedResolver) { f.seg.Mode = netboot.Service6Stateless }, resultIgnored, resultReply},
-		{"none", boot1(), func(f *fixedResolver) { f.seg.Mode = netboot.Service6None }, resultSilence, resultSilence},
+		{"stateless", boot1(), func(f *fixedResolver) { f.seg.Mode = protocol.IPv6Stateless }, resultIgnored, resultReply},
+		{"none", boot1(), func(f *fixedResolver) { f.seg.Mode = protocol.IPv6None }, resultSilence, resultSilence},
 		{"a newer hub's mode", boot1(), func(f *fixedResolver) { f.seg.Mode = "proxy" }, resultSilence, resultSilence},
 		{"not synced", boot1(), func(f *fixedResolver) { f.noSeg = true }, resultNoSegment, resultNoSegment},
 		{"IPv4 only", boot1(), func(f *fixedResolver) { f.seg.Address = addr("10.0.0.1") }, resultNoSegment, resultNoSegment},
@@ -96,18 +98,18 @@ func TestRapidCommit(t *testing.T) {
 func TestBootLoop(t *testing.T) {
 	w := newWorld(t, boot1())
 	var last string
-	for i := range loopOffers + 1 {
+	for i := range guard.MaxOffers + 1 {
 		if m := w.ask(t, client(dhcpv6.MessageTypeSolicit, mac1, httpClient(), ia(1), xid(byte(i)))); m != nil {
 			last = m.Options.BootFileURL()
 		}
-		if want := i == loopOffers; (last == "http://[2001:db8::1]/b/refused/refused.efi") != want {
+		if want := i == guard.MaxOffers; (last == "http://[2001:db8::1]/b/refused/refused.efi") != want {
 			t.Fatalf("exchange %d: %s", i, last)
 		}
 	}
 	if k := w.notices.kinds(); len(k) != 1 || k[0] != netboot.NoticeBootLoop {
 		t.Errorf("told %v", k)
 	}
-	w.clock = w.clock.Add(loopWindow)
+	w.clock = w.clock.Add(time.Hour)
 	if m := w.ask(t, client(dhcpv6.MessageTypeSolicit, mac1, httpClient(), ia(1), xid(99))); m.Options.BootFileURL() != "http://[2001:db8::1]/b/tok/uki.efi" {
 		t.Error("refused for ever")
 	}

@@ -52,6 +52,7 @@ type binding struct {
 	state   bindingState
 	expires time.Time
 	guest   bool // the machine is none of ours
+	holders holders
 }
 
 // taken says that nobody but its machine may have the address now.

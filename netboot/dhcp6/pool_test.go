@@ -235,7 +235,7 @@ func TestPoolRange(t *testing.T) {
 		{"2001:db8::10", "2001:db8:0:1::10", 0},
 		{"10.0.0.1", "10.0.0.9", 0},
 	} {
-		sc := scope{seg: netboot.Segment6{Prefix: netip.MustParsePrefix("2001:db8::/64"), PoolFrom: addr(row.from), PoolTo: addr(row.to)}}
+		sc := scope{seg: protocol.SegmentIPv6Intent{Prefix: netip.MustParsePrefix("2001:db8::/64"), PoolFrom: addr(row.from), PoolTo: addr(row.to)}}
 		if _, size := sc.pool(); size != row.size {
 			t.Errorf("%s to %s: %d", row.from, row.to, size)
 		}

@@ -7,9 +7,9 @@ import (
 	"rackboot/netboot"
 )
 
-// commit marks a lease that is on disk. ok is false if the address is not the
-// machine's any more; then it must not be granted.
-func (p *pool) commit(l netboot.Lease6) (ok bool) {
+// commit marks a lease of a holder that is on disk. ok is false if the address is not
+// the machine's any more; then it must not be granted.
+func (p *pool) commit(l netboot.Lease6, who holder) (ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.byID[l.Client]
@@ -17,6 +17,7 @@ func (p *pool) commit(l netboot.Lease6) (ok bool) {
 		return false
 	}
 	b.state, b.expires, b.server = stateLeased, l.Expires, l.Server
+	b.holders.grant(who, l.Expires)
 	return true
 }
 
@@ -66,17 +67,28 @@ func (p *pool) wake(now time.Time) {
 	p.leave(oldest.addr, now)
 }
 
-// release frees the machine's address and remembers it. ok is false if the address is
-// not leased to the machine.
-func (p *pool) release(id string, a netip.Addr, now time.Time) (server string, ok bool) {
+// releasing is what a RELEASE came to.
+type releasing string
+
+const (
+	releaseUnknown releasing = "unknown" // the address is not leased to the machine
+	releaseHeld    releasing = "held"    // another holder of the machine still has it
+	releaseFreed   releasing = "freed"   // it is free, and remembered for the machine
+)
+
+// release takes the machine's address from one of its holders.
+func (p *pool) release(id string, who holder, a netip.Addr, now time.Time) (server string, came releasing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.byID[id]
-	if b == nil || b.addr != a || b.state != stateLeased || !now.Before(b.expires) {
-		return "", false
+	switch {
+	case b == nil || b.addr != a || b.state != stateLeased || !now.Before(b.expires):
+		return "", releaseUnknown
+	case b.holders.release(who, now):
+		return b.server, releaseHeld
 	}
-	b.state, b.expires = stateReleased, now
-	return b.server, true
+	b.state, b.expires, b.holders = stateReleased, now, nil
+	return b.server, releaseFreed
 }
 
 // count counts the bindings in a state that has not ended.

@@ -1,6 +1,7 @@
 package dhcp6
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"net/netip"
 	"slices"
@@ -32,6 +33,10 @@ type request struct {
 	hops      []hop
 	peer      netip.AddrPort
 	multicast bool
+	// told is what was decided about the client, and asker the client with the address
+	// that it has or is offered, for the trace.
+	told  protocol.BootAnswer
+	asker *protocol.BootClient
 }
 
 // parse reads a message that came from peer, to a multicast address or not. Messages
@@ -88,6 +93,11 @@ func parseIA(o dhcpv6.Option) (association, bool) {
 		}
 	}
 	return ia, true
+}
+
+// holder is the client's identity association, by DUID and IAID.
+func (r *request) holder(ia association) holder {
+	return sha256.Sum256(append(ia.id[:], r.clientID...))
 }
 
 func (r *request) number() uint32 {

@@ -115,13 +115,13 @@ const (
 //	*         | yes   | no  | *   | unmanaged
 //
 // EDK2 asks by DHCPv6 whatever the flags say; what it boots goes by them.
-func routerRule(mode netboot.Service6Mode, route, managed, other bool) finding {
+func routerRule(mode protocol.IPv6Mode, route, managed, other bool) finding {
 	switch {
-	case mode == netboot.Service6None:
+	case mode == protocol.IPv6None:
 		return findingFine
 	case !route:
 		return findingNoRoute
-	case managed, mode == netboot.Service6Stateless && other:
+	case managed, mode == protocol.IPv6Stateless && other:
 		return findingFine
 	}
 	return findingUnmanaged
@@ -183,10 +183,11 @@ func (s *Server) checkRouters(ctx context.Context) {
 }
 
 func (s *Server) judgeRouters() {
-	seg, ok := s.cfg.Resolver.Segment6(s.cfg.Segment)
-	if !ok || seg.Mode == netboot.Service6None {
+	in, ok := s.cfg.Resolver.Segment(s.cfg.Segment)
+	if !ok || in.IPv6 == nil || in.IPv6.Mode == protocol.IPv6None {
 		return
 	}
+	seg := *in.IPv6
 	var route, managed, other bool
 	var last netip.Addr
 	for _, r := range s.routers.now(s.now()) {
@@ -194,7 +195,7 @@ func (s *Server) judgeRouters() {
 	}
 	switch routerRule(seg.Mode, route, managed, other) {
 	case findingNoRoute:
-		s.missing(netboot.NoticeNoRouter, netip.Addr{}, "no router advertisement gives a route to the agent; firmware gives up after 10 s")
+		s.missing(netboot.NoticeNoRouter, netip.Addr{}, "no router advertisement gives a route to the agent; firmware waits 10 s for one, and what it boots has none")
 	case findingUnmanaged:
 		s.missing(netboot.NoticeUnmanaged, last, "router advertisements do not send clients to DHCPv6")
 	case findingFine:

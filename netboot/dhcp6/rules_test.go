@@ -3,7 +3,7 @@ package dhcp6
 import (
 	"testing"
 
-	"rackboot/netboot"
+	"rackboot/doctable"
 	"rackboot/protocol"
 )
 
@@ -12,37 +12,37 @@ func kinds() []string {
 }
 
 func TestValidRule(t *testing.T) {
-	checkTable(t, "validrule.go", "validRule", [][]string{kinds(), yesno(), texts(toAnybody, toUs, toOther), yesno(), yesno()}, func(in []string) string {
+	doctable.Of(t, "validrule.go", "validRule").HoldOne(t, [][]string{kinds(), doctable.YesNo(), doctable.Words(toAnybody, toUs, toOther), doctable.YesNo(), doctable.YesNo()}, func(in []string) string {
 		return string(validRule(in[0], in[1] == "yes", addressee(in[2]), in[3] == "yes", in[4] == "yes"))
 	})
 }
 
 func TestLeaseRule(t *testing.T) {
-	checkTable(t, "leaserule.go", "leaseRule", [][]string{
+	doctable.Of(t, "leaserule.go", "leaseRule").HoldOne(t, [][]string{
 		{typeRequest, typeRenew, typeRebind},
-		texts(placeNone, placeHere, placeLink, placeOff),
-		texts(holdNothing, holdSame, holdOther, holdForeign),
+		doctable.Words(placeNone, placeHere, placeLink, placeOff),
+		doctable.Words(holdNothing, holdSame, holdOther, holdForeign),
 	}, func(in []string) string { return string(leaseRule(in[0], place(in[1]), holding(in[2]))) })
 }
 
 func TestClassRule(t *testing.T) {
-	checkTable(t, "class.go", "classRule", [][]string{
-		yesno(), texts(saidHTTP, saidPXE, saidOther), texts(protocol.FirmwareUEFI, protocol.FirmwareUBoot, protocol.FirmwareBIOS),
+	doctable.Of(t, "class.go", "classRule").HoldOne(t, [][]string{
+		doctable.YesNo(), doctable.Words(saidHTTP, saidPXE, saidOther), doctable.Words(protocol.FirmwareUEFI, protocol.FirmwareUBoot, protocol.FirmwareBIOS),
 	}, func(in []string) string {
 		return string(classRule(in[0] == "yes", said(in[1]), protocol.BootFirmware(in[2])))
 	})
 }
 
 func TestFormRule(t *testing.T) {
-	checkTable(t, "bootdata.go", "formRule", [][]string{texts(protocol.AnswerActions()...), texts(protocol.ClientClasses()...), yesno()}, func(in []string) string {
+	doctable.Of(t, "bootdata.go", "formRule").HoldOne(t, [][]string{doctable.Words(protocol.AnswerActions()...), doctable.Words(protocol.ClientClasses()...), doctable.YesNo()}, func(in []string) string {
 		return string(formRule(protocol.AnswerAction(in[0]), protocol.ClientClass(in[1]), in[2] == "yes"))
 	})
 }
 
 func TestRouterRule(t *testing.T) {
-	checkTable(t, "routers.go", "routerRule", [][]string{
-		texts(netboot.Service6Stateful, netboot.Service6Stateless, netboot.Service6None), yesno(), yesno(), yesno(),
+	doctable.Of(t, "routers.go", "routerRule").HoldOne(t, [][]string{
+		doctable.Words(protocol.IPv6Stateful, protocol.IPv6Stateless, protocol.IPv6None), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(),
 	}, func(in []string) string {
-		return string(routerRule(netboot.Service6Mode(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes"))
+		return string(routerRule(protocol.IPv6Mode(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes"))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -20,13 +21,13 @@ const (
 
 // scope is which addresses of a segment one client may have.
 type scope struct {
-	seg   netboot.Segment6
+	seg   protocol.SegmentIPv6Intent
 	guest bool // the client is no machine of ours
 	bmc   bool
 }
 
-func newScope(r *request, in protocol.SegmentIntent, seg netboot.Segment6, a protocol.BootAnswer) scope {
-	bmc := isBMCs(in, a) && netboot.IsBMC(in, r.mac)
+func newScope(r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent, a protocol.BootAnswer) scope {
+	bmc := guard.BMCs(in, a) && netboot.IsBMC(in, r.mac)
 	return scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -27,22 +28,32 @@ type Config struct {
 	// Segment is the name that the Resolver, the leases and the metrics use.
 	Segment string
 	// Conn is where messages come from, for tests and embedding; all that it gives
-	// counts as sent to a multicast address. The server closes it. If nil, Interface
-	// says where to listen.
+	// counts as sent to a multicast address. The server closes it. If nil, Listen and
+	// Interface say where to listen.
 	Conn net.PacketConn
+	// Listen is the UDP address; [::]:547 if zero.
+	Listen netip.AddrPort
 	// Interface is the interface of the segment. The server joins the groups of DHCPv6
-	// servers on it and answers from its link-local address.
+	// servers on it and answers from its link-local address. It may be empty only if
+	// Listen is a loopback address, to which only relays can send.
 	Interface string
 	// DUID names the server to clients and must stay the same (RFC 8415 section 11).
 	// The function DUID makes one.
 	DUID []byte
 
-	Resolver netboot.Resolver6
+	Resolver netboot.Resolver
 	Leases   netboot.LeaseStore6
 	Evidence netboot.Evidence
 	// Granted, if set, is told each lease that was granted or renewed, once it is on
 	// disk. It must not block.
 	Granted func(netboot.Lease6)
+	// Ended, if set, is told each address that its client has no more: it released or
+	// declined it, or got another. It is told before the address can be another's, or
+	// names its client, and must not block. Leases that only run out are not told.
+	Ended func(netboot.Lease6)
+	// Trace, if set, is told each exchange with a client that the resolver was asked
+	// about.
+	Trace netboot.Trace
 	// Notify, if set, is told what somebody should know: boot loops, routers that are
 	// missing. It must not block.
 	Notify func(netboot.Notice)
@@ -61,7 +72,7 @@ type Server struct {
 	pool     *pool
 	frozen   *frozen
 	promised *frozen // to clients that are no machines of ours
-	loops    *loops
+	loops    *guard.Loops
 	metrics  *metrics
 	log      *slog.Logger
 	now      func() time.Time
@@ -95,7 +106,7 @@ func New(cfg Config) (*Server, error) {
 		pool:     newPool(leases, cfg.Clock()),
 		frozen:   newFrozen(freezeMax),
 		promised: newFrozen(freezeGuests),
-		loops:    newLoops(),
+		loops:    guard.NewLoops(),
 		log:      cfg.Logger.With("segment", cfg.Segment),
 		now:      cfg.Clock,
 	}
@@ -104,16 +115,19 @@ func New(cfg Config) (*Server, error) {
 		resting: func() float64 { return float64(s.pool.count(stateDeclined, s.now())) },
 		routers: func() float64 { return float64(len(s.routers.now(s.now()))) },
 	})
-	if err := s.metrics.register(cfg.Registerer); err != nil {
+	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}
 	if cfg.Conn != nil {
 		s.port = plainPort{cfg.Conn}
 		return s, nil
 	}
-	if s.port, err = listen(cfg.Interface); err != nil {
-		s.metrics.unregister(cfg.Registerer)
+	if s.port, err = listen(cfg.Listen, cfg.Interface); err != nil {
+		s.metrics.all().Unregister(cfg.Registerer)
 		return nil, err
+	}
+	if cfg.Interface == "" {
+		return s, nil
 	}
 	if s.adverts, err = listenAdverts(cfg.Interface); err != nil {
 		s.adverts = nil
@@ -129,7 +143,7 @@ func (s *Server) Addr() net.Addr { return s.port.LocalAddr() }
 // work any more. It closes the sockets and takes back the metrics. It may be called
 // once. An unavailable error says that the socket broke.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.metrics.unregister(s.cfg.Registerer)
+	defer s.metrics.all().Unregister(s.cfg.Registerer)
 	s.log.Info("dhcpv6 server started", "address", s.port.LocalAddr().String())
 	err := s.loop(ctx)
 	s.log.Info("dhcpv6 server stopped")

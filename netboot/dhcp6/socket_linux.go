@@ -1,20 +1,23 @@
 package dhcp6
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/netip"
 	"strconv"
-	"syscall"
-	"time"
 
 	"golang.org/x/net/ipv6"
 
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
-const listenTimeout = 5 * time.Second
+const (
+	opListen = "DHCPv6 listen"
+	// receiveBuffer is what the kernel keeps, in bytes, until a message is read: a burst
+	// of power-ons while the processors are busy.
+	receiveBuffer = 4 << 20
+)
 
 // groups are those of DHCPv6 servers: clients and relays on the link, and relays of
 // the site (RFC 8415 section 7.1).
@@ -26,36 +29,45 @@ type kernelPort struct {
 	v6   *ipv6.PacketConn
 }
 
-// listen opens port 547 of an interface, bound by SO_BINDTODEVICE. The kernel answers
-// a link-local client from the interface's link-local address. Neither SO_REUSEADDR
-// nor SO_REUSEPORT is set: a second server on the interface fails here, while each
-// would get a part of the messages otherwise.
-func listen(device string) (port, error) {
-	const op = "DHCPv6 listen"
-	ifi, err := interfaceOf(device)
+// listen opens the server's socket, as [guard.Listen] does, and joins the groups. The
+// kernel answers a link-local client from the interface's link-local address. Without
+// an interface it takes what relays send to a loopback address.
+func listen(at netip.AddrPort, device string) (port, error) {
+	if !at.IsValid() {
+		at = netip.AddrPortFrom(netip.IPv6Unspecified(), portServer)
+	}
+	if !plain6(at.Addr()) {
+		return nil, protocol.Errorf(protocol.CodeInvalid, opListen, "%s is not an IPv6 address", at)
+	}
+	conn, err := guard.Listen("DHCPv6", "udp6", at, device, nil)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := bound(device, "udp6", netip.AddrPortFrom(netip.IPv6Unspecified(), portServer).String())
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, protocol.Errorf(protocol.CodeConflict, op, "another DHCPv6 server listens on interface %q: %w", device, err).
-			WithHint("stop the other server (dnsmasq, Kea, a second agent); ss -lunp 'sport = :%d' names it", portServer)
-	case err != nil:
-		return nil, socketError(op, device, err)
+	if u, ok := conn.(*net.UDPConn); ok {
+		_ = u.SetReadBuffer(receiveBuffer) // less is slower, not wrong
 	}
 	p := &kernelPort{conn: conn, v6: ipv6.NewPacketConn(conn)}
-	err = p.v6.SetControlMessage(ipv6.FlagDst, true)
-	for _, g := range groups() {
-		if err == nil {
-			err = p.v6.JoinGroup(ifi, &net.UDPAddr{IP: net.ParseIP(g)})
-		}
+	if err = p.v6.SetControlMessage(ipv6.FlagDst, true); err == nil && device != "" {
+		err = p.join(device)
 	}
 	if err != nil {
 		_ = conn.Close()
-		return nil, socketError(op, device, err)
+		return nil, socketError(device, err)
 	}
 	return p, nil
+}
+
+func (p *kernelPort) join(device string) error {
+	ifi, err := net.InterfaceByName(device)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups() {
+		if err := p.v6.JoinGroup(ifi, &net.UDPAddr{IP: net.ParseIP(g)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *kernelPort) ReadFrom(b []byte) (int, netip.AddrPort, bool, error) {
@@ -81,14 +93,14 @@ type kernelAdverts struct {
 }
 
 func listenAdverts(device string) (adverts, error) {
-	const op = "router advertisements"
-	ifi, err := interfaceOf(device)
+	conn, err := guard.Listen("router advertisements", "ip6:ipv6-icmp", netip.AddrPortFrom(netip.IPv6Unspecified(), 0), device, nil)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := bound(device, "ip6:ipv6-icmp", "::")
+	ifi, err := net.InterfaceByName(device)
 	if err != nil {
-		return nil, socketError(op, device, err)
+		_ = conn.Close()
+		return nil, socketError(device, err)
 	}
 	a := &kernelAdverts{conn: conn, v6: ipv6.NewPacketConn(conn), zone: strconv.Itoa(ifi.Index)}
 	var only ipv6.ICMPFilter
@@ -98,7 +110,7 @@ func listenAdverts(device string) (adverts, error) {
 		a.v6.SetMulticastInterface(ifi), a.v6.SetMulticastHopLimit(hopLimit))
 	if err != nil {
 		_ = conn.Close()
-		return nil, socketError(op, device, err)
+		return nil, socketError(device, err)
 	}
 	return a, nil
 }
@@ -121,39 +133,7 @@ func (a *kernelAdverts) Solicit() error {
 
 func (a *kernelAdverts) Close() error { return a.conn.Close() }
 
-func interfaceOf(device string) (*net.Interface, error) {
-	const op = "DHCPv6 listen"
-	if device == "" {
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "no interface given").
-			WithHint("name the segment's interface in the agent's local file")
-	}
-	ifi, err := net.InterfaceByName(device)
-	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeNotFound, op, "no interface %q: %w", device, err).
-			WithHint("check the interface of the segment in the agent's local file")
-	}
-	return ifi, nil
-}
-
-// bound opens a socket that is bound to an interface.
-func bound(device, network, address string) (net.PacketConn, error) {
-	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
-		var err error
-		if cerr := c.Control(func(fd uintptr) { err = syscall.BindToDevice(int(fd), device) }); cerr != nil {
-			return cerr
-		}
-		return err
-	}}
-	ctx, cancel := context.WithTimeout(context.Background(), listenTimeout)
-	defer cancel()
-	return lc.ListenPacket(ctx, network, address)
-}
-
-func socketError(op, device string, err error) error {
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
-		return protocol.Errorf(protocol.CodeDenied, op, "no right to the sockets of interface %q: %w", device, err).
-			WithHint("run the agent with CAP_NET_BIND_SERVICE and CAP_NET_RAW, as its systemd unit does")
-	}
-	return protocol.Errorf(protocol.CodeUnavailable, op, "sockets of interface %q: %w", device, err).
+func socketError(device string, err error) error {
+	return protocol.Errorf(protocol.CodeUnavailable, opListen, "sockets of interface %q: %w", device, err).
 		WithHint("check that IPv6 is on for the interface: sysctl net.ipv6.conf.%s.disable_ipv6", device)
 }

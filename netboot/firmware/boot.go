@@ -19,7 +19,12 @@ type Result struct {
 	Address     netip.Addr
 	Server      netip.Addr // option 54 of the offer that won
 	Duration    time.Duration
+	// Head is how the file begins, at most headBytes, of [Client.Fetch]: loaders read
+	// their configuration.
+	Head []byte
 }
+
+const headBytes = 64 << 10
 
 // HTTPBoot boots as UEFI HTTP boot does. The URL is the OFFER's, the ACK is not
 // parsed. Errors wrap ErrNoOffer (timeout), ErrNak (conflict), ErrRefused

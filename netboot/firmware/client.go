@@ -1,6 +1,7 @@
 package firmware
 
 import (
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/netip"
@@ -18,6 +19,8 @@ var (
 	ErrNak = errors.New("address refused")
 	// ErrLocalBoot: the server's PXE menu says to boot from disk (PXE-E21).
 	ErrLocalBoot = errors.New("remote boot cancelled by the server")
+	// ErrNoRoute: no router advertised a route to the server (IPv6).
+	ErrNoRoute = errors.New("no route to the server")
 	// ErrRefused: the boot URL answers 404.
 	ErrRefused = errors.New("boot file refused")
 	// ErrProtocol: the HTTP server did what firmware does not take.
@@ -46,7 +49,8 @@ type Client struct {
 	// Arch is the architecture type of option 93; ArchX64HTTP or ArchX64 by flow if zero.
 	Arch uint16
 
-	// Server is where packets go, as from a relay. Exclusive with Interface.
+	// Server is where packets go, as from a relay; its address is of IPv6 for flows over
+	// that. Exclusive with Interface.
 	Server *net.UDPAddr
 	// Interface is where to broadcast.
 	Interface string
@@ -59,9 +63,14 @@ type Client struct {
 	Speed float64
 	// HTTPTimeout is the longest wait for a header or a read; 5 s if zero.
 	HTTPTimeout time.Duration
+	// Roots are the authorities that are enrolled for https boot URLs; nil trusts nobody.
+	Roots *x509.CertPool
 	// BootURI is the URI of the boot option, as Redfish HttpBootUri sets it. The
 	// URI of the offer is then not used.
 	BootURI string
+	// NoRouter says that no router of the link advertises a route, without which
+	// firmware boots nothing over IPv6.
+	NoRouter bool
 }
 
 func (c *Client) check() error {

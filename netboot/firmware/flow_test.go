@@ -130,7 +130,7 @@ func TestPlainAndReport(t *testing.T) {
 		t.Errorf("lease %+v", l)
 	}
 	for _, what := range []string{"installed", "booted"} {
-		if err := firmware.Report(t.Context(), l.Bootfile, what); err != nil {
+		if err := firmware.Report(t.Context(), l.Bootfile, protocol.ProbeReport{State: protocol.ProbeState(what)}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestPlainAndReport(t *testing.T) {
 		t.Errorf("reports %v", r.reports)
 	}
 	for base, want := range map[string]protocol.Code{r.base + "/b/other/": protocol.CodeNotFound, r.base + "/b/t": protocol.CodeInvalid, "": protocol.CodeInvalid} {
-		if got := protocol.CodeOf(firmware.Report(t.Context(), base, "booted")); got != want {
+		if got := protocol.CodeOf(firmware.Report(t.Context(), base, protocol.ProbeReport{State: protocol.ProbeBooted, Message: "hello"})); got != want {
 			t.Errorf("report to %q: %s, want %s", base, got, want)
 		}
 	}

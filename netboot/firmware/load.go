@@ -1,13 +1,18 @@
 package firmware
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"strings"
@@ -78,6 +83,10 @@ func (c *Client) newHTTP() *httpClient {
 		DisableCompression:    true,
 		ResponseHeaderTimeout: h.timeout,
 		DialContext:           (&net.Dialer{Timeout: h.timeout}).DialContext,
+		TLSClientConfig:       &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
+	}
+	if c.Roots == nil {
+		h.transport.TLSClientConfig.RootCAs = x509.NewCertPool() // not the host's
 	}
 	h.client = &http.Client{
 		Transport:     h.transport,
@@ -91,6 +100,7 @@ type response struct {
 	length      int64 // Content-Length; -1 if there is none
 	read        int64
 	sha256      string
+	head        []byte
 }
 
 func (h *httpClient) do(ctx context.Context, method string, u *url.URL) (response, error) {
@@ -123,6 +133,7 @@ func (h *httpClient) do(ctx context.Context, method string, u *url.URL) (respons
 		n, err := resp.Body.Read(buf)
 		stalled.Reset(h.timeout)
 		sum.Write(buf[:n])
+		out.head = append(out.head, buf[:min(n, headBytes-len(out.head))]...)
 		out.read += int64(n)
 		if errors.Is(err, io.EOF) {
 			out.sha256 = hex.EncodeToString(sum.Sum(nil))
@@ -148,19 +159,33 @@ func (h *httpClient) broken(method string, err error) error {
 }
 
 // Report sends a report to the base URL that Plain got as Bootfile
-// (http://address/b/token/). what is installed or booted. Errors: invalid,
+// (http://address/b/token/), as JSON if it has more than a state. Errors: invalid,
 // not_found if the token is not known, unavailable, timeout, and what the server's
 // status says.
-func Report(ctx context.Context, base, what string) error {
+func Report(ctx context.Context, base string, r protocol.ProbeReport) error {
+	return (&Client{}).Report(ctx, base, r)
+}
+
+// Report is [Report] of a system that trusts who firmware trusts.
+func (c *Client) Report(ctx context.Context, base string, r protocol.ProbeReport) error {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" || !strings.HasSuffix(u.Path, "/") {
 		return protocol.Errorf(protocol.CodeInvalid, "report", "base is not a URL that ends in a slash")
 	}
-	h := (&Client{}).newHTTP()
+	var body []byte
+	if r.Message != "" || r.Inventory != nil {
+		if body, err = json.Marshal(r); err != nil {
+			return protocol.Errorf(protocol.CodeInvalid, "report", "%w", err)
+		}
+	}
+	h := c.newHTTP()
 	defer h.transport.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.JoinPath("report", what).String(), http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.JoinPath("report", string(r.State)).String(), bytes.NewReader(body))
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInvalid, "report", "making the request: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := h.client.Do(req)
 	if err != nil {
@@ -171,4 +196,40 @@ func Report(ctx context.Context, base, what string) error {
 		return protocol.Errorf(protocol.CodeFromHTTP(resp.StatusCode), "report", "server answered %d", resp.StatusCode)
 	}
 	return nil
+}
+
+// maxUserData bounds what UserData reads, in bytes.
+const maxUserData = 2 << 20
+
+// UserData reads the user data below a base URL as Plain got it, from the address that
+// was leased, as the operating system's initramfs does. Errors: invalid, not_found if the
+// server gives none, unavailable, timeout.
+func UserData(ctx context.Context, base string, from netip.Addr) (contentType string, data []byte, err error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Hostname() == "" || !strings.HasSuffix(u.Path, "/") {
+		return "", nil, protocol.Errorf(protocol.CodeInvalid, "user data", "base is not a URL that ends in a slash")
+	}
+	transport := &http.Transport{
+		ResponseHeaderTimeout: httpTimeout,
+		DialContext:           (&net.Dialer{Timeout: httpTimeout, LocalAddr: &net.TCPAddr{IP: from.AsSlice()}}).DialContext,
+	}
+	defer transport.CloseIdleConnections()
+	h := &httpClient{timeout: httpTimeout}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.JoinPath("ignition").String(), http.NoBody)
+	if err != nil {
+		return "", nil, protocol.Errorf(protocol.CodeInvalid, "user data", "making the request: %w", err)
+	}
+	resp, err := (&http.Client{Transport: transport, Timeout: httpTimeout}).Do(req)
+	if err != nil {
+		return "", nil, h.broken(http.MethodGet, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", nil, protocol.Errorf(protocol.CodeFromHTTP(resp.StatusCode), "user data", "server answered %d", resp.StatusCode)
+	}
+	data, err = io.ReadAll(io.LimitReader(resp.Body, maxUserData))
+	if err != nil {
+		return "", nil, h.broken(http.MethodGet, err)
+	}
+	return resp.Header.Get("Content-Type"), data, nil
 }

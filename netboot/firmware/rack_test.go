@@ -95,13 +95,13 @@ func (r *rack) Resolve(protocol.BootClient) protocol.BootAnswer { return r.answe
 func (r *rack) Load(string) ([]netboot.Lease, error)        { return nil, nil }
 func (r *rack) Put(context.Context, netboot.Lease) error    { return nil }
 func (r *rack) Delete(context.Context, netboot.Lease) error { return nil }
-func (r *rack) Report(_ context.Context, tok, what string) error {
+func (r *rack) Report(_ context.Context, tok string, rep protocol.ProbeReport) error {
 	if tok != token {
 		return protocol.Errorf(protocol.CodeNotFound, "report", "unknown")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.reports = append(r.reports, what)
+	r.reports = append(r.reports, string(rep.State))
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (r *rack) kinds() []protocol.EvidenceKind {
 	return slices.Compact(out)
 }
 
-func (r *rack) Open(tok, name string) (*netboot.File, error) {
+func (r *rack) Open(_ netip.Addr, tok, name string) (*netboot.File, error) {
 	f, err := os.Open(filepath.Join(r.dir, filepath.Base(name)))
 	if err != nil || tok != token {
 		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no such file")

@@ -201,6 +201,7 @@ func (t *tftpConn) read(ctx context.Context, name string, blksize, window int) (
 		}
 		data := p[4:]
 		sum.Write(data)
+		r.Head = append(r.Head, data[:min(len(data), headBytes-len(r.Head))]...)
 		r.Size += int64(len(data))
 		binary.BigEndian.PutUint16(ack[2:], block)
 		block++

@@ -2,9 +2,13 @@ package httpboot
 
 import (
 	"bufio"
+	"io"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/netboot"
 	"rackboot/protocol"
@@ -20,7 +24,7 @@ func (l leased) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
 	if remote != l.address {
 		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no attempt has %s", remote)
 	}
-	f, err := l.Open(token, name)
+	f, err := l.Open(remote, token, name)
 	if err == nil {
 		f.Token, f.ContentType = token, ""
 	}
@@ -73,12 +77,28 @@ func TestFixedNames(t *testing.T) {
 // countedFiles counts what is looked up.
 type countedFiles struct {
 	netboot.Files
-	opens int
+	opens  int
+	remote netip.Addr // of the last
 }
 
-func (c *countedFiles) Open(tok, name string) (*netboot.File, error) {
+func (c *countedFiles) Open(remote netip.Addr, tok, name string) (*netboot.File, error) {
 	c.opens++
-	return c.Files.Open(tok, name)
+	c.remote = remote
+	return c.Files.Open(remote, tok, name)
+}
+
+// TestTokenWithRemote: who asks with a token is told too, as files name addresses that
+// the client can reach.
+func TestTokenWithRemote(t *testing.T) {
+	for _, from := range []string{"127.0.0.1", "127.0.0.2"} {
+		files := &countedFiles{}
+		w := start(t, func(c *Config) { files.Files, c.Files = c.Files, files })
+		resp := ask(t, w.dialFrom(t, from), "GET", "/b/"+token+"/small.efi")
+		w.stop()
+		if resp == nil || resp.StatusCode != 200 || files.remote.String() != from {
+			t.Errorf("%+v, asked by %s, told %s", resp, from, files.remote)
+		}
+	}
 }
 
 // TestUnknownTouchesNothing: what cannot be a name of ours is 404 without a look-up.
@@ -113,6 +133,45 @@ func TestHost(t *testing.T) {
 				t.Errorf("%s with Host %s: %+v, %v", method, host, resp, err)
 			}
 			c.Close()
+		}
+	}
+}
+
+// TestForgedAddress: who a client is by its address is what its connection has, whatever
+// it says, and whatever a proxy would believe.
+func TestForgedAddress(t *testing.T) {
+	for _, header := range []string{
+		"X-Forwarded-For: 127.0.0.1", "Forwarded: for=127.0.0.1", "X-Real-IP: 127.0.0.1", "X-Client-IP: 127.0.0.1",
+		"True-Client-IP: 127.0.0.1", "CF-Connecting-IP: 127.0.0.1", "Host: 127.0.0.1", "X-Forwarded-For: 127.0.0.1\r\nX-Forwarded-For: 127.0.0.1",
+	} {
+		w := start(t, func(c *Config) {
+			c.AddressFiles = leased{c.Files.(*dirFiles), netip.MustParseAddr("127.0.0.1")}
+		})
+		for from, want := range map[string]int{"127.0.0.1": http.StatusOK, "127.0.0.2": http.StatusNotFound} {
+			c := w.dialFrom(t, from)
+			if !strings.HasPrefix(header, "Host:") {
+				header = "Host: x\r\n" + header
+			}
+			if _, err := io.WriteString(c, "GET /small.efi HTTP/1.1\r\n"+header+"\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != want {
+				t.Errorf("from %s with %q: %d, want %d", from, header, resp.StatusCode, want)
+			}
+		}
+		w.stop()
+		for _, e := range w.evidence.all() {
+			if e.Remote.String() != "127.0.0.1" {
+				t.Errorf("%q: fetched by %s", header, e.Remote)
+			}
+		}
+		if n := testutil.ToFloat64(w.server.metrics.requests.WithLabelValues("GET", "404")); n != 1 {
+			t.Errorf("%q: %v refusals are counted", header, n)
 		}
 	}
 }

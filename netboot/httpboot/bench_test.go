@@ -77,6 +77,10 @@ func benchServer(b *testing.B, cfg Config) string {
 // fetch gets the boot file on a connection of its own, as firmware does, and throws it
 // away.
 func fetch(addr, scheme string, size int64) error {
+	return fetchPath(addr, scheme, "/b/"+token+"/"+bootName, size)
+}
+
+func fetchPath(addr, scheme, path string, size int64) error {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
@@ -85,7 +89,7 @@ func fetch(addr, scheme string, size int64) error {
 	if scheme == schemeHTTPS {
 		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
 	}
-	if _, err := io.WriteString(conn, "GET /b/"+token+"/"+bootName+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
 		return err
 	}
 	in := bufio.NewReaderSize(conn, 32<<10)

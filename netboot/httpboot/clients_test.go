@@ -6,6 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -79,12 +82,12 @@ type blockingFiles struct {
 	let   chan struct{}
 }
 
-func (b *blockingFiles) Open(tok, name string) (*netboot.File, error) {
+func (b *blockingFiles) Open(remote netip.Addr, tok, name string) (*netboot.File, error) {
 	if name == "slow.efi" {
 		b.asked <- struct{}{}
 		<-b.let
 	}
-	return b.dirFiles.Open(tok, name)
+	return b.dirFiles.Open(remote, tok, name)
 }
 
 // TestClientRequests: requests beyond those that a client may have in flight hear so
@@ -186,4 +189,9 @@ func dribble(c net.Conn, text string) {
 		}
 		time.Sleep(time.Second)
 	}
+}
+
+// writeSlow makes the file that blockingFiles holds back.
+func writeSlow(dir string) error {
+	return os.WriteFile(filepath.Join(dir, "slow.efi"), bootBytes(), 0o600)
 }

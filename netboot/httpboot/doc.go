@@ -2,8 +2,10 @@
 // images, over HTTP/1.1, plain or with TLS:
 //
 //	GET, HEAD /b/{token}/{name}                     a file of an attempt, and its siblings
+//	GET, HEAD /b/{token}/ignition                   the server's user data
 //	GET, HEAD /{name}                               a fixed name, for the client's address
-//	POST      /b/{token}/report/installed|booted   a report of the image
+//	POST      /b/{token}/report/{state}            a report of the image, and
+//	POST      /b/{token}/report                    with the state in its JSON body
 //	anything else                                  404 at once
 //
 // It is a raw handler: http.ServeMux and http.FileServer answer a path with "//"
@@ -28,11 +30,17 @@
 // there are two certificates, ECDSA P-256 and RSA-3072, and the ClientHello decides.
 // RSA key exchange has no forward secrecy; only this listener speaks it.
 //
+// # Small files
+//
+// What is plain HTTP and a GET or HEAD without a body is read and answered here, with the
+// header and the file in one packet; all else goes to net/http with its connection, which
+// stays there. Handler and answers are the same.
+//
 // # Limits
 //
 // All connections, those of one client, and its requests in flight are bounded; so
-// are the handshake and the header (10 s), a transfer that stands still (30 s for a
-// MiB), and an idle connection (2 min).
+// are the handshake and the header (10 s, and as much again for one beyond 4 KiB), a
+// transfer that stands still (30 s for a MiB), and an idle connection (2 min).
 //
 // # Secrets
 //

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,11 +29,12 @@ type dirFiles struct {
 	dir       string
 	mu        sync.Mutex
 	reports   []string
+	last      protocol.ProbeReport
 	reportErr error
 	openErr   error
 }
 
-func (d *dirFiles) Open(tok, name string) (*netboot.File, error) {
+func (d *dirFiles) Open(_ netip.Addr, tok, name string) (*netboot.File, error) {
 	if d.openErr != nil {
 		return nil, d.openErr
 	}
@@ -52,7 +54,7 @@ func (d *dirFiles) Open(tok, name string) (*netboot.File, error) {
 	return &netboot.File{ReadSeekCloser: f, Size: st.Size(), ContentType: "application/efi", ETag: `"e1"`, ModTime: time.Unix(1e9, 0)}, nil
 }
 
-func (d *dirFiles) Report(_ context.Context, tok, what string) error {
+func (d *dirFiles) Report(_ context.Context, tok string, r protocol.ProbeReport) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.reportErr != nil {
@@ -61,7 +63,8 @@ func (d *dirFiles) Report(_ context.Context, tok, what string) error {
 	if tok != token {
 		return protocol.Errorf(protocol.CodeNotFound, "report", "unknown token")
 	}
-	d.reports = append(d.reports, what)
+	d.reports = append(d.reports, string(r.State))
+	d.last = r
 	return nil
 }
 

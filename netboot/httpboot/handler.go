@@ -2,10 +2,10 @@ package httpboot
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -15,11 +15,6 @@ import (
 )
 
 const (
-	// maxReport bounds the body of a report, which is not read for anything.
-	maxReport = 4 << 10
-	// reportTimeout bounds reading the body, and again storing the report.
-	reportTimeout = 10 * time.Second
-
 	textPlain = "text/plain"
 	// retryAfter, in seconds, is for a client with too many requests.
 	retryAfter = "1"
@@ -46,32 +41,37 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		if w.status == 0 { // a panic; net/http closes the connection
 			w.status = http.StatusInternalServerError
 		}
-		h.metrics.requests.WithLabelValues(methodLabel(r.Method), strconv.Itoa(w.status)).Inc()
+		h.metrics.answered(r.Method, w.status)
 		h.metrics.bytes.Add(float64(w.bytes))
 		h.metrics.latency.Observe(time.Since(start).Seconds())
-		h.cfg.Logger.Debug("http boot request", "method", methodLabel(r.Method), "status", w.status, "bytes", w.bytes, "remote", r.RemoteAddr)
+		if h.cfg.Logger.Enabled(r.Context(), slog.LevelDebug) { // its arguments cost more than asking
+			h.cfg.Logger.Debug("http boot request", "method", methodLabel(r.Method), "status", w.status, "bytes", w.bytes, "remote", r.RemoteAddr)
+		}
 	}()
-	w.progress()
-	client := addrOf(r.RemoteAddr)
-	if !h.clients.enter(client) {
+	w.progressAt(start)
+	w.client = addrOf(r.RemoteAddr)
+	if !h.clients.enter(w.client) {
 		h.metrics.refused.WithLabelValues(refusedRequest).Inc()
 		w.Header().Set("Retry-After", retryAfter)
 		fail(w, http.StatusServiceUnavailable)
 		return
 	}
-	defer h.clients.leave(client)
+	defer h.clients.leave(w.client)
 	if h.cfg.Events != nil && strings.HasPrefix(r.URL.Path, netboot.EventPrefix) {
-		_ = w.control.SetReadDeadline(time.Now().Add(reportTimeout))
+		w.readBy(time.Now().Add(reportTimeout))
 		h.cfg.Events.ServeHTTP(w, r)
 		return
 	}
 	to, ok := parseRoute(r.URL.Path, r.URL.RawQuery)
+	if ok {
+		defer h.traced(w, r, to, start)
+	}
 	switch {
 	case !ok:
 		fail(w, http.StatusNotFound)
-	case to.report != "" && r.Method == http.MethodPost:
+	case to.report && r.Method == http.MethodPost:
 		h.report(w, r, to)
-	case to.report != "":
+	case to.report:
 		w.Header().Set("Allow", http.MethodPost)
 		fail(w, http.StatusMethodNotAllowed)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
@@ -82,35 +82,59 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// traced tells the caller what became of a request. start is of the clock that durations
+// are measured by.
+func (h *handler) traced(w *writer, r *http.Request, to route, start time.Time) {
+	if h.cfg.Trace == nil {
+		return
+	}
+	took := time.Since(start)
+	h.cfg.Trace(netboot.Exchange{
+		Source: protocol.TraceHTTP, At: h.cfg.Clock().Add(-took), Asked: methodLabel(r.Method), Token: to.token, Remote: w.client,
+		File: to.name, Report: to.report, Status: w.status, Range: r.Header.Get("Range"), Bytes: w.bytes, Took: took,
+	})
+}
+
 // open opens what a request asks for.
-func (h *handler) open(r *http.Request, to route) (*netboot.File, error) {
+func (h *handler) open(client netip.Addr, to route) (*netboot.File, error) {
+	if to.userData() {
+		if h.cfg.UserData == nil {
+			return nil, protocol.Errorf(protocol.CodeNotFound, "open user data", "there is none")
+		}
+		return h.cfg.UserData.OpenUserData(client, to.token)
+	}
 	if to.token != "" {
-		return h.cfg.Files.Open(to.token, to.name)
+		return h.cfg.Files.Open(client, to.token, to.name)
 	}
 	if h.cfg.AddressFiles == nil {
 		return nil, protocol.Errorf(protocol.CodeNotFound, "open boot file", "there are no fixed names")
 	}
-	return h.cfg.AddressFiles.OpenFor(addrOf(r.RemoteAddr), to.name)
+	return h.cfg.AddressFiles.OpenFor(client, to.name)
 }
 
 // file serves a file, or a part of it.
 func (h *handler) file(w *writer, r *http.Request, to route) {
-	f, err := h.open(r, to)
+	f, err := h.open(w.client, to)
 	if err != nil {
 		h.failed(w, err)
 		return
 	}
 	defer f.Close()
 	header := w.Header()
-	header.Set("Content-Type", f.ContentType)
-	if f.ContentType == "" {
-		header.Set("Content-Type", netboot.ContentType(to.name)) // else ServeContent guesses, with a charset
+	if to.userData() {
+		w.set(header, "Cache-Control", "no-store") // a secret, which no proxy keeps
 	}
+	// A type that is not set ServeContent guesses, with a charset.
+	w.set(header, "Content-Type", cmp.Or(f.ContentType, netboot.ContentType(to.name)))
 	if f.ETag != "" { // firmware of 2018 hangs on an empty header value
-		header.Set("ETag", f.ETag)
+		w.set(header, "Etag", f.ETag)
 	}
 	// The bare file, without netboot.File around it: sendfile needs an *os.File.
-	http.ServeContent(w, oneRange(r), "", f.ModTime, f.ReadSeekCloser)
+	if conditional(r.Header) {
+		http.ServeContent(w, oneRange(r), "", f.ModTime, f.ReadSeekCloser)
+	} else {
+		w.whole(r, f)
+	}
 	if r.Method != http.MethodGet {
 		return
 	}
@@ -120,12 +144,54 @@ func (h *handler) file(w *writer, r *http.Request, to route) {
 	}
 	key := spanKey{token: to.token, file: to.name, etag: f.ETag}
 	if to.token == "" {
-		key.client = addrOf(r.RemoteAddr)
+		key.client = w.client
 	}
-	if h.spans.sent(key, from, from+w.bytes, f.Size) {
+	whole := h.spans.sent(key, from, from+w.bytes, f.Size)
+	if f.Sent != nil {
+		f.Sent(w.bytes, whole)
+		return
+	}
+	if whole {
+		if to.userData() {
+			h.cfg.UserData.Delivered(to.token)
+			return
+		}
 		h.cfg.Evidence.Record(netboot.Event{
-			Kind: protocol.EvidenceFetched, Token: cmp.Or(to.token, f.Token), File: to.name, Remote: addrOf(r.RemoteAddr), At: h.cfg.Clock(),
+			Kind: protocol.EvidenceFetched, Token: cmp.Or(to.token, f.Token), File: to.name, Remote: w.client, At: h.cfg.Clock(),
 		})
+	}
+}
+
+// conditional says whether a request has more to say than what file it is for (RFC 9110
+// sections 13.1 and 14.2).
+func conditional(h http.Header) bool {
+	for _, name := range [...]string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
+		if len(h[name]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// whole answers with all of a file, as http.ServeContent does.
+func (w *writer) whole(r *http.Request, f *netboot.File) {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		fail(w, http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	if !f.ModTime.IsZero() && !f.ModTime.Equal(time.Unix(0, 0)) { // as no time is written elsewhere
+		w.set(header, "Last-Modified", f.ModTime.UTC().Format(http.TimeFormat))
+	}
+	w.set(header, "Accept-Ranges", "bytes")
+	w.set(header, "Content-Length", strconv.FormatInt(size, 10))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.ReadFrom(&io.LimitedReader{R: f.ReadSeekCloser, N: size}) // what is missing, the connection's end tells
 	}
 }
 
@@ -152,26 +218,6 @@ func sentFrom(w *writer) (int64, bool) {
 		return contentRangeStart(w.Header().Get("Content-Range"))
 	}
 	return 0, false
-}
-
-// report takes a report. It is durable before the client hears so.
-func (h *handler) report(w *writer, r *http.Request, to route) {
-	_ = w.control.SetReadDeadline(time.Now().Add(reportTimeout))
-	if _, err := io.Copy(io.Discard, http.MaxBytesReader(w.ResponseWriter, r.Body, maxReport)); err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			fail(w, http.StatusRequestEntityTooLarge)
-			return
-		}
-		fail(w, http.StatusBadRequest)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), reportTimeout)
-	defer cancel()
-	if err := h.cfg.Files.Report(ctx, to.token, to.report); err != nil {
-		h.failed(w, err)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }
 
 // failed answers by the error's code. What is denied does not exist, so that a

@@ -4,8 +4,14 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
+	"syscall"
+	"time"
 )
+
+// minPlaces keeps one file that is not in memory from holding up all others.
+const minPlaces = 2
 
 // limited bounds the connections that are open at once. At the bound it accepts
 // none until one closes; the kernel queues the rest, and a boot waits its turn. A
@@ -15,6 +21,7 @@ type limited struct {
 	net.Listener
 	slots   chan struct{}
 	clients *clients
+	places  chan struct{} // for calls that send; see fileConn.ReadFrom
 	closed  chan struct{}
 	once    sync.Once
 	metrics *metrics
@@ -23,12 +30,14 @@ type limited struct {
 func newLimited(l net.Listener, total, perClient int, m *metrics) *limited {
 	return &limited{
 		Listener: l, slots: make(chan struct{}, total), clients: newClients(perClient),
-		closed: make(chan struct{}), metrics: m,
+		places: make(chan struct{}, max(minPlaces, runtime.GOMAXPROCS(0))), closed: make(chan struct{}), metrics: m,
 	}
 }
 
 // Accept waits for a slot and a connection.
-func (l *limited) Accept() (net.Conn, error) {
+func (l *limited) Accept() (net.Conn, error) { return l.accept() }
+
+func (l *limited) accept() (accepted, error) {
 	select {
 	case l.slots <- struct{}{}:
 	default:
@@ -58,16 +67,31 @@ func (l *limited) Accept() (net.Conn, error) {
 			<-l.slots
 		})
 		if s, ok := c.(fileSender); ok {
-			return &fileConn{fileSender: s, release: release}, nil
+			return newFileConn(s, l.places, release), nil
 		}
 		return &plainConn{Conn: c, release: release}, nil
 	}
 }
 
 // Close ends Accept, also one that waits for a slot.
-func (l *limited) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
+func (l *limited) Close() (err error) {
+	l.once.Do(func() {
+		close(l.closed)
+		err = l.Listener.Close()
+	})
+	return err
+}
+
+// pause waits, and is false if the listener is closed meanwhile.
+func (l *limited) pause(span time.Duration) bool {
+	timer := time.NewTimer(span)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-l.closed:
+		return false
+	}
 }
 
 // addrOf is the address of "address:port"; the zero address for anything else.
@@ -88,9 +112,36 @@ type fileSender interface {
 	CloseWrite() error
 }
 
+// accepted is a connection of a limited listener.
+type accepted interface {
+	net.Conn
+	putBack(b []byte)
+}
+
 type fileConn struct {
 	fileSender
+	unread
+	out     syscall.RawConn // of a *net.TCPConn, else nil
+	sending sending
+	places  chan struct{}
 	release func()
+}
+
+func newFileConn(s fileSender, places chan struct{}, release func()) *fileConn {
+	c := &fileConn{fileSender: s, places: places, release: release}
+	if tcp, ok := s.(*net.TCPConn); ok {
+		c.out, _ = tcp.SyscallConn() // of an open connection there is one
+		c.sending.bind(c.places)
+	}
+	return c
+}
+
+// Read reads what was put back first.
+func (c *fileConn) Read(p []byte) (int, error) {
+	if len(c.bytes) > 0 {
+		return c.take(p), nil
+	}
+	return c.fileSender.Read(p)
 }
 
 // Close closes the connection and gives its slot back.
@@ -101,7 +152,16 @@ func (c *fileConn) Close() error {
 
 type plainConn struct {
 	net.Conn
+	unread
 	release func()
+}
+
+// Read reads what was put back first.
+func (c *plainConn) Read(p []byte) (int, error) {
+	if len(c.bytes) > 0 {
+		return c.take(p), nil
+	}
+	return c.Conn.Read(p)
 }
 
 // Close closes the connection and gives its slot back.

@@ -2,8 +2,12 @@ package httpboot
 
 import (
 	"net/http"
+	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/netboot/guard"
 )
 
 // The reasons of the metric of what is refused.
@@ -21,6 +25,7 @@ type metrics struct {
 	connections prometheus.Gauge
 	limitWaits  prometheus.Counter
 	refused     *prometheus.CounterVec
+	files       func() prometheus.Counter // of requests, which most are
 	hellos      *prometheus.CounterVec
 	handshakes  *prometheus.CounterVec
 }
@@ -28,7 +33,7 @@ type metrics struct {
 // newMetrics makes the metrics of a listener. All have its scheme as a label, so
 // that one registry takes both listeners of a segment.
 func newMetrics(scheme string) *metrics {
-	return &metrics{
+	m := &metrics{
 		labels: prometheus.Labels{"scheme": scheme},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_http_boot_requests_total",
@@ -68,6 +73,19 @@ func newMetrics(scheme string) *metrics {
 			Help: "HTTPS boot handshakes that succeeded, by key exchange.",
 		}, []string{"exchange"}),
 	}
+	m.files = sync.OnceValue(func() prometheus.Counter {
+		return m.requests.WithLabelValues(http.MethodGet, strconv.Itoa(http.StatusOK))
+	})
+	return m
+}
+
+// answered counts an answer.
+func (m *metrics) answered(method string, status int) {
+	if method == http.MethodGet && status == http.StatusOK {
+		m.files().Inc()
+		return
+	}
+	m.requests.WithLabelValues(methodLabel(method), strconv.Itoa(status)).Inc()
 }
 
 // methodLabel bounds the label: a client chooses its method freely.
@@ -79,32 +97,14 @@ func methodLabel(method string) string {
 	return "other"
 }
 
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.requests, m.bytes, m.latency, m.inFlight, m.connections, m.limitWaits, m.refused, m.hellos, m.handshakes}
+func (m *metrics) all() guard.Collectors {
+	return guard.Collectors{m.requests, m.bytes, m.latency, m.inFlight, m.connections, m.limitWaits, m.refused, m.hellos, m.handshakes}
 }
 
 func (m *metrics) register(r prometheus.Registerer) error {
-	if r == nil {
-		return nil
-	}
-	r = prometheus.WrapRegistererWith(m.labels, r)
-	for i, c := range m.all() {
-		if err := r.Register(c); err != nil {
-			for _, done := range m.all()[:i] {
-				r.Unregister(done)
-			}
-			return err
-		}
-	}
-	return nil
+	return m.all().Register(prometheus.WrapRegistererWith(m.labels, r)) // a nil one takes nothing
 }
 
 func (m *metrics) unregister(r prometheus.Registerer) {
-	if r == nil {
-		return
-	}
-	r = prometheus.WrapRegistererWith(m.labels, r)
-	for _, c := range m.all() {
-		r.Unregister(c)
-	}
+	m.all().Unregister(prometheus.WrapRegistererWith(m.labels, r))
 }

@@ -28,10 +28,12 @@ func TestParseRoute(t *testing.T) {
 		{"/b/t/f.efi", "", route{token: "t", name: "f.efi"}, true},
 		{"//b///t//d//f.efi/", "", route{token: "t", name: "d/f.efi"}, true},
 		{`/b/t\d\f.efi`, "", route{token: "t", name: "d/f.efi"}, true},
-		{"/b/t/report/booted", "", route{token: "t", report: "booted"}, true},
-		{"/b/t/report/booted", "x=/installed", route{token: "t", report: "booted"}, true},
+		{"/b/t/report/booted", "", route{token: "t", report: true, state: "booted"}, true},
+		{"/b/t/report/booted", "x=/installed", route{token: "t", report: true, state: "booted"}, true},
+		{"/b/t/report/discovered", "", route{token: "t", report: true, state: "discovered"}, true},
+		{"/b/t/report/failed", "", route{token: "t", report: true, state: "failed"}, true},
 		{"/b/t/report/burnt", "", route{}, false},
-		{"/b/t/report", "", route{}, false},
+		{"/b/t/report", "", route{token: "t", report: true}, true},
 		{"/b/t/report/booted/more", "", route{}, false},
 		{"/b/t/f.efi", "v=1", route{token: "t", name: "f.efi"}, true},
 		{"/b/t/f.efi", "sig=a/b", route{token: "t", name: "f.efi"}, true},
@@ -76,10 +78,10 @@ func FuzzParseRoute(f *testing.F) {
 		if !ok {
 			return
 		}
-		if r.token == netboot.RefusedToken || strings.ContainsAny(r.token, `/\`) || (r.name == "") == (r.report == "") || (r.token == "" && r.report != "") {
+		if r.token == netboot.RefusedToken || strings.ContainsAny(r.token, `/\`) || (r.name == "") != r.report || (r.token == "" && r.report) {
 			t.Fatalf("%q gives %+v", path, r)
 		}
-		if r.report == "" {
+		if !r.report {
 			checkName(t, r.name)
 		}
 	})
@@ -104,7 +106,7 @@ type strictFiles struct {
 	opens int
 }
 
-func (s *strictFiles) Open(tok, name string) (*netboot.File, error) {
+func (s *strictFiles) Open(_ netip.Addr, tok, name string) (*netboot.File, error) {
 	s.opens++
 	checkName(s.t, name)
 	if tok == token && name == bootName {
@@ -117,11 +119,11 @@ func (s *strictFiles) Open(tok, name string) (*netboot.File, error) {
 	return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no such file")
 }
 
-func (s *strictFiles) OpenFor(_ netip.Addr, name string) (*netboot.File, error) {
-	return s.Open(token, name)
+func (s *strictFiles) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
+	return s.Open(remote, token, name)
 }
 
-func (s *strictFiles) Report(context.Context, string, string) error { return nil }
+func (s *strictFiles) Report(context.Context, string, protocol.ProbeReport) error { return nil }
 
 // FuzzRequest: whatever a client sends, the answer is one that firmware can take.
 func FuzzRequest(f *testing.F) {
@@ -131,6 +133,7 @@ func FuzzRequest(f *testing.F) {
 		"GET /" + bootName + " HTTP/1.0\r\nRange: bytes=1-\r\nIf-Range: \"e\"\r\n\r\n",
 		"GET /b/" + token + "/" + bootName + " HTTP/1.1\r\nHost: x\r\nIf-Match: \"o\"\r\nIf-None-Match: *\r\nIf-Unmodified-Since: x\r\n\r\n",
 		"POST /b/t/report/booted HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx",
+		"POST /b/" + token + "/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"state\":\"failed\"}",
 		"GET http://x/%2e%2e/%5c HTTP/1.1\r\nHost: x\r\nRange: bytes=9-\r\n\r\n",
 		"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {

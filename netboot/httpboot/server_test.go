@@ -140,7 +140,7 @@ func TestConfig(t *testing.T) {
 		row.change(&cfg)
 		s, err := New(cfg)
 		if err == nil {
-			s.listener.Close()
+			s.listeners[0].Close()
 		}
 		if got := protocol.CodeOf(err); got != row.want {
 			t.Errorf("%s: got %q (%v), want %q", name, got, err, row.want)

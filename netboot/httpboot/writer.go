@@ -3,6 +3,7 @@ package httpboot
 import (
 	"io"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -13,17 +14,43 @@ const (
 	progressChunk   = 1 << 20
 )
 
-// writer counts what goes to the client and moves the write deadline with each
-// chunk. Its ReadFrom keeps net/http's, so that files go out by sendfile.
-type writer struct {
-	http.ResponseWriter
-	control *http.ResponseController
-	status  int
-	bytes   int64
+// connection is what a ResponseWriter of net/http and that of the front have beyond one.
+type connection interface {
+	SetReadDeadline(by time.Time) error
+	SetWriteDeadline(by time.Time) error
+	FlushError() error
 }
 
+// writer counts what goes to the client and moves the write deadline with each
+// chunk. Its ReadFrom keeps that of the connection, so that files go out by sendfile.
+type writer struct {
+	http.ResponseWriter
+	control connection // nil for a test's recorder
+	client  netip.Addr
+	status  int
+	bytes   int64
+	values  [maxSet]string // of the header, see set
+	used    int
+}
+
+// maxSet is more fields than a file's answer has.
+const maxSet = 8
+
 func newWriter(w http.ResponseWriter) *writer {
-	return &writer{ResponseWriter: w, control: http.NewResponseController(w)}
+	control, _ := w.(connection)
+	return &writer{ResponseWriter: w, control: control}
+}
+
+// set sets a field of the header, whose name is canonical, without an allocation of its
+// own.
+func (w *writer) set(h http.Header, name, value string) {
+	if w.used == maxSet {
+		h[name] = []string{value}
+		return
+	}
+	w.values[w.used] = value
+	w.used++
+	h[name] = w.values[w.used-1 : w.used : w.used]
 }
 
 // Unwrap lets http.ResponseController find the connection.
@@ -52,6 +79,7 @@ func (w *writer) Write(p []byte) (int, error) {
 // ReadFrom copies in chunks. net.TCPConn recognises a file behind one
 // io.LimitedReader only, so that the caller's is taken apart.
 func (w *writer) ReadFrom(r io.Reader) (total int64, err error) {
+	begun := w.status != 0 && w.bytes == 0 // WriteHeader has moved the deadline
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -60,13 +88,18 @@ func (w *writer) ReadFrom(r io.Reader) (total int64, err error) {
 		src, left = lr.R, lr.N
 		defer func() { lr.N -= total }()
 	}
+	part := io.LimitedReader{R: src}
 	for left != 0 {
 		chunk := int64(progressChunk)
 		if left > 0 {
 			chunk = min(chunk, left)
 		}
-		w.progress()
-		n, err := io.Copy(w.ResponseWriter, &io.LimitedReader{R: src, N: chunk})
+		part.N = chunk
+		if !begun {
+			w.progress()
+		}
+		begun = false
+		n, err := io.Copy(w.ResponseWriter, &part)
 		total += n
 		w.bytes += n
 		if err != nil {
@@ -82,14 +115,27 @@ func (w *writer) ReadFrom(r io.Reader) (total int64, err error) {
 	return total, nil
 }
 
-// flush hands what net/http has buffered to the kernel.
+// flush hands what is buffered to the kernel, within the time of the last chunk.
 func (w *writer) flush() error {
-	w.progress()
-	return w.control.Flush()
+	if w.control == nil {
+		return http.ErrNotSupported
+	}
+	return w.control.FlushError()
 }
 
 // progress moves the deadline. A connection without deadlines (a test's recorder)
 // has nothing to bound.
-func (w *writer) progress() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(progressTimeout))
+func (w *writer) progress() { w.progressAt(time.Now()) }
+
+func (w *writer) progressAt(now time.Time) {
+	if w.control != nil {
+		_ = w.control.SetWriteDeadline(now.Add(progressTimeout))
+	}
+}
+
+// readBy bounds reading the request's body.
+func (w *writer) readBy(by time.Time) {
+	if w.control != nil {
+		_ = w.control.SetReadDeadline(by)
+	}
 }

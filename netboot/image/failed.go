@@ -13,10 +13,15 @@ import (
 	"rackboot/protocol"
 )
 
+// failed is failed without the account's secrets.
+func (r *registry) failed(op, what string, err error) error {
+	return r.account.quieten(failed(op, r.host, what, err), r.guarded.proofs())
+}
+
 // failed gives an error of the registry library its code. What is neither an
 // answer of the registry nor of the network is wrong content: a digest that does
 // not match or bytes that are no manifest.
-func failed(op, host, what string, err error) error {
+func failed(op, host, what string, err error) *protocol.Error {
 	var (
 		ours   *protocol.Error
 		answer *transport.Error
@@ -46,14 +51,14 @@ func failed(op, host, what string, err error) error {
 }
 
 // answered is for an HTTP status that is not success.
-func answered(op, host, what string, err *transport.Error) error {
+func answered(op, host, what string, err *transport.Error) *protocol.Error {
 	switch err.StatusCode {
 	case http.StatusNotFound:
 		return protocol.Errorf(protocol.CodeNotFound, op, "%s does not exist: %w", what, err).
 			WithHint("check repository and tag; registry %s was asked", host)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return protocol.Errorf(protocol.CodeDenied, op, "registry %s denies %s: %w", host, what, err).
-			WithHint("make the repository readable without login, or map %s to a mirror that is", host)
+			WithHint("give an account of %s that may read it (OPERATIONS.md, Private registries), make the repository readable without login, or map the registry to a mirror that is", host)
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, op, "registry %s answered %d for %s: %w", host, err.StatusCode, what, err).
 		WithHint("look at the log of %s; try again later", host)

@@ -11,28 +11,6 @@ import (
 	"rackboot/protocol"
 )
 
-// kindOf maps the media type of a layer to what it is for; empty for a layer that
-// is none of our business. There is no type for a UKI in the older forms.
-func kindOf(mediaType string) protocol.ArtefactKind {
-	switch mediaType {
-	case "application/vnd.ironcore.image.uki":
-		return protocol.ArtefactUKI
-	case "application/vnd.ironcore.image.kernel",
-		"application/io.gardenlinux.kernel",
-		"application/vnd.ironcore.image.vmlinuz.v1alpha1.vmlinuz":
-		return protocol.ArtefactKernel
-	case "application/vnd.ironcore.image.initramfs",
-		"application/io.gardenlinux.initrd",
-		"application/vnd.ironcore.image.initramfs.v1alpha1.initramfs":
-		return protocol.ArtefactInitramfs
-	case "application/vnd.ironcore.image.squashfs",
-		"application/io.gardenlinux.squashfs",
-		"application/vnd.ironcore.image.squashfs.v1alpha1.squashfs":
-		return protocol.ArtefactSquashfs
-	}
-	return ""
-}
-
 const (
 	annotationCName        = "cname"        // Garden Linux: flavour of the image
 	annotationArchitecture = "architecture" // Garden Linux: in place of the platform
@@ -40,10 +18,24 @@ const (
 	osLinux                = "linux"
 )
 
+// baseline are the variants of the architectures that every machine of them is.
+func baseline(arch, variant string) bool {
+	switch variant {
+	case "":
+		return true
+	case "v1":
+		return arch == "amd64"
+	case "v8", "v8.0":
+		return arch == "arm64"
+	}
+	return false
+}
+
 // document is a manifest or an index, told apart.
 type document struct {
 	children  []v1.Descriptor // of an index: those for the architecture, best first
 	artefacts []protocol.Artefact
+	config    v1.Descriptor // of a manifest
 }
 
 // parseDocument reads a manifest or an index. The media type that the registry
@@ -62,8 +54,12 @@ func parseDocument(op string, raw []byte, mediaType types.MediaType, arch string
 	if err != nil {
 		return document{}, protocol.Errorf(protocol.CodeInvalid, op, "manifest is malformed: %w", err)
 	}
+	if diskOnly(manifest.ArtifactType) || diskOnly(string(manifest.Config.MediaType)) {
+		return document{}, protocol.Errorf(protocol.CodeInvalid, op, "it is an image to be written to a disk (%s)", artifactDisk).
+			WithHint("build it as a UKI (%s), or as kernel and initrd (%s)", artifactEFI, artifactDirect)
+	}
 	artefacts, err := selectLayers(op, manifest.Layers)
-	return document{artefacts: artefacts}, err
+	return document{artefacts: artefacts, config: manifest.Config}, err
 }
 
 func looksLikeIndex(raw []byte) bool {
@@ -71,27 +67,30 @@ func looksLikeIndex(raw []byte) bool {
 	return err == nil && (index.MediaType.IsIndex() || len(index.Manifests) > 0)
 }
 
-// selectChildren returns where to look for the architecture. Garden Linux put the
-// flavours of an image next to each other under one platform; there the one for
-// network boot counts. Nested indexes often carry no platform, and come last.
+// selectChildren returns where to look for the architecture, best first. What is to be
+// written to a disk is not looked at, nor is what needs more than every machine of the
+// architecture has. Nested indexes often carry no platform, and come last. Garden Linux
+// put the flavours of an image next to each other under one platform, or under none;
+// there, and only there, the flavour for network boot counts.
 func selectChildren(op string, all []v1.Descriptor, arch string) ([]v1.Descriptor, error) {
 	var exact, nested []v1.Descriptor
 	var have []string
 	for _, d := range all {
-		if strings.HasPrefix(d.Annotations[annotationCName], cnamePXE) && d.Annotations[annotationArchitecture] == arch {
-			return []v1.Descriptor{d}, nil
-		}
+		p := d.Platform
+		none := p == nil || p.Architecture == ""
+		fits := !none && p.Architecture == arch && (p.OS == osLinux || p.OS == "") && baseline(arch, p.Variant)
+		legacy := strings.HasPrefix(d.Annotations[annotationCName], cnamePXE) && d.Annotations[annotationArchitecture] == arch
 		switch {
-		case d.Platform == nil || d.Platform.Architecture == "":
-			if d.MediaType.IsIndex() {
-				nested = append(nested, d)
-			}
-		case d.Platform.Architecture == arch && (d.Platform.OS == osLinux || d.Platform.OS == ""):
+		case diskOnly(d.ArtifactType):
+			have = note(have, "a disk image")
+		case legacy && (none || fits):
+			return []v1.Descriptor{d}, nil
+		case fits:
 			exact = append(exact, d)
-		default:
-			if p := d.Platform.OS + "/" + d.Platform.Architecture; !slices.Contains(have, p) {
-				have = append(have, p)
-			}
+		case !none:
+			have = note(have, p.OS+"/"+p.Architecture+strings.TrimSuffix("/"+p.Variant, "/"))
+		case d.MediaType.IsIndex():
+			nested = append(nested, d)
 		}
 	}
 	if len(exact) > 0 {
@@ -101,6 +100,16 @@ func selectChildren(op string, all []v1.Descriptor, arch string) ([]v1.Descripto
 		return nested, nil
 	}
 	return nil, nothingFor(op, arch, have)
+}
+
+// maxNoted bounds what an error lists of an index.
+const maxNoted = 16
+
+func note(have []string, what string) []string {
+	if len(have) >= maxNoted || slices.Contains(have, what) {
+		return have
+	}
+	return append(have, what)
 }
 
 func nothingFor(op, arch string, have []string) error {
@@ -120,9 +129,10 @@ func selectLayers(op string, layers []v1.Descriptor) ([]protocol.Artefact, error
 		if kind == "" {
 			continue
 		}
-		if slices.ContainsFunc(out, func(a protocol.Artefact) bool { return a.Kind == kind }) {
-			return nil, protocol.Errorf(protocol.CodeInvalid, op, "manifest has more than one %s layer", kind).
-				WithHint("an image has one layer of each kind; build it anew")
+		if i := slices.IndexFunc(out, func(a protocol.Artefact) bool { return a.Kind == kind }); i >= 0 {
+			return nil, protocol.Errorf(protocol.CodeInvalid, op, "manifest has more than one %s layer: %s (%s) and %s (%s)",
+				kind, out[i].Digest, out[i].MediaType, l.Digest, l.MediaType).
+				WithHint("an image has one layer of each kind; build it anew. Several initrds can be written one after the other into one file")
 		}
 		if l.Digest.Algorithm != "sha256" || l.Size <= 0 {
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%s layer has digest %q and size %d", kind, l.Digest, l.Size).

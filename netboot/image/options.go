@@ -1,6 +1,7 @@
 package image
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
@@ -33,15 +33,37 @@ type Options struct {
 	PlainHTTP []string
 	// CA is PEM of certificates that are trusted besides the system's.
 	CA []byte
+	// Allow are the registries whose images may be used: host[:port], or that with the
+	// beginning of a path; empty is all.
+	Allow []string
+	// Accounts are those of registries; nil is none.
+	Accounts Accounts
+	// Pulled is told how many bytes of blobs came, and from where; nil is nobody.
+	Pulled func(from Source, bytes int64)
 
 	DialTimeout   time.Duration // to connect, and again for TLS; 5 s if zero
 	HeaderTimeout time.Duration // from request to answer; 15 s if zero
 	IdleTimeout   time.Duration // without a byte of a body; 30 s if zero
 }
 
+// Source is where a blob came from.
+type Source string
+
+// The sources.
+const (
+	SourceOrigin Source = "origin" // the registry that the reference names
+	SourceMirror Source = "mirror" // the one that Mirrors has for it
+)
+
+// Sources lists the sources.
+func Sources() []Source { return []Source{SourceOrigin, SourceMirror} }
+
 // registry is a client of one repository.
 type registry struct {
 	host      string // as asked
+	source    Source
+	account   Account
+	guarded   *guard
 	repo      name.Repository
 	puller    *remote.Puller
 	transport *http.Transport
@@ -49,11 +71,19 @@ type registry struct {
 
 func (r *registry) close() { r.transport.CloseIdleConnections() }
 
-// open makes the client for the reference's repository, or its mirror's.
-func (o Options) open(op string, ref name.Reference) (*registry, error) {
-	host := ref.Context().RegistryStr()
-	if mirror, ok := o.Mirrors[host]; ok {
-		host = mirror
+// open makes the client for the reference's repository, or its mirror's. A mirror that
+// fails is not passed by: a rack with mirrors may have no way to the origin, and the
+// error says what was asked.
+func (o Options) open(ctx context.Context, op string, ref name.Reference) (*registry, error) {
+	if err := o.allowed(op, ref); err != nil {
+		return nil, err
+	}
+	host, source := ref.Context().RegistryStr(), SourceOrigin
+	for name, mirror := range o.Mirrors {
+		if hub(name) == host {
+			host, source = mirror, SourceMirror
+			break
+		}
 	}
 	var nameOpts []name.Option
 	if o.plainAllowed(host) {
@@ -63,6 +93,12 @@ func (o Options) open(op string, ref name.Reference) (*registry, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "mirror %q of %s: %w", host, ref.Context().RegistryStr(), err).
 			WithHint("write the mirror as host or host:port")
+	}
+	var account Account
+	if o.Accounts != nil {
+		if account, err = o.Accounts(ctx, written(repo.RegistryStr())); err != nil {
+			return nil, protocol.Errorf(protocol.CodeOf(err), op, "account of registry %s: %w", host, err)
+		}
 	}
 	roots, err := o.roots(op)
 	if err != nil {
@@ -78,16 +114,17 @@ func (o Options) open(op string, ref name.Reference) (*registry, error) {
 		ForceAttemptHTTP2:     true,
 		DisableCompression:    true, // digests are of the bytes as stored
 	}
+	g := &guard{next: t, host: repo.RegistryStr(), account: account, plainAllowed: o.plainAllowed, idle: orDefault(o.IdleTimeout, defaultIdleTimeout)}
 	puller, err := remote.NewPuller(
-		remote.WithAuth(authn.Anonymous),
+		remote.WithAuth(account.authenticator()),
 		remote.WithUserAgent(userAgent),
-		remote.WithTransport(&guard{next: t, plainAllowed: o.plainAllowed, idle: orDefault(o.IdleTimeout, defaultIdleTimeout)}),
+		remote.WithTransport(g),
 		remote.WithRetryBackoff(remote.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 3}),
 	)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "registry client: %w", err)
 	}
-	return &registry{host: repo.RegistryStr(), repo: repo, puller: puller, transport: t}, nil
+	return &registry{host: repo.RegistryStr(), source: source, account: account, guarded: g, repo: repo, puller: puller, transport: t}, nil
 }
 
 func (o Options) roots(op string) (*x509.CertPool, error) {
@@ -107,9 +144,10 @@ func (o Options) roots(op string) (*x509.CertPool, error) {
 
 // plainAllowed says whether the host may be spoken to without TLS.
 func (o Options) plainAllowed(host string) bool {
-	if slices.Contains(o.PlainHTTP, host) {
-		return true
-	}
+	return slices.Contains(o.PlainHTTP, host) || loopback(host)
+}
+
+func loopback(host string) bool {
 	h, _, err := net.SplitHostPort(host)
 	if err != nil {
 		h = host

@@ -50,7 +50,7 @@ func Pull(ctx context.Context, ref string, artefacts []protocol.Artefact, blobs 
 	if !slices.ContainsFunc(artefacts, func(a protocol.Artefact) bool { return !blobs.Has(a.Digest) }) {
 		return nil
 	}
-	reg, err := opts.open(op, pinned)
+	reg, err := opts.open(ctx, op, pinned)
 	if err != nil {
 		return err
 	}
@@ -73,32 +73,36 @@ func Pull(ctx context.Context, ref string, artefacts []protocol.Artefact, blobs 
 		if blobs.Has(a.Digest) {
 			continue
 		}
-		if err := reg.blob(ctx, op, a, blobs); err != nil {
+		n, err := reg.blob(ctx, op, a, blobs)
+		if opts.Pulled != nil {
+			opts.Pulled(reg.source, n)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// blob fetches one artefact into the store.
-func (r *registry) blob(ctx context.Context, op string, a protocol.Artefact, blobs BlobStore) error {
+// blob fetches one artefact into the store. n are the bytes that came, also with an error.
+func (r *registry) blob(ctx context.Context, op string, a protocol.Artefact, blobs BlobStore) (n int64, err error) {
 	ref := r.repo.Digest(a.Digest)
 	layer, err := r.puller.Layer(ctx, ref)
 	if err != nil {
-		return failed(op, r.host, ref.String(), err)
+		return 0, r.failed(op, ref.String(), err)
 	}
 	body, err := layer.Compressed()
 	if err != nil {
-		return failed(op, r.host, ref.String(), err)
+		return 0, r.failed(op, ref.String(), err)
 	}
 	defer body.Close()
 	v := newVerifier(body, a, r.host)
 	err = blobs.Write(ctx, a.Digest, a.Size, v)
 	switch {
 	case v.err != nil: // what the registry did comes before what the store made of it
-		return failed(op, r.host, string(a.Kind)+" "+ref.String(), v.err)
+		return v.n, r.failed(op, string(a.Kind)+" "+ref.String(), v.err)
 	case err != nil:
-		return protocol.Errorf(protocol.CodeOf(err), op, "storing %s %s: %w", a.Kind, a.Digest, err)
+		return v.n, protocol.Errorf(protocol.CodeOf(err), op, "storing %s %s: %w", a.Kind, a.Digest, err)
 	}
-	return nil
+	return v.n, nil
 }

@@ -77,8 +77,22 @@ func TestMirror(t *testing.T) {
 		t.Fatalf("pinned %q: %v", pinned, err)
 	}
 	blobs := newMemBlobs()
+	came := map[Source]int64{}
+	opts.Pulled = func(from Source, bytes int64) { came[from] += bytes }
 	if err := Pull(t.Context(), pinned, img.Artefacts, blobs, opts); err != nil || !blobs.Has(img.Artefacts[0].Digest) {
 		t.Errorf("pull: %v", err)
+	}
+	if len(came) != 1 || came[SourceMirror] != 3 {
+		t.Errorf("counted %v", came)
+	}
+	// The origin is not asked in a mirror's place, whatever the mirror answers.
+	origin := newRegistry(t)
+	origin.image("v1", origin.blob(typeUKI, "uki"))
+	r.misbehave(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusNotFound); return true })
+	before := origin.hits
+	opts.Mirrors = map[string]string{origin.host: r.host}
+	if _, err := Resolve(t.Context(), origin.ref("v1"), "amd64", opts); protocol.CodeOf(err) != protocol.CodeNotFound || origin.hits != before {
+		t.Errorf("mirror without the image: %v; the origin was asked %d times", err, origin.hits-before)
 	}
 }
 

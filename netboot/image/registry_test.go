@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -28,14 +29,14 @@ const (
 
 // testRegistry is the library's registry in process. wrap may get in between.
 type testRegistry struct {
-	t    *testing.T
+	t    testing.TB
 	host string
 	mu   sync.Mutex
 	wrap func(http.ResponseWriter, *http.Request) bool // true: it has answered
 	hits int
 }
 
-func newRegistry(t *testing.T) *testRegistry {
+func newRegistry(t testing.TB) *testRegistry {
 	t.Helper()
 	r := &testRegistry{t: t}
 	inner := ggcr.New(ggcr.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)))
@@ -132,6 +133,12 @@ func on(d v1.Descriptor, os, arch string) v1.Descriptor {
 	return d
 }
 
+func variant(d v1.Descriptor, arch, variant string) v1.Descriptor {
+	d = on(d, "linux", arch)
+	d.Platform.Variant = variant
+	return d
+}
+
 func (r *testRegistry) ref(tag string) string { return r.host + "/os:" + tag }
 
 func (r *testRegistry) digestRef(d v1.Descriptor) string { return r.host + "/os@" + d.Digest.String() }
@@ -169,4 +176,25 @@ func (m *memBlobs) Write(_ context.Context, digest string, size int64, r io.Read
 	defer m.mu.Unlock()
 	m.blobs[digest] = b
 	return nil
+}
+
+func base64Of(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+// sentOn answers with a redirect below a path.
+func sentOn(w http.ResponseWriter, r *http.Request, path, to string) bool {
+	if !strings.Contains(r.URL.Path, path) {
+		return false
+	}
+	http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+	return true
+}
+
+// wantsToken is a registry that has its tokens given out at realm.
+func wantsToken(w http.ResponseWriter, r *http.Request, token, realm string) bool {
+	if r.Header.Get("Authorization") == "Bearer "+token {
+		return false
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="`+realm+`",service="registry"`)
+	w.WriteHeader(http.StatusUnauthorized)
+	return true
 }

@@ -33,17 +33,21 @@ func Resolve(ctx context.Context, ref, arch string, opts Options) (protocol.Imag
 	if arch == "" {
 		return protocol.Image{}, protocol.Errorf(protocol.CodeInvalid, op, "no architecture for %s", ref)
 	}
-	reg, err := opts.open(op, parsed)
+	reg, err := opts.open(ctx, op, parsed)
 	if err != nil {
 		return protocol.Image{}, err
 	}
 	defer reg.close()
 	w := walk{ctx: ctx, op: op, reg: reg, arch: arch}
-	digest, artefacts, err := w.visit(parsed.Identifier(), 1)
+	digest, doc, err := w.visit(parsed.Identifier(), 1)
 	if err != nil {
 		return protocol.Image{}, err
 	}
-	return protocol.Image{Reference: ref, Digest: digest, Architecture: arch, Artefacts: artefacts}, nil
+	line, err := reg.commandLine(ctx, op, doc.config)
+	if err != nil {
+		return protocol.Image{}, err
+	}
+	return protocol.Image{Reference: ref, Digest: digest, Architecture: arch, Artefacts: doc.artefacts, CommandLine: line}, nil
 }
 
 // parseReference insists on registry and tag or digest: what a default would fill
@@ -67,35 +71,35 @@ type walk struct {
 }
 
 // visit reads a document by tag or digest, and goes on into an index.
-func (w *walk) visit(identifier string, depth int) (string, []protocol.Artefact, error) {
+func (w *walk) visit(identifier string, depth int) (string, document, error) {
 	if w.seen++; depth > maxDepth || w.seen > maxDocuments {
-		return "", nil, protocol.Errorf(protocol.CodeInvalid, w.op, "indexes are nested deeper than %d, or more than %d", maxDepth, maxDocuments)
+		return "", document{}, protocol.Errorf(protocol.CodeInvalid, w.op, "indexes are nested deeper than %d, or more than %d", maxDepth, maxDocuments)
 	}
 	got, err := w.reg.manifest(w.ctx, w.op, identifier)
 	if err != nil {
-		return "", nil, err
+		return "", document{}, err
 	}
 	doc, err := parseDocument(w.op, got.Manifest, got.MediaType, w.arch)
 	if err != nil {
-		return "", nil, err
+		return "", document{}, err
 	}
 	if doc.artefacts != nil {
-		return got.Digest.String(), doc.artefacts, nil
+		return got.Digest.String(), doc, nil
 	}
 	var first error
 	for _, child := range doc.children {
-		digest, artefacts, err := w.visit(child.Digest.String(), depth+1)
+		digest, doc, err := w.visit(child.Digest.String(), depth+1)
 		if err == nil {
-			return digest, artefacts, nil
+			return digest, doc, nil
 		}
 		if protocol.CodeOf(err) != protocol.CodeNotFound {
-			return "", nil, err
+			return "", document{}, err
 		}
 		if first == nil {
 			first = err
 		}
 	}
-	return "", nil, first
+	return "", document{}, first
 }
 
 // manifest fetches a manifest or index. By digest, its bytes have that digest.
@@ -106,7 +110,7 @@ func (r *registry) manifest(ctx context.Context, op, identifier string) (*remote
 	}
 	got, err := r.puller.Get(ctx, ref)
 	if err != nil {
-		return nil, failed(op, r.host, ref.String(), err)
+		return nil, r.failed(op, ref.String(), err)
 	}
 	return got, nil
 }

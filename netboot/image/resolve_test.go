@@ -12,7 +12,8 @@ import (
 )
 
 // TestMediaTypes has one row per media type of boot images that are in use:
-// ironcore-image, Garden Linux, and ironcore-image v1alpha1.
+// ironcore-image, Garden Linux, ironcore-image v1alpha1, and its next generation (facts
+// on boot policy, section 2.1).
 func TestMediaTypes(t *testing.T) {
 	for mediaType, want := range map[string]protocol.ArtefactKind{
 		"application/vnd.ironcore.image.uki":                          protocol.ArtefactUKI,
@@ -26,7 +27,20 @@ func TestMediaTypes(t *testing.T) {
 		"application/vnd.ironcore.image.initramfs.v1alpha1.initramfs": protocol.ArtefactInitramfs,
 		"application/vnd.ironcore.image.squashfs.v1alpha1.squashfs":   protocol.ArtefactSquashfs,
 		"application/vnd.ironcore.image.rootfs":                       "",
-		"application/vnd.ironcore.image.iso":                          "",
+		"application/vnd.ironcore.image.iso":                          protocol.ArtefactISO,
+		"application/vnd.rackboot.image.iso":                          protocol.ArtefactISO,
+		"application/x-iso9660-image":                                 protocol.ArtefactISO,
+		"application/vnd.efi-iso":                                     protocol.ArtefactISO,
+		"application/x-cd-image":                                      protocol.ArtefactISO,
+		"application/vnd.ironcore.image.rootfs.v1alpha1.rootfs":       "",
+		"application/vnd.ironcore.image.disk.img":                     "",
+		"application/vnd.ironcore.kernel.v1":                          protocol.ArtefactKernel,
+		"application/vnd.ironcore.initrd.cpio.v1":                     protocol.ArtefactInitramfs,
+		"application/vnd.ironcore.initrd.cpio.v1+gzip":                protocol.ArtefactInitramfs,
+		"application/vnd.ironcore.initrd.cpio.v1+zstd":                protocol.ArtefactInitramfs,
+		"application/vnd.ironcore.initrd.cpio.v2":                     "",
+		"application/vnd.ironcore.efi-executable.v1":                  protocol.ArtefactUKI,
+		"application/vnd.ironcore.disk.qcow2.v1":                      "",
 		"application/vnd.oci.image.layer.v1.tar+gzip":                 "",
 		"": "",
 	} {
@@ -74,6 +88,35 @@ func TestResolve(t *testing.T) {
 		{"attestation next to the image (buildkit)", func(r *testRegistry, amd, arm v1.Descriptor) {
 			r.push("x", index(types.OCIImageIndex, on(arm, "unknown", "unknown"), on(amd, "linux", "amd64")), types.OCIImageIndex)
 		}, "amd", "", ""},
+		{"Garden Linux: cname without platform", func(r *testRegistry, amd, arm v1.Descriptor) {
+			arm.Annotations = map[string]string{"cname": "kvm", "architecture": "amd64"}
+			amd.Annotations = map[string]string{"cname": "metal_pxe", "architecture": "amd64"}
+			r.push("x", index(types.OCIImageIndex, arm, amd), types.OCIImageIndex)
+		}, "amd", "", ""},
+		{"a cname that its platform denies", func(r *testRegistry, amd, arm v1.Descriptor) {
+			arm, amd = on(arm, "linux", "arm64"), on(amd, "linux", "amd64")
+			arm.Annotations = map[string]string{"cname": "metal_pxe", "architecture": "amd64"}
+			r.push("x", index(types.OCIImageIndex, arm, amd), types.OCIImageIndex)
+		}, "amd", "", ""},
+		{"variants: the one that every machine is", func(r *testRegistry, amd, arm v1.Descriptor) {
+			r.push("x", index(types.OCIImageIndex, variant(arm, "amd64", "v3"), variant(amd, "amd64", "v1")), types.OCIImageIndex)
+		}, "amd", "", ""},
+		{"variants: only one that needs more", func(r *testRegistry, _, arm v1.Descriptor) {
+			r.push("x", index(types.OCIImageIndex, variant(arm, "amd64", "v3")), types.OCIImageIndex)
+		}, "", protocol.CodeNotFound, "linux/amd64/v3"},
+		{"artifactType in the index: a disk image first", func(r *testRegistry, amd, arm v1.Descriptor) {
+			arm, amd = on(arm, "linux", "amd64"), on(amd, "linux", "amd64")
+			arm.ArtifactType, amd.ArtifactType = artifactDisk, artifactEFI
+			r.push("x", index(types.OCIImageIndex, arm, amd), types.OCIImageIndex)
+		}, "amd", "", ""},
+		{"artifactType of the manifest: a disk image", func(r *testRegistry, _, _ v1.Descriptor) {
+			m := manifest(r.blob("application/vnd.oci.empty.v1+json", "{}"), r.blob(typeUKI, "uki"))
+			m.ArtifactType = artifactDisk
+			r.push("x", m, types.OCIManifestSchema1)
+		}, "", protocol.CodeInvalid, "written to a disk"},
+		{"type of the configuration: a disk image", func(r *testRegistry, _, _ v1.Descriptor) {
+			r.push("x", manifest(r.blob(typeConfigDisk, "{}"), r.blob("application/vnd.ironcore.disk.qcow2.v1", "QFI")), types.OCIManifestSchema1)
+		}, "", protocol.CodeInvalid, "written to a disk"},
 		{"nothing for the architecture", func(r *testRegistry, _, arm v1.Descriptor) {
 			r.push("x", index(types.OCIImageIndex, on(arm, "linux", "arm64")), types.OCIImageIndex)
 		}, "", protocol.CodeNotFound, "linux/arm64"},
@@ -89,7 +132,10 @@ func TestResolve(t *testing.T) {
 		}, "", protocol.CodeInvalid, "nested"},
 		{"two layers of a kind", func(r *testRegistry, _, _ v1.Descriptor) {
 			r.image("x", r.blob(typeKernel, "1"), r.blob("application/io.gardenlinux.kernel", "2"))
-		}, "", protocol.CodeInvalid, "more than one kernel"},
+		}, "", protocol.CodeInvalid, "more than one kernel layer: " + digestOf([]byte("1"))},
+		{"two initrds", func(r *testRegistry, _, _ v1.Descriptor) {
+			r.image("x", r.blob(typeInitrd, "1"), r.blob(typeInitrd+"+gzip", "2"))
+		}, "", protocol.CodeInvalid, "and " + digestOf([]byte("2"))},
 		{"a container image", func(r *testRegistry, _, _ v1.Descriptor) {
 			r.image("x", r.blob("application/vnd.oci.image.layer.v1.tar+gzip", "tar"))
 		}, "", protocol.CodeInvalid, "no boot artefact"},
@@ -147,38 +193,13 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-func TestRequire(t *testing.T) {
-	has := func(kinds ...protocol.ArtefactKind) (img protocol.Image) {
-		for _, k := range kinds {
-			img.Artefacts = append(img.Artefacts, protocol.Artefact{Kind: k})
-		}
-		return img
-	}
-	for _, row := range []struct {
-		img    protocol.Image
-		method protocol.BootTarget
-		want   string // "" is nil
-	}{
-		{has(protocol.ArtefactUKI), protocol.TargetUefiHTTP, ""},
-		{has(protocol.ArtefactKernel, protocol.ArtefactInitramfs), protocol.TargetPxe, ""},
-		{has(protocol.ArtefactKernel, protocol.ArtefactInitramfs), protocol.TargetUefiHTTP, "it has kernel, initramfs and no uki"},
-		{has(protocol.ArtefactUKI), protocol.TargetPxe, "it has uki and no kernel, initramfs"},
-		{has(protocol.ArtefactKernel), protocol.TargetPxe, "it has kernel and no initramfs"},
-		{has(), protocol.TargetUefiHTTP, "it has nothing and no uki"},
-		{has(protocol.ArtefactUKI), protocol.TargetHdd, "no image is booted"},
-	} {
-		err := Require(row.img, row.method)
-		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
-			t.Errorf("%v by %s: %v", row.img.Artefacts, row.method, err)
-		}
-	}
-}
-
 // FuzzParseDocument: no manifest makes it panic, and what it finds is sound.
 func FuzzParseDocument(f *testing.F) {
 	f.Add([]byte(`{"schemaVersion":2,"config":{},"layers":[{"mediaType":"application/vnd.ironcore.image.uki","size":3,"digest":"sha256:`+strings.Repeat("a", 64)+`"}]}`), "", "amd64")
 	f.Add([]byte(`{"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","size":3,"digest":"sha256:`+strings.Repeat("a", 64)+`","platform":{"os":"linux","architecture":"amd64"}}]}`), string(types.OCIImageIndex), "amd64")
 	f.Add([]byte(`{"manifests":[{"annotations":{"cname":"metal_pxe","architecture":"arm64"},"digest":"sha256:`+strings.Repeat("b", 64)+`"}]}`), "text/plain", "arm64")
+	f.Add([]byte(`{"manifests":[{"artifactType":"`+artifactDisk+`","platform":{"os":"linux","architecture":"amd64","variant":"v3"},"digest":"sha256:`+strings.Repeat("c", 64)+`"}]}`), string(types.OCIImageIndex), "amd64")
+	f.Add([]byte(`{"artifactType":"`+artifactDirect+`","config":{"mediaType":"`+typeConfigDirect+`"},"layers":[{"mediaType":"`+typeInitrd+`+gzip","size":3,"digest":"sha256:`+strings.Repeat("d", 64)+`"}]}`), "", "amd64")
 	f.Add([]byte(`[]`), "", "")
 	f.Fuzz(func(t *testing.T, raw []byte, mediaType, arch string) {
 		doc, err := parseDocument("fuzz", raw, types.MediaType(mediaType), arch)

@@ -18,7 +18,7 @@ import (
 // diskFiles has one file on disk.
 type diskFiles struct{ path string }
 
-func (d diskFiles) Open(string, string) (*netboot.File, error) {
+func (d diskFiles) Open(netip.Addr, string, string) (*netboot.File, error) {
 	return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no token")
 }
 

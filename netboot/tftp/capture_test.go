@@ -37,7 +37,7 @@ func TestCapturedFirmware(t *testing.T) {
 					switch opcode(b) {
 					case opRead:
 						p.sock = w.net.open(clientAddr(), 0) // it takes a new port
-						_, _ = p.sock.WriteToUDPAddrPort(b, w.server.door.(*packetDoor).PacketConn.(*end).addr)
+						_, _ = p.sock.WriteToUDPAddrPort(b, w.server.gates[0].door.(*packetDoor).PacketConn.(*end).addr)
 					case opAck:
 						// The other server knew no windows: its client said an ACK for each block.
 						if n, _ := number(b); n%4 != 0 && int(n) != blocks {

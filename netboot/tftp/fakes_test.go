@@ -42,7 +42,8 @@ type memFiles struct {
 	mu     sync.Mutex
 	opened int
 	open   int
-	asked  []string // the last names
+	asked  []string   // the last names
+	remote netip.Addr // that asked last with a token
 }
 
 type memFile struct {
@@ -78,7 +79,10 @@ func (m *memFiles) get(name string) (*netboot.File, error) {
 	return &netboot.File{ReadSeekCloser: memFile{bytes.NewReader(b), m}, Size: int64(len(b)) + m.short}, nil
 }
 
-func (m *memFiles) Open(tok, name string) (*netboot.File, error) {
+func (m *memFiles) Open(remote netip.Addr, tok, name string) (*netboot.File, error) {
+	m.mu.Lock()
+	m.remote = remote
+	m.mu.Unlock()
 	if tok != testToken {
 		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "unknown token")
 	}
@@ -115,11 +119,30 @@ func (m *memEvidence) all() []netboot.Event {
 	return slices.Clone(m.events)
 }
 
+// memTraces keeps the exchanges that were told.
+type memTraces struct {
+	mu   sync.Mutex
+	told []netboot.Exchange
+}
+
+func (m *memTraces) add(e netboot.Exchange) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, e)
+}
+
+func (m *memTraces) all() []netboot.Exchange {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.told)
+}
+
 // world is a running server on a network in memory. It belongs into a bubble.
 type world struct {
 	net      *packetNet
 	files    *memFiles
 	evidence *memEvidence
+	traces   memTraces
 	registry *prometheus.Registry
 	log      *bytes.Buffer // complete once stop was called
 	server   *Server
@@ -134,7 +157,7 @@ func start(tb testing.TB, change ...func(*Config)) *world {
 		evidence: &memEvidence{}, registry: prometheus.NewRegistry(), log: &bytes.Buffer{},
 	}
 	cfg := Config{
-		Segment: "rack1", Conn: w.net.open(serverAddr(), Port), Open: w.net.opener, Files: w.files, Evidence: w.evidence,
+		Segment: "rack1", Conn: w.net.open(serverAddr(), Port), Open: w.net.opener, Files: w.files, Evidence: w.evidence, Trace: w.traces.add,
 		Registerer: w.registry, Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {

@@ -2,6 +2,7 @@ package tftp
 
 import (
 	"net"
+	"net/netip"
 	"time"
 
 	"rackboot/protocol"
@@ -18,7 +19,7 @@ type Limits struct {
 	Buffered int
 	// Blksize is the largest block that is agreed to: 1468 bytes, what EDK2 asks for
 	// and what fits an Ethernet frame. More helps only where the interface's MTU is
-	// larger; a block never needs two frames.
+	// larger; a block never needs two frames. Over IPv6 it is 20 bytes less.
 	Blksize int
 	// Rate and Burst are the requests of a client address: how many a second (64) and
 	// how many at once (256, more than GRUB's modules). Those beyond get no answer.
@@ -36,6 +37,8 @@ type Limits struct {
 const (
 	// udpOverhead is the headers of IPv4, UDP and DATA.
 	udpOverhead = 20 + 8 + headerSize
+	// overhead6 is how much longer the header of IPv6 is.
+	overhead6 = 20
 	// edk2Blksize is an Ethernet frame without udpOverhead.
 	edk2Blksize = 1500 - udpOverhead
 )
@@ -91,4 +94,12 @@ func (l Limits) complete(device string) (Limits, error) {
 	}
 	l.Blksize = max(minBlksize, min(l.Blksize, i.MTU-udpOverhead))
 	return l, nil
+}
+
+// ceiling is the largest block for a client.
+func (l Limits) ceiling(client netip.Addr) int {
+	if client.Is6() {
+		return max(minBlksize, l.Blksize-overhead6)
+	}
+	return l.Blksize
 }

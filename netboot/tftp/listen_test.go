@@ -95,6 +95,54 @@ func TestSecondServer(t *testing.T) {
 	if protocol.CodeOf(err) != protocol.CodeConflict || protocol.HintOf(err) == "" {
 		t.Errorf("a second server on %s: %v", s.Addr(), err)
 	}
+	// The same over IPv6.
+	first, _, _ := onLoopback(t, func(c *Config) { c.Listen, c.Listen6 = netip.AddrPort{}, netip.MustParseAddrPort("[::1]:0") })
+	at4 := netip.MustParseAddrPort("127.0.0.3:0")
+	_, err = New(Config{
+		Segment: "again", Listen: at4, Listen6: addrPort(first.Addr6()), Interface: "lo", Files: &memFiles{}, Evidence: &memEvidence{},
+	})
+	if protocol.CodeOf(err) != protocol.CodeConflict || protocol.HintOf(err) == "" {
+		t.Errorf("a second server on %s: %v", first.Addr6(), err)
+	}
+}
+
+// TestIPv6 has both families on one port: neither takes the other's, answers come from
+// the address that was asked, and a block is as long as fits the longer header.
+func TestIPv6(t *testing.T) {
+	s, files, port := onLoopback(t, func(c *Config) { c.Listen6 = netip.MustParseAddrPort("[::1]:0") })
+	six := addrPort(s.Addr6())
+	for _, row := range []struct {
+		at      netip.AddrPort
+		network string
+		blksize string
+	}{
+		{netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port), "udp4", "1468"},
+		{six, "udp6", "1448"},
+	} {
+		sock, err := net.ListenUDP(row.network, net.UDPAddrFromAddrPort(netip.AddrPortFrom(row.at.Addr(), 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sock.Close()
+		c := &client{sock: sock, server: row.at, options: []option{{"blksize", "65464"}}}
+		if b, err := c.fetch("boot.efi"); err != nil || !bytes.Equal(b, files.files["boot.efi"]) || c.oack["blksize"] != row.blksize || c.tid.Addr() != row.at.Addr() {
+			t.Errorf("%s: %d bytes from %s, %v, %v", row.at, len(b), c.tid, c.oack, err)
+		}
+		if _, err := c.fetch("nope"); !errors.Is(err, gotError(1)) {
+			t.Errorf("%s: an unknown file: %v", row.at, err)
+		}
+	}
+	for _, at := range []struct{ v4, v6 string }{{"[::]:69", ""}, {"", "0.0.0.0:69"}, {"", "[::ffff:127.0.0.1]:69"}} {
+		cfg := Config{Segment: "bad", Interface: "lo", Files: files, Evidence: &memEvidence{}}
+		if at.v4 != "" {
+			cfg.Listen = netip.MustParseAddrPort(at.v4)
+		} else {
+			cfg.Listen6 = netip.MustParseAddrPort(at.v6)
+		}
+		if _, err := New(cfg); protocol.CodeOf(err) != protocol.CodeInvalid {
+			t.Errorf("%+v: %v", at, err)
+		}
+	}
 }
 
 // TestBlksizeFitsTheInterface: the ceiling is what Limits say, and never more than

@@ -236,7 +236,7 @@ func flood(t *testing.T, limits Limits) {
 	if most > limits.Transfers || held > limits.Buffered || most < limits.Transfers && held < limits.Buffered/2 {
 		t.Errorf("at most %d transfers and %d bytes", most, held)
 	}
-	if n := len(w.server.buckets.now) + len(w.server.buckets.old); n > 2*maxBuckets {
+	if n := len(w.server.gates[0].buckets.now) + len(w.server.gates[0].buckets.old); n > 2*maxBuckets {
 		t.Errorf("%d buckets", n)
 	}
 	// Thirty seconds later nothing of it is left, and a client of ours is served.

@@ -1,6 +1,10 @@
 package tftp
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/netboot/guard"
+)
 
 // What can become of a request that was let in, beside the outcomes: the label
 // `result` of rackboot_tftp_requests_total. Such a request is counted as serve too.
@@ -60,30 +64,6 @@ func newMetrics(segment string, b *book) *metrics {
 	}
 }
 
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.requests, m.transfers, m.bytes, m.seconds, m.retransmits, m.sendErrors, m.inFlight, m.buffered}
-}
-
-func (m *metrics) register(r prometheus.Registerer) error {
-	if r == nil {
-		return nil
-	}
-	for i, c := range m.all() {
-		if err := r.Register(c); err != nil {
-			for _, done := range m.all()[:i] {
-				r.Unregister(done)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *metrics) unregister(r prometheus.Registerer) {
-	if r == nil {
-		return
-	}
-	for _, c := range m.all() {
-		r.Unregister(c)
-	}
+func (m *metrics) all() guard.Collectors {
+	return guard.Collectors{m.requests, m.transfers, m.bytes, m.seconds, m.retransmits, m.sendErrors, m.inFlight, m.buffered}
 }

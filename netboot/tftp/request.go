@@ -3,6 +3,7 @@ package tftp
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -61,7 +62,7 @@ func parseRequest(b []byte) (kind, request) {
 	if !ok {
 		return kindMalformed, request{}
 	}
-	r := request{name: name, mode: strings.ToLower(mode)}
+	r := request{name: name, mode: lower(mode)}
 	seen := make(map[string]bool)
 	for {
 		option, after, ok := cut(rest)
@@ -74,7 +75,7 @@ func parseRequest(b []byte) (kind, request) {
 		}
 		rest = after
 		// Names are case-blind, and an option comes once (RFC 2347): the first counts.
-		if option = strings.ToLower(option); !seen[option] {
+		if option = lower(option); !seen[option] {
 			seen[option] = true
 			r.take(option, value)
 		}
@@ -110,6 +111,15 @@ func cut(b []byte) (s string, rest []byte, ok bool) {
 		return "", nil, false
 	}
 	return string(before), rest, true
+}
+
+// lower is a word in lower case. Words of the protocol are netascii (RFC 1350): another
+// one stays as it is, and so never gets longer than it came.
+func lower(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return s
+	}
+	return strings.ToLower(s)
 }
 
 // decimal reads a number of digits only, and of a size that an option may have.

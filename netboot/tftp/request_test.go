@@ -123,6 +123,7 @@ func FuzzParseRequest(f *testing.F) {
 	f.Add(requestPacket(`\dir\boot.efi`+"\xff", "OCTET", option{"tsize", "0"}, option{"blksize", "1468"}, option{"windowsize", "4"}))
 	f.Add(requestPacket("/b/token/grub/../x", "netascii", option{"timeout", "255"}, option{"timeout", "1"}))
 	f.Add([]byte("\x00\x01\xeaonboard\x00octet\x00blksize\x007"))
+	f.Add(requestPacket("x", strings.Repeat("\x9c", maxRequest/2)))
 	f.Add([]byte{0, 2, 0, 0})
 	f.Add([]byte{0})
 	f.Fuzz(func(t *testing.T, b []byte) {

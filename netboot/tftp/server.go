@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,7 +21,8 @@ import (
 // safe for concurrent use.
 type Files interface {
 	// Open opens a file of the attempt whose token is in the name: b/{token}/{name}.
-	Open(token, name string) (*netboot.File, error)
+	// remote says only which of the agent's addresses the client can reach.
+	Open(remote netip.Addr, token, name string) (*netboot.File, error)
 	// OpenFor opens a file by a fixed name (grubx64.efi, autoexec.ipxe), for the
 	// machine that has the lease of the address. The name is without leading slash,
 	// with slashes between its parts, and none of them is "." or "..".
@@ -36,15 +38,20 @@ type Config struct {
 	// Conn is nil, Listen and Interface say where to listen.
 	Conn net.PacketConn
 	Open func(local netip.Addr) (net.PacketConn, error)
-	// Listen is the UDP address, of IPv4; 0.0.0.0:69 if zero.
-	Listen netip.AddrPort
-	// Interface is the interface of the segment. It may be empty only if Listen is
-	// a loopback address: unbound, the server would answer on every network of the host.
+	// Listen is the UDP address of IPv4, and Listen6 that of IPv6, such as [::]:69; those
+	// that are valid are listened on, and 0.0.0.0:69 if both are zero.
+	Listen  netip.AddrPort
+	Listen6 netip.AddrPort
+	// Interface is the interface of the segment. It may be empty only if the addresses
+	// are loopback ones: unbound, the server would answer on every network of the host.
 	Interface string
 
 	Files    Files
 	Evidence netboot.Evidence
 	Limits   Limits
+	// Trace, if set, is told each transfer when it ends, and each request for a file that
+	// is not there.
+	Trace netboot.Trace
 
 	Logger     *slog.Logger          // none if nil
 	Registerer prometheus.Registerer // none if nil
@@ -53,12 +60,13 @@ type Config struct {
 
 // Server is the TFTP server of one segment.
 type Server struct {
-	cfg     Config
-	door    door
-	book    *book
-	buckets *buckets // the reader's
-	metrics *metrics
-	log     *slog.Logger
+	cfg   Config
+	gates []gate // that of Listen, and that of Listen6
+	book  *book
+	// admitting is held while a request is compared with those that run.
+	admitting sync.Mutex
+	metrics   *metrics
+	log       *slog.Logger
 }
 
 // New checks the configuration and opens the socket, so that nothing is lost
@@ -81,38 +89,74 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		cfg:     cfg,
-		book:    newBook(cfg.Limits),
-		buckets: newBuckets(cfg.Limits.Rate, cfg.Limits.Burst),
-		log:     cfg.Logger.With("segment", cfg.Segment),
+		cfg:  cfg,
+		book: newBook(cfg.Limits),
+		log:  cfg.Logger.With("segment", cfg.Segment),
 	}
 	s.metrics = newMetrics(cfg.Segment, s.book)
-	if err := s.metrics.register(cfg.Registerer); err != nil {
+	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}
-	if cfg.Conn != nil {
-		s.door = &packetDoor{cfg.Conn, cfg.Open}
-		return s, nil
-	}
-	d, err := listen(cfg.Listen, cfg.Interface)
-	if err != nil {
-		s.metrics.unregister(cfg.Registerer)
+	if err := s.open(); err != nil {
+		s.metrics.all().Unregister(cfg.Registerer)
 		return nil, err
 	}
-	s.door = d
 	return s, nil
 }
 
-// Addr is the address that the server listens on.
-func (s *Server) Addr() net.Addr { return s.door.LocalAddr() }
+// open opens the sockets, or none.
+func (s *Server) open() error {
+	if s.cfg.Conn != nil {
+		s.enter(&packetDoor{s.cfg.Conn, s.cfg.Open})
+		return nil
+	}
+	at, at6 := s.cfg.Listen, s.cfg.Listen6
+	if !at.IsValid() && !at6.IsValid() {
+		at = netip.AddrPortFrom(netip.IPv4Unspecified(), Port)
+	}
+	if at.IsValid() && !at.Addr().Is4() || at6.IsValid() && (!at6.Addr().Is6() || at6.Addr().Is4In6()) {
+		return protocol.Errorf(protocol.CodeInvalid, "TFTP listen", "%s is not an IPv4 address, or %s not an IPv6 one", at, at6)
+	}
+	for _, at := range []netip.AddrPort{at, at6} {
+		if !at.IsValid() {
+			continue
+		}
+		d, err := listen(at, s.cfg.Interface)
+		if err != nil {
+			for _, open := range s.gates {
+				_ = open.Close()
+			}
+			return err
+		}
+		s.enter(d)
+	}
+	return nil
+}
+
+func (s *Server) enter(d door) {
+	s.gates = append(s.gates, gate{d, newBuckets(s.cfg.Limits.Rate, s.cfg.Limits.Burst)})
+}
+
+// Addr is the address that the server listens on; that of Listen where there are two.
+func (s *Server) Addr() net.Addr { return s.gates[0].LocalAddr() }
+
+// Addr6 is that of Listen6; nil without it.
+func (s *Server) Addr6() net.Addr {
+	if !s.cfg.Listen6.IsValid() {
+		return nil
+	}
+	return s.gates[len(s.gates)-1].LocalAddr()
+}
 
 // Run answers requests until ctx ends. Transfers that run then get a few seconds
 // to end; after that the client is told, and Run returns nil. It closes the socket
 // and takes back the metrics. It may be called once. An unavailable error says that
-// the socket broke.
+// a socket broke.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.metrics.unregister(s.cfg.Registerer)
-	s.log.Info("tftp server started", "address", s.door.LocalAddr().String())
+	defer s.metrics.all().Unregister(s.cfg.Registerer)
+	for _, g := range s.gates {
+		s.log.Info("tftp server started", "address", g.LocalAddr().String())
+	}
 	err := s.loop(ctx)
 	s.log.Info("tftp server stopped")
 	return err

@@ -192,5 +192,8 @@ func TestStrangerIsDenied(t *testing.T) {
 			t.Errorf("a token: %d bytes, %v", len(b), err)
 		}
 		w.stop()
+		if w.files.remote != netip.MustParseAddr("10.99.0.66") {
+			t.Errorf("who asks with a token is said to be %s", w.files.remote)
+		}
 	})
 }

@@ -19,6 +19,7 @@ const maxStrangers = 8
 // transfer is one file on its way to one client. It belongs to one goroutine.
 type transfer struct {
 	server *Server
+	door   gate // that the request came by
 	entry  *entry
 	asked  asked
 	target target
@@ -50,14 +51,14 @@ func (t *transfer) run(ctx context.Context) result {
 	defer file.Close()
 	limits := s.cfg.Limits
 	// The room is for the windows and for what is read at once, which is not more.
-	t.terms = agree(t.asked, file.Size, limits.Blksize, s.book.free()/(2*aheadWindows), limits.Retransmit)
+	t.terms = agree(t.asked, file.Size, limits.ceiling(t.remote.Addr()), s.book.free()/(2*aheadWindows), limits.Retransmit)
 	if !s.book.hold(t.entry, ringSize(file.Size, t.terms.blksize, t.terms.window)) {
 		s.metrics.requests.WithLabelValues(requestMemory).Inc()
 		return "" // silence, as for any want of room
 	}
 	t.ring = newRing(file, file.Size, t.terms.blksize, t.terms.window)
 	t.flow = flow{window: int64(t.terms.window), total: t.ring.total}
-	if t.sock, err = s.door.open(t.local); err != nil {
+	if t.sock, err = t.door.open(t.local); err != nil {
 		s.log.Warn("tftp transfer has no socket", "err", err)
 		return resultSocket
 	}
@@ -81,7 +82,7 @@ func (t *transfer) run(ctx context.Context) result {
 
 func (t *transfer) openFile() (f *netboot.File, err error) {
 	if t.target.token != "" {
-		f, err = t.server.cfg.Files.Open(t.target.token, t.target.file)
+		f, err = t.server.cfg.Files.Open(t.remote.Addr(), t.target.token, t.target.file)
 	} else {
 		f, err = t.server.cfg.Files.OpenFor(t.remote.Addr(), t.target.file)
 	}
@@ -92,11 +93,28 @@ func (t *transfer) openFile() (f *netboot.File, err error) {
 	return f, err
 }
 
+// traced tells the caller what became of the transfer.
+func (t *transfer) traced(what string, took time.Duration) {
+	s := t.server
+	if s.cfg.Trace == nil {
+		return
+	}
+	var acked int64
+	if t.ring != nil {
+		acked = min(t.flow.base*t.ring.blksize, t.ring.size)
+	}
+	s.cfg.Trace(netboot.Exchange{
+		Source: protocol.TraceTFTP, At: s.cfg.Clock().Add(-took), Asked: what, Token: t.target.token, Remote: t.remote.Addr(),
+		File: t.target.file, Bytes: acked, Took: took,
+	})
+}
+
 // refuse answers by the error's code. What is denied does not exist, so that a
 // stranger learns nothing from the difference, and because shim goes on to its next
 // file only after ERROR 1. The error is logged, the client sees only the code.
 func (t *transfer) refuse(err error) {
 	s, refusal := t.server, errorPacket(errNotFound, "file not found")
+	t.traced("refused: "+string(protocol.CodeOf(err)), time.Since(t.start))
 	switch code := protocol.CodeOf(err); code {
 	case protocol.CodeNotFound, protocol.CodeDenied, protocol.CodeInvalid:
 		s.metrics.requests.WithLabelValues(requestNotFound).Inc()
@@ -105,7 +123,7 @@ func (t *transfer) refuse(err error) {
 		s.log.Warn("tftp request failed", "code", code, "err", err)
 		refusal = errorPacket(errUndefined, "not available now")
 	}
-	if err := s.reply(refusal, t.remote, t.local); err != nil {
+	if err := t.door.reply(refusal, t.remote, t.local); err != nil {
 		s.metrics.sendErrors.Inc()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
@@ -74,6 +75,12 @@ func (p *peer) ends(as result) {
 	}
 	if done := len(p.w.evidence.all()); (as == resultDone) != (done == 1) {
 		p.Errorf("%d events after %s", done, as)
+	}
+	told := p.w.traces.all()
+	if !slices.ContainsFunc(told, func(e netboot.Exchange) bool {
+		return e.Source == protocol.TraceTFTP && e.Asked == string(as) && e.File != "" && (as != resultDone || e.Bytes > 0)
+	}) {
+		p.Errorf("told after %s: %+v", as, told)
 	}
 }
 

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"rackboot/protocol"
@@ -17,6 +19,47 @@ type AcceptBMC struct {
 	CredentialsRef string `json:"credentialsRef"`
 	Fingerprint    string `json:"fingerprint,omitempty"`
 	CA             string `json:"ca,omitempty"`
+}
+
+// RotateBMC changes the account of a BMC.
+type RotateBMC struct {
+	// User is the one of the new account; empty is the one in use.
+	User string `json:"user,omitempty"`
+	// Length of the new password, in characters; 0 is protocol.DefaultNewPassword.
+	Length int `json:"length,omitempty"`
+	// Own gives the BMC a Secret of its own where its account is local or shared.
+	Own bool `json:"own,omitempty"`
+	// Drop is what becomes of a former user of another name.
+	Drop protocol.DropOld `json:"drop,omitempty"`
+}
+
+// Check sets the length and says what is wrong; the code is invalid.
+func (r *RotateBMC) Check() error {
+	const op = "rotate account"
+	if r.Length == 0 {
+		r.Length = protocol.DefaultNewPassword
+	}
+	switch {
+	case r.Length < protocol.MinNewPassword || r.Length > protocol.MaxNewPassword:
+		return protocol.Errorf(protocol.CodeInvalid, op, "length is %d; give %d to %d", r.Length, protocol.MinNewPassword, protocol.MaxNewPassword).
+			WithHint("BMCs with IPMI take up to 16 or 20")
+	case len(r.User) > protocol.MaxSecretUsername || strings.ContainsFunc(r.User, func(c rune) bool { return c <= ' ' || c == ':' || c > '~' }):
+		return protocol.Errorf(protocol.CodeInvalid, op, "user is not 1 to %d printable characters without space and colon", protocol.MaxSecretUsername).
+			WithHint("IPMI takes up to 16")
+	case !slices.Contains(protocol.DropsOld(), r.Drop):
+		return protocol.Errorf(protocol.CodeInvalid, op, "drop %.20q is unknown", string(r.Drop)).WithHint("leave it out, or give disable or password")
+	}
+	return nil
+}
+
+// PathRotate is the route that changes a BMC's account.
+func PathRotate(bmc string) string { return PathObject(protocol.KindBMC, bmc) + "/rotate" }
+
+// RotateBMC begins to change a BMC's account. While it is under way, repeating it is no
+// change.
+func (c *Client) RotateBMC(ctx context.Context, name string, r RotateBMC) (*protocol.BMC, error) {
+	var out protocol.BMC
+	return &out, c.call(ctx, http.MethodPost, PathRotate(name), r, &out)
 }
 
 // AcceptServer accepts a server's board and interfaces, as they were shown.

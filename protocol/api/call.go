@@ -72,7 +72,7 @@ func (c *Client) ListObjects(ctx context.Context, kind protocol.Kind) ([]protoco
 func (c *Client) Apply(ctx context.Context, objs []protocol.Object, dryRun bool) (out ApplyAnswer, err error) {
 	req := ApplyRequest{DryRun: dryRun, Objects: make([]json.RawMessage, len(objs))}
 	for i, o := range objs {
-		raw, err := json.Marshal(o)
+		raw, err := reveal(o)
 		if err != nil {
 			return out, protocol.Errorf(protocol.CodeInternal, "encode request", "%w", err)
 		}
@@ -127,6 +127,12 @@ func (c *Client) Firmware(ctx context.Context, server string, r FirmwareRequest)
 	return &out, c.call(ctx, http.MethodPost, PathFirmware(server), r, &out)
 }
 
+// Discover asks for another discovery of a server. Repeating it is safe.
+func (c *Client) Discover(ctx context.Context, server string) (*protocol.Server, error) {
+	var out protocol.Server
+	return &out, c.call(ctx, http.MethodPost, PathDiscover(server), DiscoverRequest{}, &out)
+}
+
 // Annotate gives a server a reboot annotation of metal3. Repeating it is safe for one
 // that places a hold.
 func (c *Client) Annotate(ctx context.Context, server string, r AnnotationRequest) (out AnnotationAnswer, err error) {
@@ -165,9 +171,38 @@ func (c *Client) Join(ctx context.Context, r JoinRequest) (out JoinAnswer, err e
 	return out, err
 }
 
+// Renew asks where an agent stands, and for its next certificate. Repeating it is
+// safe.
+func (c *Client) Renew(ctx context.Context, r RenewRequest) (out RenewAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, PathRenew, r, &out)
+	return out, err
+}
+
+// RevokeAgent refuses an agent from now on. Repeating it is safe.
+func (c *Client) RevokeAgent(ctx context.Context, agent string, r EndRequest) (out EndAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, PathRevoke(agent), r, &out)
+	return out, err
+}
+
+// ReplaceAgent ends the term of a rack's agent and makes a token for another. Each
+// call makes a new token.
+func (c *Client) ReplaceAgent(ctx context.Context, rack string, r EndRequest) (out EndAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, PathReplaceAgent(rack), r, &out)
+	return out, err
+}
+
 // Ready is nil when the hub is ready to serve.
 func (c *Client) Ready(ctx context.Context) error {
 	return c.call(ctx, http.MethodGet, PathReady, nil, nil)
+}
+
+// reveal is a resource as it is written: of a Secret with its data, which no other
+// form has.
+func reveal(o protocol.Object) ([]byte, error) {
+	if s, ok := o.(*protocol.Secret); ok {
+		return s.Reveal()
+	}
+	return json.Marshal(o)
 }
 
 func blank(kind protocol.Kind) (protocol.Object, error) {

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ const (
 	callTimeout = 30 * time.Second
 	// getTries bounds how often a GET is sent while the hub is unavailable.
 	getTries = 4
+	// maxAfter is how long a call waits at most because the hub says so.
+	maxAfter = 5 * time.Second
 	// firstPause is the wait before the second try; it doubles.
 	firstPause = 200 * time.Millisecond
 )
@@ -32,13 +35,21 @@ const (
 type Config struct {
 	BaseURL string // https://host[:port]
 	CA      []byte // PEM certificates that sign the hub's; empty: the system's
-	Token   string // empty only for Join
+	Token   string // empty for Join, and with a certificate
+	// Certificate and Key are PEM of a client certificate.
+	Certificate, Key []byte
+	// Fingerprint names the certificate of the authority that signs the hub's, in place
+	// of CA; see [Fingerprint]. The hub shows it beside its own.
+	Fingerprint string
+	// Time is the time that certificates are judged at; nil is the clock's.
+	Time func() time.Time
 	// HTTPClient replaces the client that is made from CA; for tests.
 	HTTPClient *http.Client
 }
 
 // Client calls a hub. Each call has a deadline, that of its context or 30 s.
-// Only GETs are repeated, and only while the hub is unavailable. Errors are
+// A GET is repeated while the hub is unavailable, and any call that the hub has refused
+// because too many came at once. Errors are
 // *protocol.Error with the hub's code and hint; see [Problem.Err]. All methods
 // are safe for concurrent use.
 type Client struct {
@@ -54,7 +65,7 @@ func NewClient(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.BaseURL)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the hub's URL is not https://host[:port]").
-			WithHint("rackctl context set NAME --url https://hub.example:8443")
+			WithHint("rackctl login https://hub.example:8443")
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the hub's URL %s is not https", u.Redacted()).
@@ -71,7 +82,18 @@ func NewClient(cfg Config) (*Client, error) {
 			TLSHandshakeTimeout: 10 * time.Second,
 			MaxIdleConns:        4, IdleConnTimeout: time.Minute,
 			ForceAttemptHTTP2: true,
-			TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS13},
+			TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS13, Time: cfg.Time},
+		}
+		if len(cfg.Certificate) > 0 {
+			pair, err := tls.X509KeyPair(cfg.Certificate, cfg.Key)
+			if err != nil { // whose text has nothing of the key
+				return nil, protocol.Errorf(protocol.CodeInvalid, op, "the client certificate and its key: %w", err).
+					WithHint("give both in PEM, the key of this very certificate")
+			}
+			transport.TLSClientConfig.Certificates = []tls.Certificate{pair}
+		}
+		if cfg.Fingerprint != "" {
+			pin(transport.TLSClientConfig, cfg.Fingerprint, u.Hostname())
 		}
 		if len(cfg.CA) > 0 {
 			pool := x509.NewCertPool()
@@ -114,16 +136,42 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	pause := firstPause
 	for try := 1; ; try++ {
 		err := c.once(ctx, method, path, body, out)
-		if method != http.MethodGet || protocol.CodeOf(err) != protocol.CodeUnavailable || try == getTries {
+		after, again := repeatable(method, err)
+		if !again || try == getTries {
 			return err
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(max(pause, after)):
 		case <-ctx.Done():
 			return err
 		}
 		pause *= 2
 	}
+}
+
+// repeatable says whether a call may be sent again, and after how long at least.
+func repeatable(method string, err error) (after time.Duration, ok bool) {
+	if p, is := errors.AsType[*Problem](err); is && p.Status == http.StatusTooManyRequests {
+		return p.After, p.After <= maxAfter // nothing was done
+	}
+	return 0, method == http.MethodGet && protocol.CodeOf(err) == protocol.CodeUnavailable
+}
+
+type onceKey struct{}
+
+// WithIdempotencyKey names the intent of the calls that are made with the context: the
+// same call with the same key, by the same caller, is acted on once and answered alike.
+// It is needed only for what is not safe to repeat anyway.
+func WithIdempotencyKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, onceKey{}, key)
+}
+
+type matchKey struct{}
+
+// WithRevision makes deletions with the context conditional: the resource must have the
+// metadata.revision that it had when it was read. Another one is a conflict.
+func WithRevision(ctx context.Context, revision uint64) context.Context {
+	return context.WithValue(ctx, matchKey{}, revision)
 }
 
 func (c *Client) once(ctx context.Context, method, path string, body []byte, out any) error {
@@ -138,6 +186,17 @@ func (c *Client) once(ctx context.Context, method, path string, body []byte, out
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
+	if key, ok := ctx.Value(onceKey{}).(string); ok && method != http.MethodGet {
+		req.Header.Set(HeaderIdempotencyKey, key)
+	}
+	if revision, ok := ctx.Value(matchKey{}).(uint64); ok && method == http.MethodDelete {
+		req.Header.Set("If-Match", strconv.Quote(strconv.FormatUint(revision, 10)))
+	}
+	return c.answer(ctx, op, req, out)
+}
+
+// answer sends a request and decodes the answer into out (nil: ignored).
+func (c *Client) answer(ctx context.Context, op string, req *http.Request, out any) error {
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return c.transportError(ctx, op, err)
@@ -166,6 +225,9 @@ func problemIn(op string, resp *http.Response, raw []byte) error {
 		var p Problem
 		if json.Unmarshal(raw, &p) == nil {
 			p.Status = resp.StatusCode
+			if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
+				p.After = time.Duration(n) * time.Second
+			}
 			return p.Err()
 		}
 	}
@@ -181,12 +243,15 @@ func (c *Client) transportError(ctx context.Context, op string, err error) error
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err // the URL is in the hint
 	}
+	if pe, ok := errors.AsType[*protocol.Error](err); ok {
+		return pe // of a certificate that is not the token's
+	}
 	var unknownCA x509.UnknownAuthorityError
 	var wrongHost x509.HostnameError
 	switch {
 	case errors.As(err, &unknownCA), errors.As(err, &wrongHost):
 		return protocol.Errorf(protocol.CodeDenied, op, "the hub's certificate is not trusted: %w", err).
-			WithHint("give the hub's CA and the name that is in its certificate: rackctl context set NAME --ca ca.pem --url ...")
+			WithHint("give the hub's CA and the name that is in its certificate: rackctl login URL, or rackctl config set-context NAME --ca ca.pem --url ...")
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		return protocol.Errorf(protocol.CodeTimeout, op, "no answer in time: %w", err).
 			WithHint("the outcome is unknown; check with a get before trying again")

@@ -12,6 +12,17 @@
 //	POST   /v1/servers/{name}/requests    RebootRequest -> RequestStatus
 //	GET    /v1/requests/{id}              RequestStatus
 //	GET    /v1/events?after=&limit=       EventList
+//	GET    /v1/audit?from=&limit=         AuditList
+//	GET    /v1/audit/export?from=         JSON lines, see package auditlog
+//	GET    /v1/isos                       ISOList
+//	GET    /v1/isos/{name}                ISOItem
+//	DELETE /v1/isos/{name}?force=         ISOItem
+//	POST   /v1/iso-uploads                ISOUploadRequest -> ISOUpload
+//	GET    /v1/iso-uploads/{id}           ISOUpload; HEAD has the offset in Upload-Offset
+//	PUT    /v1/iso-uploads/{id}/content?offset=  octets -> ISOUpload
+//	POST   /v1/iso-uploads/{id}/finish    ISOFinishRequest -> ISOFile
+//	DELETE /v1/iso-uploads/{id}
+//	GET    /v1/iso-content/{digest}       octets, also ranges (an agent's certificate)
 //	POST   /v1/racks/{name}/join-token    -> JoinToken
 //	POST   /v1/join                       JoinRequest -> JoinAnswer (one-time token in the body)
 //	GET    /healthz, /readyz, /openapi.json

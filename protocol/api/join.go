@@ -1,10 +1,21 @@
 package api
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+)
 
 // JoinToken lets one agent join a rack, once, until Expires. The token is a
 // secret and is shown once.
 type JoinToken struct {
+	// Token is secret.fingerprint: what is spent, and by which certificate the agent
+	// knows the hub before it sends anything. See [SplitToken].
 	Token   string    `json:"token"`
 	Rack    string    `json:"rack"`
 	Expires time.Time `json:"expires"`
@@ -12,10 +23,40 @@ type JoinToken struct {
 
 // JoinRequest is an agent's wish to join with a one-time token.
 type JoinRequest struct {
-	Token string `json:"token"`
-	CSR   []byte `json:"csr"`  // PEM, for the certificate of the link
-	Key   []byte `json:"key"`  // Ed25519 public key that reports are signed with
-	Host  string `json:"host"` // the agent's host name, for people
+	Token string `json:"token"` // the secret alone
+	CSR   []byte `json:"csr"`   // PEM, for the certificate of the link
+	Key   []byte `json:"key"`   // Ed25519 public key that reports are signed with
+	Host  string `json:"host"`  // the agent's host name, for people
+	// SealKey is the X25519 public key that secrets for the agent are sealed to.
+	SealKey []byte `json:"sealKey,omitempty"`
+}
+
+// Bounds of a JoinRequest, in bytes.
+const (
+	MaxToken = 256
+	MaxCSR   = 16 << 10
+	MaxHost  = 253
+)
+
+// Validate says what is wrong with the form of a request, before anything is looked
+// up. The code is invalid.
+func (r JoinRequest) Validate() error {
+	bad := func(format string, args ...any) error {
+		return protocol.Errorf(protocol.CodeInvalid, "join", format, args...).WithHint("join with rackboot-agent join, of the hub's version")
+	}
+	switch {
+	case r.Token == "" || len(r.Token) > MaxToken:
+		return bad("the token is empty or longer than %d bytes", MaxToken)
+	case len(r.Key) != 32:
+		return bad("key is not an Ed25519 public key")
+	case len(r.SealKey) != 0 && len(r.SealKey) != 32:
+		return bad("sealKey is not an X25519 public key")
+	case len(r.CSR) > MaxCSR:
+		return bad("csr is longer than %d bytes", MaxCSR)
+	case len(r.Host) > MaxHost || strings.ContainsFunc(r.Host, func(c rune) bool { return c <= ' ' || c > '~' }):
+		return bad("host is not a host name")
+	}
+	return nil
 }
 
 // JoinAnswer is all that an agent needs to dial in.
@@ -26,7 +67,92 @@ type JoinAnswer struct {
 	Certificate []byte `json:"certificate"` // PEM
 	CA          []byte `json:"ca"`          // PEM, of the broker
 	HubKey      []byte `json:"hubKey"`      // Ed25519 public key that signs documents
-	Broker      string `json:"broker"`      // mqtts://host:port
+	Broker      string `json:"broker"`      // mqtts://host:port; the first of Brokers
 	// QoS is that of the link: 0 or 1. A hub of before says nothing, which is 0.
 	QoS byte `json:"qos,omitempty"`
+	// DestructiveKey is the Ed25519 public key that signs approvals; absent from hubs
+	// without one.
+	DestructiveKey []byte `json:"destructiveKey,omitempty"`
+	// Standing is empty from a hub of before.
+	Standing Standing `json:"standing,omitzero"`
+}
+
+// Standing is what an agent trusts and where it dials.
+type Standing struct {
+	// Brokers and API are URLs in the order in which they are tried.
+	Brokers []string `json:"brokers,omitempty"` // mqtts://host:port
+	API     []string `json:"api,omitempty"`     // https://host:port
+	// BrokerCA and HubCA are PEM certificates that sign those of the brokers and of the
+	// API: during a change of the authority both the old and the new one.
+	BrokerCA []byte `json:"brokerCA,omitempty"`
+	HubCA    []byte `json:"hubCA,omitempty"`
+	// KeyStatements is the whole chain of sealed KeyStatements.
+	KeyStatements [][]byte `json:"keyStatements,omitempty"`
+}
+
+// Digest names the standing: sha256:<hex>.
+func (s Standing) Digest() string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // strings and bytes always can be
+	}
+	sum := sha256.Sum256(raw)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// RenewRequest carries a sealed protocol.Renewal.
+type RenewRequest struct {
+	// Agent says whose key opens it.
+	Agent   string `json:"agent"`
+	Renewal []byte `json:"renewal"`
+}
+
+// RenewAnswer says where the agent stands, and has its next certificate if it asked
+// for one. Of an agent whose term is over it has Ended alone.
+type RenewAnswer struct {
+	Standing    Standing `json:"standing,omitzero"`
+	Certificate []byte   `json:"certificate,omitempty"` // PEM
+	Ended       []byte   `json:"ended,omitempty"`       // sealed protocol.EndOfTerm
+}
+
+// EndRequest ends the term of an agent: revokes it, or gives its rack to another.
+type EndRequest struct {
+	Reason string `json:"reason"`
+}
+
+// MaxReason bounds the reason of an [EndRequest] in bytes.
+const MaxReason = 1024
+
+// Validate says what is wrong with the form. The code is invalid.
+func (r EndRequest) Validate() error {
+	if strings.TrimSpace(r.Reason) == "" || len(r.Reason) > MaxReason {
+		return protocol.Errorf(protocol.CodeInvalid, "end a term", "the reason is empty or longer than %d bytes", MaxReason).
+			WithHint("say why with --reason; it is filed with your name")
+	}
+	return nil
+}
+
+// EndAnswer says what was done.
+type EndAnswer struct {
+	Agent string                 `json:"agent"`
+	Rack  string                 `json:"rack"`
+	Code  protocol.ConditionCode `json:"code"`
+	// Cut is how many connections of the agent the broker ended; Broker says who
+	// refuses it from now on where that is not the hub's own broker.
+	Cut    int    `json:"cut"`
+	Broker string `json:"broker,omitempty"`
+	// Token lets another agent join, where one was asked for.
+	Token *JoinToken `json:"token,omitempty"`
+}
+
+// Fingerprint names a certificate by its DER: base64url of its SHA-256.
+func Fingerprint(der []byte) string {
+	sum := sha256.Sum256(der)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// SplitToken takes a token apart. fingerprint is empty in one of a hub of before.
+func SplitToken(token string) (secret, fingerprint string) {
+	secret, fingerprint, _ = strings.Cut(token, ".")
+	return secret, fingerprint
 }

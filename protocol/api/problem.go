@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"rackboot/protocol"
 )
@@ -26,6 +27,8 @@ type Problem struct {
 	Hint   string        `json:"hint,omitempty" doc:"what to do next"`
 	// Errors are the wrong fields, if fields are wrong.
 	Errors []FieldProblem `json:"errors,omitempty"`
+	// After is when to come again, of the answer's Retry-After; 0 if it says nothing.
+	After time.Duration `json:"-"`
 }
 
 // FieldProblem is one wrong field.

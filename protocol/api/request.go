@@ -31,6 +31,9 @@ type ConfirmRequest struct {
 	Reason string `json:"reason"`
 }
 
+// DiscoverRequest asks for another discovery of a server. There is nothing to say.
+type DiscoverRequest struct{}
+
 // FirmwareRequest marks firmware work that must not be interrupted, For how long at
 // most; 0 ends the mark.
 type FirmwareRequest struct {
@@ -60,6 +63,9 @@ type RebootRequest struct {
 	// AnyPhase and Ref as in [protocol.Request].
 	AnyPhase bool   `json:"anyPhase,omitempty"`
 	Ref      string `json:"ref,omitempty"`
+	// Reason is why; a resume needs one. Retry as in [protocol.Request].
+	Reason string `json:"reason,omitempty"`
+	Retry  bool   `json:"retry,omitempty"`
 	// NotAfter is when the request is void if it was not begun; default in 10
 	// minutes, at most in 24 hours.
 	NotAfter *time.Time `json:"notAfter,omitempty"`

@@ -8,12 +8,29 @@ import (
 
 // The routes without parameters.
 const (
-	PathApply   = "/v1/apply"
-	PathEvents  = "/v1/events"
-	PathJoin    = "/v1/join"
-	PathHealth  = "/healthz"
-	PathReady   = "/readyz"
-	PathOpenAPI = "/openapi.json"
+	PathApply  = "/v1/apply"
+	PathEvents = "/v1/events"
+	PathJoin   = "/v1/join"
+	PathRenew  = "/v1/renew"
+	// PathIgnition gives an agent the user data that is sealed for it.
+	PathIgnition = "/v1/ignition"
+	// PathEnvBundle gives an agent the bundle of a boot environment that is sealed for it.
+	PathEnvBundle = "/v1/envbundle"
+	PathHealth    = "/healthz"
+	PathReady     = "/readyz"
+	PathOpenAPI   = "/openapi.json"
+	PathWhoami    = "/v1/whoami"
+	// PathAuthority is the certificate of the hub's authority, in PEM.
+	PathAuthority = "/ca.pem"
+)
+
+// The headers of requests and answers.
+const (
+	// HeaderIdempotencyKey names an intent: the same request with the same key, by the
+	// same caller, is acted on once and answered alike.
+	HeaderIdempotencyKey = "Idempotency-Key"
+	// HeaderReplayed is "true" in an answer that was given before.
+	HeaderReplayed = "Idempotent-Replayed"
 )
 
 // QueryReleaseHolds is the query parameter of a claim's deletion that releases the
@@ -48,6 +65,11 @@ func PathFirmware(server string) string {
 	return PathObject(protocol.KindServer, server) + "/firmware"
 }
 
+// PathDiscover is the route that asks for another discovery of a server.
+func PathDiscover(server string) string {
+	return PathObject(protocol.KindServer, server) + "/discover"
+}
+
 // PathAnnotations is the route that takes a reboot annotation of metal3.
 func PathAnnotations(server string) string {
 	return PathObject(protocol.KindServer, server) + "/annotations"
@@ -63,3 +85,11 @@ func PathRequest(id string) string { return "/v1/requests/" + url.PathEscape(id)
 
 // PathJoinToken is the route that makes a join token for a rack.
 func PathJoinToken(rack string) string { return PathObject(protocol.KindRack, rack) + "/join-token" }
+
+// PathRevoke revokes an agent.
+func PathRevoke(agent string) string { return PathObject(protocol.KindAgent, agent) + "/revoke" }
+
+// PathReplaceAgent ends the term of a rack's agent.
+func PathReplaceAgent(rack string) string {
+	return PathObject(protocol.KindRack, rack) + "/replace-agent"
+}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -76,7 +77,7 @@ type fate string
 
 const (
 	fateArmed fate = "armed"
-	fateWaits fate = "waits" // for the BMC, as long as it takes
+	fateWaits fate = "waits" // for the BMC, for armPatience
 	fateAgain fate = "again" // for a while
 	fateEnds  fate = "ends"  // with OverrideNotStored
 )
@@ -132,6 +133,9 @@ func told(r Result) string {
 
 // armResult folds the answer to an arm or disarm.
 func (p *step) armResult(r Result) {
+	if p.rearmResult(r) {
+		return
+	}
 	a := p.rec.Attempt
 	if a == nil || a.ID != r.Attempt {
 		return
@@ -141,13 +145,19 @@ func (p *step) armResult(r Result) {
 		return
 	}
 	a.Stored, a.Read, a.Outcome = r.Stored, r.Read, r.Outcome // for the disarm, if it ended meanwhile
+	a.URI = a.URI && !r.Plain
 	p.dirty = true
 	if a.State != protocol.AttemptPreparing {
 		return
 	}
-	switch armRule(r.Outcome, faultOf(r)) {
+	fate := armRule(r.Outcome, faultOf(r))
+	if fate != fateArmed {
+		p.plan.Measured.Overrides = append(p.plan.Measured.Overrides, cmp.Or(r.Outcome, protocol.BootUnknown))
+	}
+	switch fate {
 	case fateArmed:
 		p.enter(protocol.AttemptArmed)
+		p.mark(&a.Marks.Armed, p.now, PartArm, a.Marks.Written)
 		p.watch.Last.Override = r.Stored
 		if r.Outcome == protocol.BootStored {
 			p.happened(protocol.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
@@ -155,9 +165,9 @@ func (p *step) armResult(r Result) {
 			p.happened(protocol.EventArmed, "%s %s, %s", r.Stored.Target, r.Stored.Enabled, told(r))
 		}
 	case fateEnds:
-		p.fail(fmt.Sprintf("%s: %s %s was written; %s", protocol.CondOverrideNotStored, a.Intended, protocol.OverrideOnce, told(r)))
+		p.fail(fmt.Sprintf("%s: %s %s was written; %s", protocol.CondOverrideNotStored, a.Intended, protocol.OverrideOnce, told(r)), protocol.AttemptNotStored)
 	case fateWaits:
-		if p.now.Sub(a.Since) > armTimeout/2 {
+		if p.now.Sub(a.Since) > armTimeout/2 && p.now.Sub(a.Marks.Written) < armPatience {
 			p.enter(a.State) // a BMC that is busy does not run out the attempt's time
 		}
 		p.refused(r)

@@ -31,7 +31,7 @@ func TestOutcomeVectors(t *testing.T) {
 	lasting := protocol.Override{Target: http, Enabled: protocol.OverrideContinuous, Mode: "UEFI"}
 	done := func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }
 	fetched := func(y *play, d time.Duration) {
-		y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, Token: "token"}}
+		y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, File: "boot.efi", Token: "token"}}
 		y.read(on, d, nil)
 	}
 	for name, tell := range map[string]func(t *testing.T){
@@ -66,7 +66,7 @@ func TestOutcomeVectors(t *testing.T) {
 			y.read(off, 2*sec, nil)
 			y.want(ActDisarm)
 		},
-		"a busy BMC is waited for, however long": func(t *testing.T) {
+		"a busy BMC is waited for longer than a silent one": func(t *testing.T) {
 			y := story(t, nil)
 			d := time.Duration(0)
 			for ; d < 3*armTimeout; d += 30 * sec {

@@ -40,6 +40,7 @@ const (
 // 300 s, because BMCs accept and drop it shortly after an off (RackN's power-confirm-timeout exists for that).
 const (
 	armTimeout      = 5 * time.Minute
+	armPatience     = 30 * time.Minute // with a BMC that takes no override now
 	onResend        = 10 * time.Second
 	onTimeout       = 300 * time.Second
 	consumeTimeout  = 10 * time.Minute // POST of a large server
@@ -154,8 +155,11 @@ func timerOf(now time.Time, a *Attempt, power running) timer {
 			limit = onTimeout
 		}
 	}
+	if a.Timeout > 0 && a.State == protocol.AttemptFetched {
+		limit = a.Timeout
+	}
 	switch {
-	case limit > 0 && age >= limit:
+	case limit > 0 && age >= limit, a.Timeout > 0 && !a.OnSent.IsZero() && now.Sub(a.OnSent) >= a.Timeout:
 		return timerExpired
 	case a.State == protocol.AttemptPowerRequested && now.Sub(a.OnAgain) >= onResend:
 		return timerResend
@@ -167,10 +171,10 @@ func timerOf(now time.Time, a *Attempt, power running) timer {
 // advance moves the open attempt of the step's record by what was read.
 func (p *step) advance() {
 	a := p.rec.Attempt
-	power := runningOf(p.watch.Last.Power)
+	power := p.bootPower(a)
 	has := p.armedOf()
-	if power == isOff && has != armedOurs && !a.OnSent.IsZero() && (p.awaitQuiet() || p.staleOff(a)) {
-		power = isOther // a BMC may show Off for a while after it powered a server on
+	if power == isOff && !a.OnSent.IsZero() {
+		power = p.offTells(a, has)
 	}
 	waits := p.unheard(a)
 	t := timerOf(p.now, a, power)
@@ -181,21 +185,31 @@ func (p *step) advance() {
 	p.recheck(activeInterval)
 	switch {
 	case next == protocol.AttemptFailed:
-		p.fail(reason)
-		a.Cleanup = act == ActForceOff
+		code := codeRule(a.State, power, has, a.Outcome == protocol.BootRefusedByState, askedOf(a))
+		if a.Intended == protocol.TargetCd {
+			reason, code = p.mediaFailure(reason, code)
+		}
+		p.fail(reason, code)
+		a.Cleanup = a.Cleanup || act == ActForceOff
 		return
 	case next == protocol.AttemptSucceeded:
+		if a.Observed == "" {
+			a.Observed = protocol.TargetHdd // else firmware asked the network first
+		}
 		p.enter(next)
-		a.Observed = protocol.TargetHdd
 		p.watch.Backoff = 0
 		p.happened(protocol.EventDiskBoot, "booted from disk; override consumed")
 		return
 	case next == protocol.AttemptConsumed && a.State != next:
 		p.enter(next)
 		p.happened(protocol.EventConsumed, "firmware consumed the override %s", a.Intended)
+		if a.Restart {
+			p.restartedByOrder()
+		}
 		if !a.Network() {
 			p.advance()
 		}
+		p.tookCached()
 		return
 	case next != a.State:
 		p.enter(next)
@@ -210,13 +224,24 @@ func (p *step) advance() {
 			p.recheckAt(p.watch.NextTry)
 			return
 		}
-		p.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}})
+		if p.insert() {
+			return
+		}
+		p.mark(&a.Marks.Written, p.now, PartPrepare, a.At)
+		if a.URI && (p.rec.URL == nil || p.rec.URL.Attempt != a.ID) {
+			p.rec.URL, p.watch.URL, p.dirty = &BootURL{Attempt: a.ID, Token: a.Token}, URLWatch{}, true
+		}
+		p.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.URI, Plain: a.URI && a.Reach != protocol.ReachURI})
 	case ActOn:
 		if !a.OnSent.IsZero() && p.now.Before(p.watch.Pause) {
 			p.recheckAt(p.watch.Pause) // the BMC asked for more time than we give it
 			return
 		}
-		p.ordered(ActOn, "%s boot", a.Intended)
+		kind := ActOn
+		if a.Restart && p.watch.Last.Power != protocol.PowerOff {
+			kind = ActRestart
+		}
+		p.ordered(kind, "%s boot", a.Intended)
 		if a.OnSent.IsZero() {
 			a.OnSent = p.now
 			p.happened(protocol.EventPowerOn, "with override %s", a.Intended)
@@ -224,8 +249,8 @@ func (p *step) advance() {
 		a.OnAgain, a.OnPending = p.now, p.now
 		a.Epoch = p.rec.Epoch
 		p.dirty = true
-		p.act(Action{Kind: ActOn, Attempt: a.ID})
-	case ActNone, ActDisarm, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard:
+		p.act(Action{Kind: kind, Attempt: a.ID})
+	case ActNone, ActDisarm, ActRestart, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
 	}
 }
 
@@ -251,20 +276,32 @@ func (p *step) enter(s protocol.AttemptState) {
 	if a.Outcome == protocol.BootCoercedContinuous && (s == protocol.AttemptConsumed || s == protocol.AttemptFetched) {
 		a.Disarm = true // see lasting
 	}
+	if s == protocol.AttemptSucceeded || s == protocol.AttemptFailed {
+		p.ended()
+	}
 	p.dirty = true
+}
+
+// assumed says once what Recover has assumed.
+func (p *step) assumed() {
+	if a := p.rec.Attempt; a != nil && a.Assumed {
+		a.Assumed, p.dirty = false, true
+		p.happened(protocol.EventFetched, "%s", a.Reason)
+	}
 }
 
 // fail ends the open attempt. A network boot whose file was fetched has spent
 // its grant: the installer may have run.
-func (p *step) fail(reason string) {
+func (p *step) fail(reason string, code protocol.AttemptCode) {
 	a := p.rec.Attempt
 	fetched := a.State == protocol.AttemptFetched
-	a.Reason, a.Disarm = reason, true
+	a.Reason, a.Code, a.Disarm = reason, code, true
 	p.enter(protocol.AttemptFailed)
 	p.happened(protocol.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
-	if a.Network() && fetched {
-		p.spend(reason)
+	if a.Network() && (fetched || a.Cached && !a.OnSent.IsZero()) {
+		p.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
 	}
+	p.countFailure()
 	p.watch.Backoff++
 	pause := min(attemptBackoff<<min(p.watch.Backoff-1, 10), attemptMaxPause)
 	p.watch.NextTry = p.now.Add(pause)
@@ -281,6 +318,11 @@ func (p *step) onResult(r Result) {
 	if a == nil || a.ID != r.Attempt || a.OnPending.IsZero() {
 		return
 	}
+	if r.Action == ActRestart && r.Code == protocol.CodeUnsupported && a.Open() {
+		a.OnPending, a.OnSent = time.Time{}, time.Time{} // nothing was sent
+		p.cannotRestart(r.Message)
+		return
+	}
 	switch r.Code {
 	case protocol.CodeConflict, protocol.CodeInvalid, protocol.CodeUnsupported, protocol.CodeDenied:
 		if a.OnAgain.Equal(a.OnSent) { // else an earlier On may still take effect
@@ -291,19 +333,4 @@ func (p *step) onResult(r Result) {
 		a.OnPending = r.At
 		p.dirty = true
 	}
-}
-
-// staleOff says whether an Off may still be that of before our On, whatever firmware
-// was seen to do since.
-func (p *step) staleOff(a *Attempt) bool {
-	on := a.OnSent
-	if a.OnAgain.After(on) {
-		on = a.OnAgain
-	}
-	until := on.Add(onResend)
-	if !p.now.Before(until) {
-		return false
-	}
-	p.recheckAt(until)
-	return true
 }

@@ -16,8 +16,8 @@ func (p *step) ordered(k ActionKind, format string, args ...any) {
 // answered notes what the BMC said to a reset.
 func (p *step) answered(r Result) {
 	switch r.Action {
-	case ActOn, ActGraceful, ActForceOff:
-	case ActNone, ActArm, ActDisarm, ActReadPolicy, ActGuard, ActUnguard:
+	case ActOn, ActRestart, ActGraceful, ActForceOff:
+	case ActNone, ActArm, ActDisarm, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
 		return
 	}
 	if r.Code == "" {

@@ -7,24 +7,18 @@ import (
 	"rackboot/protocol"
 )
 
-// BootFile is the name below an attempt's token under which the UKI is served.
-// Firmware tells by the extension what it is.
-const BootFile = "boot.efi"
-
 // grantKey is the key of a grant's use.
 func grantKey(b *protocol.BootIntent) string {
-	return fmt.Sprintf("%s/%d", b.ClaimUID, b.Generation)
+	return provisionKey(b.ClaimUID, b.Generation)
 }
+
+func provisionKey(uid string, generation uint64) string { return fmt.Sprintf("%s/%d", uid, generation) }
 
 // provisioned says whether the configuration's first boot has ended well: by
 // the agent's own record, or the hub's verified echo of one.
-func provisioned(b *protocol.BootIntent, own, echo *protocol.Provisioned) bool {
-	for _, p := range []*protocol.Provisioned{own, echo} {
-		if p != nil && p.ClaimUID == b.ClaimUID && p.Generation == b.Generation {
-			return true
-		}
-	}
-	return false
+func provisioned(b *protocol.BootIntent, r *Record, echo *protocol.Provisioned) bool {
+	return r.ProvisionedFor(b.ClaimUID, b.Generation) != nil ||
+		echo != nil && echo.ClaimUID == b.ClaimUID && echo.Generation == b.Generation
 }
 
 // run brings the server to On with the boot that its claim prescribes.
@@ -32,22 +26,27 @@ func (p *step) run() {
 	in := p.snap.Intent
 	a := p.rec.Attempt
 	if a != nil && a.ClaimUID != in.ClaimUID {
-		if a.Open() {
-			p.abandon("the server has another claim now")
+		if p.succeed() {
 			return
 		}
-		if p.awaitQuiet() {
-			return
-		}
-		p.rec.Attempt, a = nil, nil
-		p.dirty = true
+		a = nil
 	}
 	if a.Open() && p.strange() && p.halts(a) {
-		p.abandon("the server shows another identity")
+		p.abandon("the server shows another identity", protocol.AttemptIdentity)
+		return
+	}
+	if a.Open() && p.halts(a) && p.unapproved(a) {
+		p.abandon("its boot needs an approval and has none", protocol.AttemptWithdrawn)
+		return
+	}
+	if a.Open() && p.superseded() {
 		return
 	}
 	if a.Open() {
 		p.advance()
+		return
+	}
+	if a != nil && p.late() {
 		return
 	}
 	if p.clean() {
@@ -65,23 +64,41 @@ func (p *step) run() {
 			return
 		}
 	}
+	if p.discover() {
+		return
+	}
 	if p.strange() {
 		return // derive says so
 	}
 	if in.Boot == nil {
 		return // the hub has not validated the image yet; it says so itself
 	}
-	done := provisioned(in.Boot, p.rec.Provisioned, p.snap.Echo)
+	done := !always(in.Boot) && provisioned(in.Boot, &p.rec, p.snap.Echo)
 	if !done {
 		p.plan.Fetch = true
 	}
+	if p.trig == triggerOn || p.resuming() != nil {
+		p.renewGrant()
+	}
+	if done && p.watch.Last.Power != protocol.PowerOff && p.rec.Power == protocol.PowerOn && p.restart() {
+		return
+	}
 	switch runningOf(p.watch.Last.Power) {
 	case isOn:
+		if p.take(done) {
+			return
+		}
+		if a != nil && a.Repeat && a.State == protocol.AttemptSucceeded {
+			return
+		}
+		if discovering(in) && !in.PowerCycle {
+			p.raise(protocol.CondServerOn, "it was found On; the discovery does not stop it, because spec.discovery.allowPowerCycle of its rack is not set")
+		}
 		if !done && (a == nil || a.State != protocol.AttemptFailed || a.Abandoned) {
 			p.raise(protocol.CondServerOn, "")
 		}
 		return
-	case isOther:
+	case isOther, isPaused:
 		p.recheck(activeInterval)
 		return
 	case isOff:
@@ -93,20 +110,26 @@ func (p *step) run() {
 		p.recheckAt(p.watch.NextTry)
 		return
 	}
-	if p.trig == triggerOn && p.rec.Unexpected != nil {
+	if (p.trig == triggerOn || p.resuming() != nil) && p.rec.Unexpected != nil {
 		p.rec.Unexpected, p.dirty = nil, true // it was asked for, and came by itself
 	}
-	if p.putBack() {
+	if p.putBack() || p.clearURLFirst() {
+		return
+	}
+	if (done || in.Boot.Policy.FirstBoot != protocol.FirstBootVirtualMedia) && p.ejectFirst() {
 		return
 	}
 	if done {
 		if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff {
 			return // an operator resumes it (P5); deriveBMC says so
 		}
-		p.begin(protocol.TargetHdd, "", "")
+		p.rec.Rearm = nil // what may be left of it is the same override
+		p.begin(protocol.TargetHdd, nil, false)
 		return
 	}
-	p.firstBoot()
+	if !p.dropRearm() {
+		p.firstBoot()
+	}
 }
 
 // halts says whether an attempt still has something to send that must not be sent to
@@ -125,13 +148,24 @@ func (p *step) halts(a *Attempt) bool {
 // firstBoot begins a network boot if everything that it needs is there (P4, P7).
 func (p *step) firstBoot() {
 	b := p.snap.Intent.Boot
-	if b.Policy.FirstBoot != protocol.FirstBootUefiHTTP && b.Policy.FirstBoot != protocol.FirstBootPxe {
+	switch b.Policy.FirstBoot {
+	case protocol.FirstBootUefiHTTP, protocol.FirstBootPxe:
+	case protocol.FirstBootVirtualMedia:
+		if why := p.snap.MediaError; why != "" {
+			p.raise(protocol.CondUnsupportedBoot, "first boot %s: %s", b.Policy.FirstBoot, why)
+			return
+		}
+	default:
 		p.raise(protocol.CondUnsupportedBoot, "first boot %s", b.Policy.FirstBoot)
 		return
 	}
-	uki, ok := b.Image.Artefact(protocol.ArtefactUKI)
-	if !ok {
-		p.raise(protocol.CondUnsupportedBoot, "image %s has no UKI", b.Image.Digest)
+	c := p.snap.Chain
+	if c == nil {
+		p.raise(protocol.CondNoBootChain, "%s", p.snap.ChainError)
+		return
+	}
+	if b.Reach == protocol.ReachURI && c.Kind == protocol.ChainIPXE {
+		p.raise(protocol.CondNoBootChain, "the server has reach uri, and iPXE asks by DHCP what to do; a UKI, or shim and GRUB, do not")
 		return
 	}
 	g := p.snap.Grant
@@ -147,7 +181,15 @@ func (p *step) firstBoot() {
 		p.raise(protocol.CondGrantInvalid, "%s", why)
 		return
 	}
-	use := p.rec.Used[grantKey(b)]
+	if n := p.rec.installedBefore(b); n != nil && !overRule(always(b), true, g.Over) {
+		p.raise(protocol.CondGrantInvalid, "%s was installed for the claim before this boot came, and is kept; to install over it, delete the claim and create it again", n.ImageDigest)
+		return
+	}
+	use := p.again(b, p.retry(grantKey(b), p.rec.Used[grantKey(b)], g.MaxAttempts))
+	if use.Ran {
+		p.raise(protocol.CondUnexpectedPower, "went Off after its boot files were fetched; it boots from the network again by an order only")
+		return
+	}
 	left := !use.Spent && use.Attempts < g.MaxAttempts
 	switch grantRule(p.snap.foreign(b.GrantFor), left, p.snap.Artefacts.Local, !p.snap.HubTime.IsZero()) {
 	case grantForeign:
@@ -160,14 +202,18 @@ func (p *step) firstBoot() {
 		return
 	case grantUse:
 	}
+	if !p.approve(&use) {
+		return
+	}
 	use.Attempts++
+	use.Repeat, use.At = g.Repeat, p.now
 	if p.rec.Used == nil {
 		p.rec.Used = map[string]GrantUse{}
 	}
 	p.rec.Used[grantKey(b)] = use
-	p.happened(protocol.EventGrantUsed, "attempt %d of %d", use.Attempts, g.MaxAttempts)
-	p.begin(b.Policy.FirstBoot.Target(), BootFile, uki.Digest)
-	p.rec.Attempt.Number = use.Attempts
+	p.happened(protocol.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, c.Kind)
+	p.begin(b.Policy.FirstBoot.Target(), c, false)
+	p.rec.Attempt.Number, p.rec.Attempt.Repeat, p.rec.Attempt.Cleared = use.Attempts, g.Repeat, use.Cleared
 }
 
 // granted is what becomes of a grant that fits.
@@ -217,6 +263,10 @@ func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
 		return "the grant is for server " + g.Server
 	case g.ClaimUID != b.ClaimUID || g.Generation != b.Generation:
 		return "the grant is for another claim or generation"
+	case g.Purpose.Or() != b.Purpose.Or():
+		return "the grant is for a " + string(g.Purpose.Or())
+	case g.Repeat != always(b):
+		return "the grant repeats or is for one boot, and the boot policy says otherwise"
 	case g.ImageDigest != b.Image.Digest:
 		return "the grant is for image " + g.ImageDigest
 	case g.MaxAttempts < 1:
@@ -227,34 +277,50 @@ func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
 	return ""
 }
 
-// begin starts an attempt. It is on disk before anything is sent.
-func (p *step) begin(target protocol.BootTarget, file, blob string) {
+// begin starts an attempt, by a restart or from Off. It is on disk before anything is
+// sent.
+func (p *step) begin(target protocol.BootTarget, chain *protocol.BootChain, restart bool) {
 	b := p.snap.Intent.Boot
 	number, left := 1, protocol.BootTarget("")
+	url, way := p.way(target)
 	if a := p.rec.Attempt; a != nil && a.Disarm {
 		left = a.Intended
 	}
 	if a := p.rec.Attempt; a != nil && a.State == protocol.AttemptFailed && a.Intended == target {
 		number = a.Number + 1
 	}
+	if p.rec.Released == b.ClaimUID {
+		p.rec.Released = "" // a hub that was restored goes on with what had ended
+	}
 	p.rec.Attempt = &Attempt{
 		ID: p.snap.NewID, Token: p.snap.NewToken, State: protocol.AttemptPreparing,
 		Since: p.now, At: p.now, Number: number, Intended: target,
 		ClaimUID: b.ClaimUID, Generation: b.Generation, Digest: b.Image.Digest,
-		File: file, Blob: blob, Epoch: p.rec.Epoch, Left: left,
+		Chain: chain, Epoch: p.rec.Epoch, Left: left, Purpose: b.Purpose, Restart: restart, Timeout: b.Timeout,
+		URI: url, Reach: b.Reach,
+	}
+	if chain != nil {
+		p.rec.Attempt.Ignition = b.Ignition
+		p.rec.Attempt.File = chain.First
+		p.rec.Attempt.Blob, _ = chain.Digest(chain.First)
+	}
+	if target == protocol.TargetCd {
+		p.rec.Medium = &Medium{Attempt: p.rec.Attempt.ID, Token: p.snap.NewMedium, State: MediumInserting, Blob: p.rec.Attempt.Blob}
+		p.watch.Occupied, p.watch.Eject = "", EjectWatch{}
 	}
 	p.dirty = true
+	p.happened(protocol.EventAttemptBegun, "%s boot for the %s%s", target, b.Purpose.Or(), way)
 	p.advance()
 }
 
 // abandon ends an open attempt because the server shall not run, or not for its
 // claim any more. If it shall again before it was stopped, it is stopped all the
 // same: nobody watched what it booted.
-func (p *step) abandon(why string) {
+func (p *step) abandon(why string, code protocol.AttemptCode) {
 	a := p.rec.Attempt
 	a.Cleanup = a.State != protocol.AttemptPreparing && a.State != protocol.AttemptArmed
 	a.Abandoned = true
-	p.fail(why)
+	p.fail(why, code)
 	p.watch.NextTry, p.watch.Backoff = p.now, 0
 }
 
@@ -290,13 +356,30 @@ func (p *step) spend(why string) {
 }
 
 func (r *Record) spend(why string) {
-	key := fmt.Sprintf("%s/%d", r.Attempt.ClaimUID, r.Attempt.Generation)
+	key := provisionKey(r.Attempt.ClaimUID, r.Attempt.Generation)
 	use := r.Used[key]
+	switch {
+	case r.Attempt.forDiscovery():
+		return // its attempts are counted, whatever they fetched
+	case r.Attempt.Repeat:
+		r.ran()
+		return
+	}
 	use.Spent, use.Reason = true, why
 	if r.Used == nil {
 		r.Used = map[string]GrantUse{}
 	}
 	r.Used[key] = use
+}
+
+// ran notes that the files of the record's attempt were fetched, for a grant that
+// repeats.
+func (r *Record) ran() {
+	key := provisionKey(r.Attempt.ClaimUID, r.Attempt.Generation)
+	if use, ok := r.Used[key]; ok && r.Attempt.Repeat {
+		use.Ran, use.Attempts, use.Cleared = true, 0, ClearedBoot{}
+		r.Used[key] = use
+	}
 }
 
 // accepting says whether an attempt may take evidence with a token.
@@ -306,7 +389,7 @@ func accepting(a *Attempt, token string) bool {
 	}, a.State)
 }
 
-// MayFetch says whether the attempt's boot file may be sent now.
-func MayFetch(held, missing bool, a *Attempt, token, file string) bool {
-	return !held && !missing && accepting(a, token) && a.Network() && file == a.File
+// MayFetch says whether the attempt's files may be sent now.
+func MayFetch(held, missing bool, a *Attempt, token string) bool {
+	return !held && !missing && accepting(a, token) && a.Network()
 }

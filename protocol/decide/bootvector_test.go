@@ -140,7 +140,7 @@ func TestBootVectors(t *testing.T) {
 			y.read(off, 0, nil)
 			y.read(off, sec, y.answered(""))
 			y.read(on, 2*sec, y.answered(""))
-			y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, Token: "token"}}
+			y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, File: "boot.efi", Token: "token"}}
 			y.read(on, 3*sec, nil)
 			if y.p.Record.Provisioned != nil || y.p.Record.Attempt.State != protocol.AttemptFetched {
 				t.Fatalf("%+v", y.p.Record)

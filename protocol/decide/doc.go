@@ -17,12 +17,19 @@
 //	expiry.go   times to live, and what of a hold cannot be read
 //	firmware.go work that must not be interrupted, and the last check before sending
 //	confirm.go  an operator's word that a server is down
+//	media.go    images in a BMC's drives: inserted before the override, ejected after the end
 //	guard.go    what a held server does when mains power returns
 //	holdstate.go where a held server stands, for people
 //	audit.go    events of power orders, their answers, and what was seen
 //	renew.go    what a rolled-back disk says no more
 //	sync.go     what to make of a word of the hub
 //	serve.go    the answer to a boot client
-//	phase.go    Initial, Available, Reserved, Releasing, Error
+//	discovery.go the end of a discovery
+//	stranger.go whom a machine is taken for that nobody named
+//	phase.go    Initial, Discovery, Available, Reserved, Maintenance, Releasing, Error
+//	unexpected.go power transitions without an order, and what shows them
+//	progress.go what BootProgress shows of them
+//	safestop.go where a server stands that came on so
+//	resume.go   an operator's resume of one
 //	observe.go  what a read of the BMC changes; evidence.go what a boot client changes
 package decide

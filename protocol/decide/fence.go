@@ -120,16 +120,15 @@ func (p *step) guarded() protocol.RestorePolicy {
 func (p *step) released() {
 	in := p.snap.Intent
 	pr := p.watch.Proofs[releaseProof]
-	if p.rec.Released == in.ClaimUID || p.rec.Attempt != nil && p.rec.Attempt.Disarm {
-		return // an override that nothing consumed must not outlive the claim
+	if p.rec.Released == in.ClaimUID || p.rec.Attempt != nil && p.rec.Attempt.Disarm || p.rec.Rearm != nil ||
+		p.rec.Medium != nil && p.watch.Eject.Tries < ejectTries || p.rec.URL != nil && !p.urlStays() {
+		return // an override that nothing consumed must not outlive the claim, nor a medium or a URL
 	}
 	if !pr.proven(p.snap.Settings.SettleWindow) {
 		p.awaitProof(pr)
 		return
 	}
-	p.rec.Released = in.ClaimUID
-	p.rec.Attempt, p.rec.Unexpected = nil, nil // tokens die with the claim
-	p.dirty = true
+	p.forget()
 	p.happened(protocol.EventReleased, "Off since %s", p.watch.OffSince.UTC().Format(time.RFC3339Nano))
 }
 

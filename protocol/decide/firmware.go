@@ -48,11 +48,15 @@ func Permits(k ActionKind, holds []Hold, work bool) bool { return permit(k, hold
 //	on                | yes    | *    | no
 //	on                | no     | yes  | no
 //	on                | no     | no   | yes
+//	restart           | forced | *    | no
+//	restart           | yes    | *    | no
+//	restart           | no     | yes  | no
+//	restart           | no     | no   | yes
 //	*                 | forced | *    | yes
 //	*                 | *      | yes  | no
 //	*                 | *      | no   | yes
 func permit(k ActionKind, held holding, work bool) bool {
-	if k == ActOn {
+	if k == ActOn || k == ActRestart {
 		return held == holdsNone && !work
 	}
 	return held == holdsForced || !work
@@ -67,10 +71,10 @@ func (p *step) workText() string {
 // wait lets firmware work end: nothing is sent. What is read counts as always.
 func (p *step) wait(releasing bool) {
 	p.watch.Waiting = true
-	p.forgive(ActGraceful, ActForceOff, ActOn)
+	p.forgive(ActGraceful, ActForceOff, ActOn, ActRestart)
 	if a := p.rec.Attempt; a.Open() {
 		if len(p.snap.Holds) > 0 || p.halts(a) {
-			p.abandon("firmware work is under way")
+			p.abandon("firmware work is under way", protocol.AttemptWithdrawn)
 		} else {
 			p.advance() // it sends nothing more
 		}

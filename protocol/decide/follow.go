@@ -90,7 +90,15 @@ func (p *step) follow() {
 			}
 		}
 		late := p.tardy(s)
-		outcome, reason := followRule(s.Action, p.claimOf(s), held, !s.StoppedAt.IsZero(), late, p.ran(s), p.limit(s))
+		var outcome protocol.Outcome
+		var reason string
+		if s.Action == protocol.RequestResume {
+			if outcome, reason = p.followResume(s); outcome != protocol.OutcomePending {
+				p.end(s, outcome, reason)
+			}
+			continue
+		}
+		outcome, reason = followRule(s.Action, p.claimOf(s), held, !s.StoppedAt.IsZero(), late, p.ran(s), p.limit(s))
 		if outcome == protocol.OutcomePending {
 			continue
 		}
@@ -129,7 +137,7 @@ func (p *step) claimOf(s *RequestState) claimed {
 // this run of the agent: it was away, or something stood before it. A stop of an
 // earlier run may have been sent or not; it is not sent hours later.
 func (p *step) tardy(s *RequestState) tardy {
-	hub := p.snap.HubTime
+	hub := p.clockOf(s)
 	switch {
 	case p.watch.Stopping, p.watch.Last.Power == "", hub.IsZero(), hub.Before(s.NotAfter):
 		return tardyNo

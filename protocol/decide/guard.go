@@ -176,7 +176,7 @@ func (p *step) guardResult(r Result) {
 	case ActUnguard:
 		p.happened(protocol.EventRestorePolicy, "%s again", g.Before)
 		p.unguarded()
-	case ActNone, ActArm, ActDisarm, ActOn, ActGraceful, ActForceOff:
+	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActGraceful, ActForceOff, ActInsert, ActEject, ActClearURL:
 	}
 }
 

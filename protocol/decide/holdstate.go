@@ -50,6 +50,8 @@ func HoldStands(h Hold, r Record, w Watch, f *protocol.FirmwareWork, settle time
 		return state, ""
 	}
 	switch {
+	case r.Stop != nil && r.Stop.Waits:
+		return state, "waits for an approval: more servers are to be forced off than may be without"
 	case w.Waiting && f != nil:
 		p.snap.Firmware = f
 		return state, p.workText()

@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/doctable"
 	"rackboot/protocol"
 )
 
 func TestCloselyTable(t *testing.T) {
-	readTable(t, "look.go", "closely").check(t, [][]string{words(stages()...), yesno}, 1, none, func(in []string) []string {
-		return words(closely(stage(in[0]), in[1] == "yes"))
+	doctable.Of(t, "look.go", "closely").Hold(t, [][]string{doctable.Words(stages()...), doctable.YesNo()}, func(in []string) []string {
+		return doctable.Words(closely(stage(in[0]), in[1] == "yes"))
 	})
 }
 

@@ -14,10 +14,15 @@ type machine struct {
 	onDue    time.Duration // when an On that was accepted takes effect; 0 is none
 	due      time.Duration // when next happens; 0 is nothing
 	next     func()
-	loading  bool // the boot file is on its way
-	os       bool // an operating system runs and heeds the power button
-	disk     bool // a system is installed
-	hang     bool // the next installer hangs
+	loading  bool   // the boot file is on its way
+	os       bool   // an operating system runs and heeds the power button
+	disk     bool   // a system is installed
+	hang     bool   // the next installer hangs
+	restarts bool   // installers end with a restart, and not with Off
+	live     bool   // what is booted from the network stays, and has reported that it runs
+	probe    bool   // what is booted from the network installs nothing, and heeds no power button
+	onBy     string // the owner whose On the last power-on was; empty is somebody else's
+	ordered  string // the owner of the On that is due
 
 	lastReset time.Duration // when the last boot began, by the BMC's clock
 	clock     time.Duration // of the BMC, ahead of true time
@@ -26,15 +31,26 @@ type machine struct {
 	policy protocol.RestorePolicy // what is set; own is what people set
 	own    protocol.RestorePolicy
 
+	medium  string // token of ours in its BMC's drive
+	foreign bool   // somebody else's is in it
+	caches  bool   // its BMC reads all of a medium when it is inserted
+
+	uri string // the token in the URL that the BMC has for firmware
+	// unset is that the URL goes with the next reset.
+	unset bool
+
 	faults faults
 	// netboot is called when firmware asks the network; it says how long the file
 	// takes, and whether firmware got an answer at all.
-	netboot func() (fetch time.Duration, ok bool)
+	netboot func(protocol.BootTarget) (fetch time.Duration, ok bool)
 	// fetched and installed are called when the file has arrived and when the
 	// installer reports; installed says whether the report was taken.
 	fetched   func()
 	installed func() bool
 	consumed  func(protocol.BootTarget)
+	// mediaboot is called when firmware boots the drive; cached when the BMC has read all.
+	mediaboot func() (load time.Duration, ok bool)
+	cached    func(token string)
 }
 
 // faults are how the BMC misbehaves now.
@@ -52,10 +68,19 @@ type faults struct {
 	KeepArmed   bool // firmware does not end Once
 	Coerce      bool // Once is stored as Continuous
 	Revert      bool // something else is stored
+	NoRestart   bool // ForceRestart is not offered
 	LoseAnswers bool // what was asked is done, and the answer lost
 	NoPolicy    bool // restore policies are unsupported
 	BusyPolicy  bool // and 503 for a while
 	OnDelay     time.Duration
+	NoMedia     bool // 405 for inserting
+	BusyMedia   bool // 503 for both
+	KeepMedia   bool // ejecting is refused
+	BusyURL     bool // 503 for clearing a URL
+	KeepURL     bool // and refused
+	LateURL     bool // and done with the next reset
+	NoURL       bool // the BMC takes none
+	NoHTTP      bool // firmware boots by PXE where it is told UefiHttp without a URL
 }
 
 func newMachine() *machine {
@@ -97,6 +122,7 @@ func (m *machine) powerOn() {
 		return
 	}
 	m.power, m.onDue = protocol.PowerPoweringOn, 0 // one sequencer: an On under way is this one
+	m.onBy, m.ordered = m.ordered, ""
 	m.begun()
 	m.after(500*time.Millisecond, func() {
 		m.power = protocol.PowerOn
@@ -123,13 +149,59 @@ func (m *machine) boot() {
 	switch target {
 	case protocol.TargetHdd:
 		m.os = m.disk
-	case protocol.TargetUefiHTTP:
-		if d, ok := m.netboot(); ok {
+	case protocol.TargetUefiHTTP, protocol.TargetPxe:
+		if m.faults.NoHTTP && m.uri == "" {
+			target = protocol.TargetPxe
+		}
+		if d, ok := m.netboot(target); ok {
 			m.after(d, m.install)
 			m.loading = true
 		}
-	case protocol.TargetNone, protocol.TargetPxe:
+	case protocol.TargetCd:
+		if m.medium == "" {
+			break // firmware goes on to the shell
+		}
+		if d, ok := m.mediaboot(); ok {
+			m.after(d, m.install)
+			m.loading = true
+		}
+	case protocol.TargetNone:
 	}
+}
+
+// insert answers an insert of our medium.
+func (m *machine) insert(token string) (code protocol.Code, busy, occupied bool) {
+	switch {
+	case m.faults.NoMedia:
+		return protocol.CodeUnsupported, false, false
+	case m.faults.BusyMedia:
+		return protocol.CodeUnavailable, true, false
+	case m.foreign:
+		return protocol.CodeConflict, false, true
+	}
+	m.medium = token
+	if m.caches {
+		m.cached(token)
+	}
+	if m.faults.LoseAnswers {
+		return protocol.CodeTimeout, false, false
+	}
+	return "", false, false
+}
+
+// eject answers an eject of what is ours.
+func (m *machine) eject() (code protocol.Code, busy bool) {
+	switch {
+	case m.faults.BusyMedia:
+		return protocol.CodeUnavailable, true
+	case m.faults.KeepMedia:
+		return protocol.CodeInvalid, false
+	}
+	m.medium = ""
+	if m.faults.LoseAnswers {
+		return protocol.CodeTimeout, false
+	}
+	return "", false
 }
 
 func (m *machine) install() {
@@ -138,19 +210,53 @@ func (m *machine) install() {
 		m.hang = false
 		return
 	}
-	m.os = true
+	m.os = !m.probe
 	m.after(30*time.Second, func() {
-		m.disk = true
+		m.disk = m.disk || !m.probe
 		m.report(30)
 	})
 }
 
 func (m *machine) report(tries int) {
 	if m.installed() {
-		m.after(time.Second, m.off)
+		switch {
+		case m.live:
+		case m.restarts:
+			m.after(5*time.Second, m.restart)
+		default:
+			m.after(time.Second, m.off)
+		}
 	} else if tries > 0 {
 		m.after(5*time.Second, func() { m.report(tries - 1) })
 	}
+}
+
+// setURI answers an override with a URL, which goes in with it.
+func (m *machine) setURI(o protocol.Override, token string) (stored protocol.Override, outcome protocol.BootOutcome, code protocol.Code) {
+	was := m.override
+	stored, outcome, code = m.setBoot(o)
+	if m.override != was || m.override == o {
+		m.uri, m.unset = token, false
+	}
+	return stored, outcome, code
+}
+
+// clearURL answers that the URL goes; disarming does not take it away here.
+func (m *machine) clearURL() (code protocol.Code, busy bool) {
+	switch {
+	case m.faults.BusyURL:
+		return protocol.CodeUnavailable, true
+	case m.faults.KeepURL:
+		return protocol.CodeUnsupported, false
+	case m.faults.LateURL && m.uri != "":
+		m.unset = true
+	default:
+		m.uri = ""
+	}
+	if m.faults.LoseAnswers {
+		return protocol.CodeTimeout, false
+	}
+	return "", false
 }
 
 // setBoot answers a boot change.
@@ -215,7 +321,12 @@ func (m *machine) setPolicy(want protocol.RestorePolicy) (was protocol.RestorePo
 }
 
 // begun notes when a boot began, by the BMC's clock.
-func (m *machine) begun() { m.lastReset = m.now + m.clock }
+func (m *machine) begun() {
+	m.lastReset = m.now + m.clock
+	if m.unset {
+		m.uri, m.unset = "", false
+	}
+}
 
 // lastResetTime is what the BMC shows; its clock begins again when it restarts.
 func (m *machine) lastResetTime() string {
@@ -232,6 +343,10 @@ func (m *machine) reset(kind ActionKind) (code protocol.Code, busy bool) {
 	switch {
 	case off != (kind == ActOn), kind == ActOn && f.RefuseOn:
 		return protocol.CodeConflict, false
+	case kind == ActRestart && f.NoRestart:
+		return protocol.CodeUnsupported, false
+	case kind == ActRestart && !f.DropOn:
+		m.restart()
 	case kind == ActOn && m.onDue > 0: // it is being powered on
 	case kind == ActOn && !f.DropOn:
 		m.onDue = m.now + f.OnDelay + time.Millisecond

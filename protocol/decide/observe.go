@@ -14,13 +14,15 @@ func (p *step) observe(o protocol.Observation) {
 	p.silent(o)
 	switch o.Power {
 	case protocol.PowerOff:
-		p.sawOff()
+		p.sawOff(o)
 	case protocol.PowerUnknown, protocol.PowerUnreachable:
 		// Nothing is known, so nothing is concluded; a run of Off reads ends.
 	default:
-		p.sawRunning(last, o.Power)
+		p.sawRunning(last, o)
 	}
 	p.reset(o, last, epoch, power)
+	p.progressed(o, last, epoch, power)
+	p.logged(o, last, epoch, power)
 	if o.Power == protocol.PowerOff {
 		if p.watch.OffSince.IsZero() {
 			p.watch.OffSince = o.ReadAt
@@ -34,7 +36,7 @@ func (p *step) observe(o protocol.Observation) {
 	p.contradict()
 }
 
-func (p *step) sawOff() {
+func (p *step) sawOff(o protocol.Observation) {
 	if p.rec.Power == protocol.PowerOff {
 		return
 	}
@@ -49,17 +51,19 @@ func (p *step) sawOff() {
 	case first:
 	case p.rec.Stop != nil:
 		p.happened(protocol.EventStopped, "")
-	case a != nil && a.Network() && a.State == protocol.AttemptSucceeded:
+	case a != nil && a.Network() && a.State == protocol.AttemptSucceeded && !a.Repeat:
 		p.happened(protocol.EventStopped, "the installer ended")
+	case a != nil && a.State == protocol.AttemptFailed && a.forDiscovery() && p.rec.runsFor(a.ClaimUID) == runsThis:
+		p.happened(protocol.EventStopped, "the image of the discovery ended")
 	case a.Open():
 		// The attempt says what this means.
 	default:
-		p.unexpected(protocol.PowerOff)
+		p.unexpected(protocol.PowerOff, seenBy(o))
 	}
 }
 
-func (p *step) sawRunning(last protocol.Observation, power protocol.PowerState) {
-	if p.rec.Power == protocol.PowerOn || p.notYetOff(power) {
+func (p *step) sawRunning(last, o protocol.Observation) {
+	if p.rec.Power == protocol.PowerOn || p.notYetOff(o.Power) {
 		return
 	}
 	first := p.rec.Power == ""
@@ -71,7 +75,7 @@ func (p *step) sawRunning(last protocol.Observation, power protocol.PowerState) 
 	if a != nil {
 		a.OnPending = time.Time{}
 	}
-	p.forgive(ActOn)
+	p.forgive(ActOn, ActRestart)
 	if first {
 		return
 	}
@@ -85,7 +89,7 @@ func (p *step) sawRunning(last protocol.Observation, power protocol.PowerState) 
 		p.poweredOn(p.now, bootedFor(p.snap.Intent))
 	}
 	if !ours {
-		p.unexpected(protocol.PowerOn)
+		p.unexpected(protocol.PowerOn, seenBy(o))
 	}
 	for _, h := range p.snap.Holds {
 		if _, proved := p.rec.Receipts[h.ID]; ours && !proved {
@@ -114,8 +118,11 @@ func (p *step) violated(h Hold, what string) {
 	p.happened(protocol.EventHoldViolated, "hold %s: %s; a receipt is void", h.ID, what)
 }
 
-func (p *step) unexpected(to protocol.PowerState) {
-	p.rec.Unexpected = &Unexpected{At: p.now, To: to}
-	p.dirty = true
-	p.happened(protocol.EventUnexpected, "the server went %s without an order", to)
+func (p *step) unexpected(to protocol.PowerState, by protocol.UnexpectedBy) {
+	was := p.rec.Unexpected
+	if to == protocol.PowerOff && was != nil && !was.Image.IsZero() {
+		p.came(to, by, "the server went %s without an order, out of the stop image", to)
+		return
+	}
+	p.came(to, by, "the server went %s without an order", to)
 }

@@ -9,6 +9,12 @@ const (
 	claimNone      claimState = "none"
 	claimBound     claimState = "bound"
 	claimReleasing claimState = "releasing"
+	// Of the other owners, also while they end.
+	claimMaintained claimState = "maintenance"
+	claimDiscovered claimState = "discovery"
+	// Of a server that nobody owns, and that is not discovered.
+	claimUndiscovered claimState = "undiscovered"
+	claimGivenUp      claimState = "failed"
 )
 
 // Phase computes where a server stands from what is wanted and what was
@@ -17,10 +23,18 @@ func Phase(intent *protocol.ServerIntent, report *protocol.ServerReport) protoco
 	claim := claimNone
 	if intent != nil {
 		switch {
+		case intent.Purpose == protocol.PurposeMaintenance:
+			claim = claimMaintained
+		case intent.Purpose == protocol.PurposeDiscovery:
+			claim = claimDiscovered
 		case intent.Releasing:
 			claim = claimReleasing
 		case intent.Power != "":
 			claim = claimBound
+		case intent.Discovery == protocol.DiscoveryFailed:
+			claim = claimGivenUp
+		case intent.Discovery == protocol.DiscoveryWanted:
+			claim = claimUndiscovered
 		}
 	}
 	seen, failed := false, false
@@ -32,7 +46,7 @@ func Phase(intent *protocol.ServerIntent, report *protocol.ServerReport) protoco
 		}
 		for _, c := range report.Conditions {
 			switch c.Code {
-			case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondOverrideNotStored, protocol.CondUnsupportedBoot:
+			case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondOverrideNotStored, protocol.CondUnsupportedBoot, protocol.CondNoBootChain, protocol.CondDiscoveryFailed:
 				failed = true
 			}
 		}
@@ -42,18 +56,33 @@ func Phase(intent *protocol.ServerIntent, report *protocol.ServerReport) protoco
 
 // phaseRule is the table of phases. The first row that fits decides.
 //
-//	claim     | seen | failed | phase
-//	releasing | *    | *      | Releasing
-//	bound     | *    | yes    | Error
-//	bound     | *    | no     | Reserved
-//	none      | yes  | *      | Available
-//	none      | no   | *      | Initial
+//	owner        | seen | failed | phase
+//	releasing    | *    | *      | Releasing
+//	discovery    | *    | yes    | Error
+//	discovery    | *    | no     | Discovery
+//	maintenance  | *    | yes    | Error
+//	maintenance  | *    | no     | Maintenance
+//	bound        | *    | yes    | Error
+//	bound        | *    | no     | Reserved
+//	failed       | *    | *      | Error
+//	undiscovered | *    | *      | Initial
+//	none         | yes  | *      | Available
+//	none         | no   | *      | Initial
+//
+// failed is that its discovery was given up. A discovery that ends is a Discovery still.
 func phaseRule(claim claimState, seen, failed bool) protocol.Phase {
 	switch {
 	case claim == claimReleasing:
 		return protocol.PhaseReleasing
-	case claim == claimBound && failed:
+	case claim == claimGivenUp,
+		failed && (claim == claimDiscovered || claim == claimMaintained || claim == claimBound):
 		return protocol.PhaseError
+	case claim == claimDiscovered:
+		return protocol.PhaseDiscovery
+	case claim == claimUndiscovered:
+		return protocol.PhaseInitial
+	case claim == claimMaintained:
+		return protocol.PhaseMaintenance
 	case claim == claimBound:
 		return protocol.PhaseReserved
 	case seen:

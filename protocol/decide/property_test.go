@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,28 +17,6 @@ import (
 
 	"rackboot/protocol"
 )
-
-// want changes what the intent says, in a copy: documents replace each other.
-func (w *world) want(change func(*protocol.ServerIntent)) {
-	if w.intent != nil {
-		in := *w.intent
-		change(&in)
-		w.intent = &in
-		w.poke()
-	}
-}
-
-func (w *world) hold(mode protocol.StopMode) { w.place(protocol.ActiveHold{Mode: mode}) }
-
-// place enforces a hold with the given terms.
-func (w *world) place(h protocol.ActiveHold) (id string) {
-	w.ids++
-	h.ID, h.Server, h.Key = fmt.Sprintf("hold-%d", w.ids), "server-1", "k"
-	w.holds = append(slices.Clone(w.holds), Hold{EnforcedAt: w.clock(), ActiveHold: h})
-	w.enforced[h.ID] = w.now
-	w.poke()
-	return h.ID
-}
 
 // terms draws what a hold may say beside its mode, also what no agent knows.
 func terms(t *rapid.T, mode protocol.StopMode) protocol.ActiveHold {
@@ -86,28 +65,52 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"claim": func(t *rapid.T) {
 			if w.intent == nil || w.intent.ClaimUID == "" {
 				w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
+				w.drawReach(t)
 			}
 		},
 		"power": func(t *rapid.T) {
 			p := rapid.SampledFrom([]protocol.Power{protocol.WantOn, protocol.WantOff}).Draw(t, "power")
 			w.want(func(in *protocol.ServerIntent) {
-				if in.ClaimUID != "" {
+				if in.ClaimUID != "" && !discovering(in) {
 					in.Power = p
 				}
 			})
+			w.w.orders++
 		},
 		"release claim": func(*rapid.T) {
 			w.want(func(in *protocol.ServerIntent) { in.Releasing = in.ClaimUID != "" })
 		},
 		"unclaim": func(*rapid.T) {
-			if w.intent != nil && w.intent.Releasing && w.record().Released == w.intent.ClaimUID {
+			if w.intent != nil && w.intent.Releasing && w.record().Released == w.intent.ClaimUID && !w.giveBack() {
 				w.want(func(in *protocol.ServerIntent) {
-					in.Claim, in.ClaimUID, in.Power, in.Releasing, in.Boot = "", "", "", false, nil
+					in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle, in.Power, in.Releasing, in.Boot = "", "", "", false, "", false, nil
 				})
 			}
 		},
-		"hold":            func(t *rapid.T) { w.hold(stop.Draw(t, "mode")) },
-		"hold with terms": func(t *rapid.T) { w.place(terms(t, stop.Draw(t, "mode"))) },
+		"maintenance": func(t *rapid.T) {
+			was := w.aside
+			w.m.live = often.Draw(t, "live")
+			w.maintain(rapid.SampledFrom([]protocol.Power{protocol.WantOn, protocol.WantOn, protocol.WantOff}).Draw(t, "power"), rapid.IntRange(1, 3).Draw(t, "attempts"))
+			if was == nil && w.aside != nil {
+				w.drawReach(t)
+			}
+		},
+		"someone inserts a medium": func(*rapid.T) { w.m.foreign = w.m.medium == "" },
+		"someone ejects it":        func(*rapid.T) { w.m.medium, w.m.foreign = "", false },
+		"someone clears the URL":   func(*rapid.T) { w.m.uri = "" },
+		"discovery": func(t *rapid.T) {
+			w.fails = often.Draw(t, "fails")
+			w.discover(rapid.IntRange(1, 3).Draw(t, "attempts"), often.Draw(t, "cycle"))
+		},
+		"its system restarts": func(*rapid.T) {
+			if w.m.os && w.m.power == protocol.PowerOn {
+				w.w.blind, w.w.outside = true, true // without an override its boot order decides
+				w.m.restart()
+			}
+		},
+		"installers restart": func(t *rapid.T) { w.m.restarts = often.Draw(t, "restarts") },
+		"hold":               func(t *rapid.T) { w.hold(stop.Draw(t, "mode")) },
+		"hold with terms":    func(t *rapid.T) { w.place(terms(t, stop.Draw(t, "mode"))) },
 		"confirm down": func(t *rapid.T) {
 			if n := len(w.holds); n > 0 {
 				w.confirm(rapid.IntRange(0, n-1).Draw(t, "hold"))
@@ -119,7 +122,10 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"firmware work in a call": func(*rapid.T) {
 			w.midCall = func() { w.work(time.Minute) }
 		},
-		"mains fails": func(*rapid.T) { w.mains() },
+		"mains fails": func(*rapid.T) {
+			w.w.pending = false // an On that firmware has taken nothing for is forgotten
+			w.mains()
+		},
 		"restore policy": func(t *rapid.T) {
 			p := rapid.SampledFrom([]protocol.RestorePolicy{protocol.RestoreAlwaysOn, protocol.RestoreAlwaysOff, protocol.RestoreLastState}).Draw(t, "policy")
 			if w.record().Guard == nil && w.m.policy == w.m.own { // else people and agent would undo each other
@@ -137,17 +143,30 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"reboot":    func(t *rapid.T) { w.request(t, protocol.RequestReboot, stop.Draw(t, "mode")) },
 		"power off": func(t *rapid.T) { w.request(t, protocol.RequestPowerOff, stop.Draw(t, "mode")) },
+		"resume": func(t *rapid.T) {
+			w.resume(t)
+			w.run(time.Duration(rapid.IntRange(0, 90).Draw(t, "seconds")) * time.Second)
+		},
+		"its firmware asks": func(*rapid.T) {
+			w.events = append(w.events, Event{Kind: protocol.EvidenceDHCP, Class: protocol.ClassHTTPClient, At: w.clock()})
+			w.poke()
+		},
+		"it has the stop image": func(*rapid.T) {
+			w.events = append(w.events, Event{StopImage: true, At: w.clock()})
+			w.poke()
+		},
 		"hub heard": func(*rapid.T) {
 			w.heard = true
 			w.poke()
 		},
 		"hub time lost":   func(*rapid.T) { w.heard = false },
 		"renew":           func(*rapid.T) { w.renew() },
-		"forget requests": func(*rapid.T) { w.requests = nil },
+		"forget requests": func(*rapid.T) { w.requests, w.asked = nil, nil },
 		"someone powers it on": func(*rapid.T) {
 			if w.m.power == protocol.PowerOff {
 				w.w.blind = w.w.blind || w.w.unseenOff
 				w.w.outside = true
+				w.w.pending = w.w.pending && w.m.onDue > 0 // an On of ours that is under way is this one
 				w.m.powerOn()
 			}
 		},
@@ -175,6 +194,10 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.w.blind = w.w.blind || w.m.power != protocol.PowerOff || w.m.onDue > 0
 			w.m.override = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
 		},
+		"grant": func(t *rapid.T) {
+			w.forged = rapid.SampledFrom(forgeries()).Draw(t, "grant")
+			w.poke()
+		},
 		"crash while serving": func(*rapid.T) { w.when(func() bool { return w.m.loading }, w.restart) },
 		"hold before On takes effect": func(t *rapid.T) {
 			mode := stop.Draw(t, "mode")
@@ -191,18 +214,23 @@ func (w *world) actions() map[string]func(*rapid.T) {
 	}
 }
 
+// drawReach draws whether the owner boots by virtual media, and how its BMC reads, or by a
+// URL in its BMC, or by DHCP.
+func (w *world) drawReach(t *rapid.T) {
+	switch rapid.IntRange(0, 3).Draw(t, "reach") {
+	case 0:
+		w.m.caches = rapid.Bool().Draw(t, "caches")
+		w.byMedia()
+	case 1:
+		w.byURI()
+	}
+}
+
 // identify reads the board, as the agent does beside power control.
 func (w *world) identify() {
 	id := w.m.identity
 	w.read = &id
 	w.poke()
-}
-
-// accept is an operator who takes the server for the right one.
-func (w *world) accept() {
-	if k := w.record().Identity; k != nil && k.Other != nil {
-		w.want(func(in *protocol.ServerIntent) { in.Identity = k.Digest() })
-	}
 }
 
 // request asks for something once, of this disk or of another.
@@ -215,6 +243,7 @@ func (w *world) request(t *rapid.T, action protocol.RequestAction, mode protocol
 		Incarnation: rapid.SampledFrom([]string{w.incarnation, w.incarnation, w.incarnation, "", "disk-x"}).Draw(t, "given"),
 	}
 	w.requests = append(slices.Clone(w.requests), r)
+	w.w.orders++
 	w.poke()
 }
 
@@ -238,36 +267,67 @@ func drawFaults(t *rapid.T) (f faults) {
 	shown := rapid.SampledFrom([]protocol.PowerState{"", "", "", protocol.PowerUnknown, protocol.PowerUnreachable, protocol.PowerPoweringOff})
 	f.Shown = shown.Draw(t, "shown")
 	f.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
-	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.Coerce, &f.Revert, &f.LoseAnswers, &f.NoPolicy, &f.BusyPolicy} {
+	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.Coerce, &f.Revert, &f.LoseAnswers, &f.NoPolicy, &f.BusyPolicy, &f.NoRestart, &f.NoMedia, &f.BusyMedia, &f.KeepMedia, &f.BusyURL, &f.KeepURL, &f.LateURL, &f.NoURL, &f.NoHTTP} {
 		*b = rapid.IntRange(0, 5).Draw(t, "fault") == 0
 	}
 	return f
 }
 
-// TestProperties lets everything happen in any order and checks the promises P1
-// to P4, P6 and P9 at every step; then everything answers for long enough, and
-// the server must be where it belongs.
+// minSteps is how many steps a run of TestProperties takes at least: decisions, each of
+// which is checked. How many a check of rapid takes is as random as all else; so many
+// rounds of checks are enough of them, with what rapid does if not told otherwise.
+const (
+	minSteps  = 100_000
+	worlds    = 4 // at the same time
+	maxRounds = 10
+)
+
+// TestProperties lets everything happen in any order, at BMC, firmware, hub and people,
+// with restarts of the operating system, crashes of the agent and outages, and checks the
+// promises P1 to P6 and P9 at every step; then everything answers for long enough, and
+// the server must be where it belongs. It is what the episode of overrides that lasted, or
+// were cleared before firmware took them (metal-operator 939, 1059), would not have passed.
 func TestProperties(t *testing.T) {
-	for i := range 4 {
-		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			t.Parallel()
-			properties(t)
-		})
+	var steps, uris atomic.Int64
+	t.Run("any order", func(t *testing.T) {
+		for i := range worlds {
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				taken := 0
+				for round := 0; round < maxRounds && taken < minSteps/worlds; round++ {
+					n, u := properties(t)
+					taken += n
+					uris.Add(int64(u))
+				}
+				steps.Add(int64(taken))
+			})
+		}
+	})
+	t.Logf("%d steps", steps.Load())
+	if uris.Load() == 0 && !t.Failed() {
+		t.Error("nothing was booted by a URL")
+	}
+	if n := steps.Load(); n < minSteps && !t.Failed() {
+		t.Errorf("%d steps, fewer than %d; with more -rapid.checks there are more", n, minSteps)
 	}
 }
 
-func properties(t *testing.T) {
-	var steps, provisions, receipts, disk, errors int
+func properties(t *testing.T) (steps, uris int) {
+	var provisions, receipts, disk, errors int
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		if rapid.IntRange(0, 3).Draw(t, "claimed") > 0 {
 			w.m.faults.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
 			w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
+			w.policy(rapid.SampledFrom([]protocol.Boot{protocol.BootHdd, protocol.BootHdd, protocol.BootNetwork}).Draw(t, "boot"), rapid.SampledFrom(protocol.OSReboots()).Draw(t, "osReboot"))
+			w.m.live = w.intent.Boot.Policy.Boot == protocol.BootNetwork
+			w.drawReach(t)
 			w.run(time.Duration(rapid.IntRange(0, 120).Draw(t, "seconds")) * time.Second)
 		}
 		t.Repeat(w.actions())
+		w.m.foreign = false
 		w.m.faults, w.midCall, w.crashIn, w.local, w.heard = faults{}, nil, 0, true, true
-		w.requests = nil
+		w.requests, w.asked, w.forged = nil, nil, ""
 		w.work(0)
 		w.identify()
 		if len(w.holds) > 0 && w.offset != 0 {
@@ -281,67 +341,8 @@ func properties(t *testing.T) {
 		steps += w.w.steps
 		provisions += w.w.provisions
 		receipts += w.w.receipts
+		uris += w.w.uriBoots
 	})
-	t.Logf("%d steps, %d provisioned, %d receipts; at the end %d well, %d with a condition", steps, provisions, receipts, disk, errors)
-}
-
-// settled runs the world until the server is where it belongs, or a registered
-// condition says why it is not. It fails when neither comes.
-func (w *world) settled() bool {
-	for range 20 * 60 {
-		w.run(10 * time.Second)
-		w.accept()
-		if w.well() {
-			return true
-		}
-		if w.stuck() {
-			return false
-		}
-	}
-	w.t.Fatalf("nothing says why the server is not where it belongs: machine %s, holds %d, intent %+v\nrecord %s\nconditions %+v",
-		w.m.power, len(w.holds), w.intent, w.disk, w.conds)
-	return false
-}
-
-// well says whether the server is where it belongs.
-func (w *world) well() bool {
-	rec := w.record()
-	if slices.ContainsFunc(rec.Requests, func(s RequestState) bool {
-		return s.Outcome == protocol.OutcomePending && s.Action == protocol.RequestPowerOff
-	}) {
-		return false
-	}
-	// What another party armed is not ours to clear.
-	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe)
-	if len(w.holds) == 0 && (rec.Guard != nil || w.m.policy != w.m.own) {
-		return false
-	}
-	switch {
-	case len(w.holds) > 0:
-		return off && len(rec.Receipts) == len(w.holds) && len(rec.Manual) == 0
-	case w.intent == nil || w.intent.ClaimUID == "":
-		return true
-	case w.intent.Releasing:
-		return off && rec.Released == w.intent.ClaimUID
-	case w.intent.Power == protocol.WantOff:
-		return off
-	default:
-		a := rec.Attempt
-		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && provisioned(w.intent.Boot, rec.Provisioned, nil) &&
-			a != nil && a.State == protocol.AttemptSucceeded && !a.Network()
-	}
-}
-
-// stuck says whether a condition tells an operator what to do.
-func (w *world) stuck() bool {
-	if len(w.holds) > 0 || w.record().Guard != nil || w.m.policy != w.m.own || w.intent == nil || w.intent.Releasing || w.intent.Power != protocol.WantOn {
-		return false // stopping needs nobody
-	}
-	return slices.ContainsFunc(w.conds, func(c protocol.ConditionState) bool {
-		switch c.Code {
-		case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondUnexpectedPower, protocol.CondServerOn, protocol.CondFirstBootFailed, protocol.CondPowerFailed:
-			return !w.record().Attempt.Open() && !w.clock().Before(w.watch.NextTry)
-		}
-		return false
-	})
+	t.Logf("%d steps, %d provisioned, %d boots by a URL, %d receipts; at the end %d well, %d with a condition", steps, provisions, uris, receipts, disk, errors)
+	return steps, uris
 }

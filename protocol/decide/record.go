@@ -32,8 +32,17 @@ type Record struct {
 	Stop               *Stop       `json:"stop,omitempty"`
 	Attempt            *Attempt    `json:"attempt,omitempty"`
 	// Used are the grants that were used, by claim UID and generation.
-	Used        map[string]GrantUse   `json:"used,omitempty"`
-	Provisioned *protocol.Provisioned `json:"provisioned,omitempty"`
+	Used map[string]GrantUse `json:"used,omitempty"`
+	// Provisioned is the newest record of a boot that ended well, and the only one that
+	// earlier releases kept. Earlier are those of other owners and generations, by both.
+	Provisioned *protocol.Provisioned           `json:"provisioned,omitempty"`
+	Earlier     map[string]protocol.Provisioned `json:"earlier,omitempty"`
+	// Rearm is nil where nothing is armed for restarts of the operating system.
+	Rearm *Rearm `json:"rearm,omitempty"`
+	// Medium is nil where nothing of ours is in a virtual drive.
+	Medium *Medium `json:"medium,omitempty"`
+	// URL is nil where no BMC has a URL of ours.
+	URL *BootURL `json:"url,omitempty"`
 	// Receipts are by hold id. A receipt leaves with its hold, or when revoked.
 	Receipts map[string]protocol.Receipt `json:"receipts,omitempty"`
 	// Manual are receipts on an operator's word, by hold id, where there is none from
@@ -50,17 +59,19 @@ type Record struct {
 	// only. Ordered is when a reset of ours was last sent.
 	LastReset time.Time `json:"lastReset,omitzero"`
 	Ordered   time.Time `json:"ordered,omitzero"`
+	// PowerLog is the newest entry of the BMC's log about power. Progress is the last
+	// BootProgress that said anything.
+	PowerLog string   `json:"powerLog,omitempty"`
+	Progress Progress `json:"progress,omitzero"`
+	// Safety is nil until the inventory was read once.
+	Safety *protocol.Safety `json:"safety,omitempty"`
 	// Identity is nil until it was read once.
 	Identity *Known `json:"identity,omitempty"`
+	// Fallback is nil where no boot is counted.
+	Fallback *Fallback `json:"fallback,omitempty"`
 	// Released is the UID of the claim whose server was proved Off at its end.
 	Released   string                    `json:"released,omitempty"`
 	Conditions []protocol.ConditionState `json:"conditions,omitempty"`
-}
-
-// Unexpected is a power transition that no order of ours explains.
-type Unexpected struct {
-	At time.Time           `json:"at"`
-	To protocol.PowerState `json:"to"`
 }
 
 // Stop is a stop under way.
@@ -70,6 +81,10 @@ type Stop struct {
 	Graceful   time.Time         `json:"graceful,omitzero"` // when GracefulShutdown was sent
 	Forced     time.Time         `json:"forced,omitzero"`   // when ForceOff was last sent
 	ForceCount int               `json:"forceCount,omitempty"`
+	// Cleared is that ForceOff was let through, Waits that it waits for an approval; see
+	// clearRule.
+	Cleared bool `json:"cleared,omitempty"`
+	Waits   bool `json:"waits,omitempty"`
 }
 
 // Attempt is one power-on.
@@ -87,8 +102,11 @@ type Attempt struct {
 	Generation uint64              `json:"generation"`
 	Digest     string              `json:"digest"`         // of the image
 	File       string              `json:"file,omitempty"` // name below the token
-	Blob       string              `json:"blob,omitempty"` // digest of the boot file
-	Stored     protocol.Override   `json:"stored,omitzero"`
+	Blob       string              `json:"blob,omitempty"` // digest of that file
+	// Chain is all that the machine may fetch. It is never changed in place; nil for a
+	// boot from disk, and in records of releases that served one file only.
+	Chain  *protocol.BootChain `json:"chain,omitempty"`
+	Stored protocol.Override   `json:"stored,omitzero"`
 	// Read is Stored as the BMC spells it; Outcome is what became of the write.
 	Read    protocol.Override    `json:"read,omitzero"`
 	Outcome protocol.BootOutcome `json:"outcome,omitempty"`
@@ -99,18 +117,69 @@ type Attempt struct {
 	// the server was read running, or the BMC refused the only one.
 	OnPending time.Time `json:"onPending,omitzero"`
 	Epoch     uint64    `json:"epoch"` // before the power-on
-	// Served is on disk before the first byte of the boot file is sent.
-	Served   bool                  `json:"served,omitempty"`
+	Marks     Marks     `json:"marks,omitzero"`
+	// Served is on disk before the first byte of the last file is sent: from then on
+	// the operating system may run.
+	Served bool `json:"served,omitempty"`
+	// Cached says that the BMC had read all of the medium before the power-on.
+	Cached   bool                  `json:"cached,omitempty"`
 	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
 	Reason   string                `json:"reason,omitempty"`
+	Code     protocol.AttemptCode  `json:"code,omitempty"`
+	// Assumed says that Fetched was assumed by Recover, and no event has said so yet.
+	Assumed bool `json:"assumed,omitempty"`
+	// Purpose is the owner's; Repeat is the grant's.
+	Purpose protocol.Purpose `json:"purpose,omitempty"`
+	Repeat  bool             `json:"repeat,omitempty"`
+	// Timeout is of a discovery, from OnSent; 0 is none.
+	Timeout time.Duration `json:"timeout,omitempty"`
 	// Abandoned marks an attempt that was ended because its end was wanted.
 	Abandoned bool `json:"abandoned,omitempty"`
 	// Cleanup asks for a forced stop of what a failed network boot left running.
 	Cleanup bool `json:"cleanup,omitempty"`
+	// Ignition is the server's user data in this boot; nil without any. Given is on disk
+	// before its first byte is sent, Deliveries counts those to the last byte.
+	Ignition   *protocol.IgnitionIntent `json:"ignition,omitempty"`
+	Given      bool                     `json:"given,omitempty"`
+	Deliveries int                      `json:"deliveries,omitempty"`
+	// Refusals are the reasons for which the user data was refused to who had the token.
+	Refusals []IgnitionVerdict `json:"refusals,omitempty"`
 	// Left is the target of an earlier attempt whose override may still be armed.
 	Left protocol.BootTarget `json:"left,omitempty"`
 	// Disarm asks for the override to be cleared, because nothing consumed it.
 	Disarm bool `json:"disarm,omitempty"`
+	// URI says that firmware has the URL of File from its BMC. Reach is the intent's: with uri
+	// it asks nobody by DHCP that is ours.
+	URI   bool           `json:"uri,omitempty"`
+	Reach protocol.Reach `json:"reach,omitempty"`
+	// Restart is a boot by ForceRestart, of a server that is not Off; see restartRule.
+	Restart bool `json:"restart,omitempty"`
+	// Cleared is the boot that an approval let through; zero where none was needed.
+	Cleared ClearedBoot `json:"cleared,omitzero"`
+}
+
+// Last is the name of the file after whose last byte the operating system may run.
+func (a *Attempt) Last() string {
+	if a.Chain != nil {
+		return a.Chain.Last
+	}
+	return a.File
+}
+
+// IsLast says whether a file is the last, by whichever way it is fetched.
+func (a *Attempt) IsLast(name string) bool {
+	if a.Chain != nil {
+		return a.Chain.IsLast(name)
+	}
+	return name == a.File
+}
+
+// fileFor is the file that a client of the class is told of.
+func (a *Attempt) fileFor(class protocol.ClientClass) string {
+	if a.Chain != nil {
+		return a.Chain.FileFor(class)
+	}
+	return a.File
 }
 
 // Network says whether the attempt boots from the network.
@@ -126,6 +195,17 @@ type GrantUse struct {
 	Attempts int    `json:"attempts"`
 	Spent    bool   `json:"spent,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	// Of a grant that repeats, Attempts are those in a row that fetched nothing since the
+	// last order. Ran says that the files were fetched since: the next boot waits for an
+	// order.
+	Repeat bool `json:"repeat,omitempty"`
+	Ran    bool `json:"ran,omitempty"`
+	// At is when it was last used; releases before this field did not say. Over says that
+	// its owner has let the server go.
+	At   time.Time `json:"at,omitzero"`
+	Over bool      `json:"over,omitempty"`
+	// Cleared is the boot that an approval let through and that has fetched nothing yet.
+	Cleared ClearedBoot `json:"cleared,omitzero"`
 }
 
 // RequestState is an accepted one-shot request, kept after its end until the
@@ -145,6 +225,12 @@ type RequestState struct {
 	// ceased to, and requestLimit runs from there.
 	Behind bool      `json:"behind,omitempty"`
 	From   time.Time `json:"from,omitzero"`
+	// Local is a resume that was asked for at the agent, by whose clock its notAfter is.
+	Local bool `json:"local,omitempty"`
+	// Fallback is that a resume stops and starts the server, whose BMC does not restart
+	// it; Renewed that its retry has renewed a grant.
+	Fallback bool `json:"fallback,omitempty"`
+	Renewed  bool `json:"renewed,omitempty"`
 }
 
 // clone copies everything that a step may change.
@@ -160,12 +246,26 @@ func (r Record) clone() Record {
 	}
 	if r.Attempt != nil {
 		v := *r.Attempt
+		v.Refusals = slices.Clone(v.Refusals)
 		c.Attempt = &v
 	}
 	if r.Provisioned != nil {
 		v := *r.Provisioned
 		c.Provisioned = &v
 	}
+	if r.Rearm != nil {
+		v := *r.Rearm
+		c.Rearm = &v
+	}
+	if r.Medium != nil {
+		v := *r.Medium
+		c.Medium = &v
+	}
+	if r.URL != nil {
+		v := *r.URL
+		c.URL = &v
+	}
+	c.Earlier = maps.Clone(r.Earlier)
 	c.Identity = r.Identity.clone()
 	c.Used = maps.Clone(r.Used)
 	c.Receipts = maps.Clone(r.Receipts)
@@ -179,6 +279,14 @@ func (r Record) clone() Record {
 	if r.Booted != nil {
 		v := *r.Booted
 		c.Booted = &v
+	}
+	if r.Safety != nil {
+		v := *r.Safety
+		c.Safety = &v
+	}
+	if r.Fallback != nil {
+		v := *r.Fallback
+		c.Fallback = &v
 	}
 	c.Requests = slices.Clone(r.Requests)
 	c.Conditions = slices.Clone(r.Conditions)
@@ -194,6 +302,11 @@ func Recover(r Record) Record {
 		a.State = protocol.AttemptFetched
 		a.Evidence = protocol.EvidenceFetched
 		a.Reason = "assumed: the agent restarted while the boot file was being served"
+		a.Assumed = true
+		c.ran()
+	}
+	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID {
+		a.Cached = true // what the BMC read meanwhile, nobody has counted
 	}
 	return c
 }

@@ -24,9 +24,9 @@ func (s *RequestState) end(now time.Time, outcome protocol.Outcome, reason strin
 
 // Renew is applied to every record when an agent takes a new incarnation, because
 // its disk was rolled back: what the record says is under way may have ended since.
-// Requests end as unknown, and so does a network boot: nothing more is sent for it,
-// and what runs is left alone, because it may be the installed system (P4, P9). A
-// late installed report of it is still believed.
+// Requests end as unknown, and so does a network boot, and a boot by a restart: nothing
+// more is sent for it, and what runs is left alone, because it may be the installed
+// system (P4, P9). A late installed report of it is still believed.
 func Renew(now time.Time, r Record) (Record, []protocol.Event) {
 	c := r.clone()
 	var happened []protocol.Event
@@ -41,11 +41,12 @@ func Renew(now time.Time, r Record) (Record, []protocol.Event) {
 	if g := c.Guard; g != nil && g.State == GuardSet {
 		g.State = GuardKnown // it may have been put back since
 	}
-	if a := c.Attempt; a.Open() && a.Network() {
+	if a := c.Attempt; a.Open() && (a.Network() || a.Restart) {
 		a.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
-		if a.State == protocol.AttemptFetched {
+		if a.State == protocol.AttemptFetched || a.Cached && !a.OnSent.IsZero() {
 			c.spend(a.Reason)
 		}
+		a.Code = protocol.AttemptOutcomeUnknown
 		a.State, a.Since, a.Disarm = protocol.AttemptFailed, now, true
 		happened = append(happened, protocol.Event{
 			At: now, Server: c.Server, Code: protocol.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Intended, a.Reason),

@@ -15,12 +15,12 @@ const requestLimit = time.Hour
 // sends.
 func (p *step) requests() {
 	sent := map[string]bool{}
-	for _, r := range p.snap.Requests {
+	for i, r := range slices.Concat(p.snap.Requests, p.snap.Asked) {
 		sent[r.ID] = true
 		if slices.ContainsFunc(p.rec.Requests, func(s RequestState) bool { return s.ID == r.ID }) {
 			continue
 		}
-		if s, ok := p.accept(r); ok {
+		if s, ok := p.accept(r, i >= len(p.snap.Requests)); ok {
 			p.rec.Requests = append(p.rec.Requests, s)
 			p.dirty = true
 		} else {
@@ -49,8 +49,8 @@ const (
 const outcomeWaits protocol.Outcome = "waits"
 
 // accept decides once what becomes of a request; false is not yet.
-func (p *step) accept(r protocol.Request) (RequestState, bool) {
-	s := RequestState{Request: r, AcceptedAt: p.now}
+func (p *step) accept(r protocol.Request, local bool) (RequestState, bool) {
+	s := RequestState{Request: r, AcceptedAt: p.now, Local: local}
 	in := p.snap.Intent
 	if in != nil {
 		s.ClaimUID = in.ClaimUID
@@ -60,9 +60,9 @@ func (p *step) accept(r protocol.Request) (RequestState, bool) {
 	a := p.rec.Attempt
 	network := a.Open() && a.Network()
 	t := hourUnknown
-	switch hub := p.snap.HubTime; {
-	case hub.IsZero():
-	case hub.Before(r.NotAfter):
+	switch now := p.clockOf(&s); {
+	case now.IsZero():
+	case now.Before(r.NotAfter):
 		t = hourAhead
 	default:
 		t = hourPassed
@@ -71,15 +71,36 @@ func (p *step) accept(r protocol.Request) (RequestState, bool) {
 	if in != nil && in.Releasing {
 		claim = claimEnds
 	}
+	if r.Action == protocol.RequestResume {
+		s.Outcome, s.Reason = resumeRule(p.snap.foreign(r.Incarnation), t, pre, claim, len(p.snap.Holds) > 0, p.resumable(), r.Retry)
+		return s, p.taken(&s)
+	}
 	s.Outcome, s.Reason = acceptRule(p.snap.foreign(r.Incarnation), t, r.Action, pre, claim, network, r.AnyPhase)
+	return s, p.taken(&s)
+}
+
+// taken ends a request that was not accepted; false is that it is looked at again.
+func (p *step) taken(s *RequestState) bool {
 	switch s.Outcome {
 	case outcomeWaits:
-		return s, false
+		return false
 	case protocol.OutcomePending:
+		if s.Action == protocol.RequestResume {
+			p.happened(protocol.EventResumed, "%s resumes it: %s", s.By, s.Why)
+		}
 	default:
-		p.end(&s, s.Outcome, s.Reason)
+		p.end(s, s.Outcome, s.Reason)
 	}
-	return s, true
+	return true
+}
+
+// clockOf is the time by the clock that a request's notAfter is of; zero if the hub's is
+// not known.
+func (p *step) clockOf(s *RequestState) time.Time {
+	if s.Local {
+		return p.now
+	}
+	return p.snap.HubTime
 }
 
 // wanted is the power that a claim wants; none without one, or at its end.
@@ -171,6 +192,12 @@ func (p *step) asked() (a asked, mode protocol.StopMode) {
 	for _, s := range p.rec.Requests {
 		if s.Outcome != protocol.OutcomePending || !s.StoppedAt.IsZero() {
 			continue
+		}
+		if s.Action == protocol.RequestResume {
+			if !p.stopsFirst(&s) {
+				continue
+			}
+			mode = protocol.StopHard // nothing that was ordered runs
 		}
 		if s.Action == protocol.RequestPowerOff {
 			a = askedOff

@@ -82,33 +82,23 @@ func (p *step) reset(o protocol.Observation, last protocol.Observation, epoch ui
 		p.rec.LastReset = is
 		p.dirty = true
 	}
-	ordered, a := p.rec.Ordered, p.rec.Attempt
-	ours := a.Open() || p.rec.Stop != nil || !ordered.IsZero() && o.StartedAt.Sub(ordered) < resetQuiet
-	if !resetRule(movedOf(was, is), p.rec.Epoch != epoch || p.rec.Power != power, ours) {
+	if resetRule(movedOf(was, is), p.rec.Epoch != epoch || p.rec.Power != power, p.lately(o.StartedAt)) {
+		p.cycled(o, last.StartedAt, protocol.ByResetTime)
+	}
+}
+
+// logged compares the newest entry about power in the BMC's log with the last one, by
+// resetRule: an entry that is another one is a later one.
+func (p *step) logged(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
+	if o.PowerLog == "" || o.PowerLog == p.rec.PowerLog {
 		return
 	}
-	p.watch.OffSince, p.watch.Proofs = time.Time{}, nil
-	if len(p.rec.Receipts) == 0 {
-		switch {
-		case p.work:
-			return // it resets servers
-		case a != nil && !a.OnPending.IsZero(): // our On, whose effect nobody saw
-			p.rec.Epoch++
-			p.poweredOn(a.OnSent, Booted{ClaimUID: a.ClaimUID, Digest: a.Digest})
-			a.OnPending = time.Time{}
-			return
-		}
+	m := movedLater
+	if p.rec.PowerLog == "" {
+		m = movedFirst
 	}
-	p.rec.Epoch++
-	since := p.now
-	if !last.StartedAt.IsZero() {
-		since = last.StartedAt
-	}
-	p.poweredOn(since, bootedFor(p.snap.Intent))
-	p.rec.Unexpected = &Unexpected{At: p.now, To: o.Power}
-	p.dirty = true
-	p.happened(protocol.EventUnexpected, "the server was reset without an order; it is %s", o.Power)
-	for _, h := range p.snap.Holds {
-		p.violated(h, "the server was on since the last read")
+	p.rec.PowerLog, p.dirty = o.PowerLog, true
+	if o.Power != protocol.PowerOff && resetRule(m, p.rec.Epoch != epoch || p.rec.Power != power, p.lately(o.StartedAt)) {
+		p.cycled(o, last.StartedAt, protocol.ByLog)
 	}
 }

@@ -18,7 +18,14 @@ type ServeSnapshot struct {
 	Attempt *Attempt
 	// Architecture is the server's: amd64 or arm64.
 	Architecture string
+	// Stop is the stop image that this client could be given; nil without one.
+	Stop *StopOffer
+	// Ordered says that an order of ours explains what the server does now.
+	Ordered bool
 }
+
+// StopOffer is a stop image for one client.
+type StopOffer struct{ Token, File string }
 
 // window is whether the server's attempt may be served now, and how.
 type window string
@@ -26,12 +33,22 @@ type window string
 const (
 	windowClosed window = "closed" // nothing to boot from the network
 	windowHTTP   window = "http"   // a UEFI HTTP boot was ordered and power requested
+	windowIPXE   window = "ipxe"   // likewise, by a chain in which iPXE asks once more
 	windowTFTP   window = "tftp"   // likewise a PXE boot
+	windowMedia  window = "media"  // likewise a boot by virtual media: firmware asks nobody
+	windowAny    window = "any"    // a discovery: whatever firmware makes of the order
 )
 
-func windowOf(target protocol.BootTarget) window {
-	if target == protocol.TargetPxe {
+func windowOf(a *Attempt) window {
+	switch {
+	case a.forDiscovery():
+		return windowAny
+	case a.Intended == protocol.TargetPxe:
 		return windowTFTP
+	case a.Intended == protocol.TargetCd:
+		return windowMedia
+	case a.Chain != nil && a.Chain.Kind == protocol.ChainIPXE:
+		return windowIPXE
 	}
 	return windowHTTP
 }
@@ -42,7 +59,11 @@ func windowOf(target protocol.BootTarget) window {
 func (w window) fits(c protocol.BootClient, architecture string) bool {
 	return len(c.Archs) == 0 || slices.ContainsFunc(c.Archs, func(number uint16) bool {
 		a, ok := protocol.ArchOf(number)
-		return ok && a.Firmware == protocol.FirmwareUEFI && a.HTTP == (w == windowHTTP) && a.Fits(architecture)
+		http := w != windowTFTP && c.Class != protocol.ClassIPXE // which says that it is PXE firmware, however it came
+		if w == windowAny {
+			http = c.Class == protocol.ClassHTTPClient
+		}
+		return ok && a.Firmware == protocol.FirmwareUEFI && a.HTTP == http && a.Fits(architecture)
 	})
 }
 
@@ -54,39 +75,62 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	if a := s.Attempt; a.Open() && a.Network() {
 		switch a.State {
 		case protocol.AttemptPowerRequested, protocol.AttemptConsumed:
-			w, open = windowOf(a.Intended), true
+			w, open = windowOf(a), true
 		case protocol.AttemptFetched:
 			// Whoever asks again for an override that its BMC keeps is at the next boot;
 			// the installer asks as an operating system.
 			if open = true; a.Outcome != protocol.BootCoercedContinuous {
-				w = windowOf(a.Intended)
+				w = windowOf(a)
 			}
 		case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptSucceeded, protocol.AttemptFailed:
 		}
 	}
-	action, reason := serveRule(known, s.Held || s.Missing, w, c.Class, w.fits(c, s.Architecture))
+	by := windowHTTP
+	if c.Class != protocol.ClassHTTPClient {
+		by = windowTFTP
+	}
+	stop := s.Stop != nil && !s.Ordered && by.fits(c, s.Architecture)
+	action, reason := serveRule(known, s.Held || s.Missing, w, c.Class, w.fits(c, s.Architecture), stop)
+	if action == answerStop {
+		return protocol.BootAnswer{Action: protocol.AnswerBoot, Server: s.Server, Reason: reason, Token: s.Stop.Token, File: s.Stop.File}
+	}
 	answer := protocol.BootAnswer{Action: action, Server: s.Server, Reason: reason}
 	if open && !s.Held && !s.Missing && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
 		answer.Token = s.Attempt.Token
-		answer.File = s.Attempt.File
+		answer.File = s.Attempt.fileFor(c.Class)
 	}
 	return answer
 }
 
+// answerStop is to give the stop image, as a boot of its own.
+const answerStop protocol.AnswerAction = "stop"
+
 // serveRule is the serve gate. The first row that fits decides.
 //
-//	known | held | window | class      | fits | answer
-//	no    | *    | *      | *          | *    | silence
-//	yes   | *    | *      | none       | *    | lease
-//	yes   | yes  | *      | *          | *    | refuse
-//	yes   | no   | http   | HTTPClient | yes  | boot
-//	yes   | no   | tftp   | PXEClient  | yes  | boot
-//	yes   | no   | tftp   | iPXE       | yes  | boot
-//	yes   | no   | *      | *          | *    | refuse
+//	known | held | window | class      | fits | stop | answer
+//	no    | *    | *      | *          | *    | *    | silence
+//	yes   | *    | *      | none       | *    | *    | lease
+//	yes   | yes  | *      | *          | *    | *    | refuse
+//	yes   | no   | http   | HTTPClient | yes  | *    | boot
+//	yes   | no   | ipxe   | HTTPClient | yes  | *    | boot
+//	yes   | no   | ipxe   | iPXE       | yes  | *    | boot
+//	yes   | no   | tftp   | PXEClient  | yes  | *    | boot
+//	yes   | no   | tftp   | iPXE       | yes  | *    | boot
+//	yes   | no   | any    | HTTPClient | yes  | *    | boot
+//	yes   | no   | any    | PXEClient  | yes  | *    | boot
+//	yes   | no   | any    | iPXE       | yes  | *    | boot
+//	yes   | no   | closed | HTTPClient | *    | yes  | stop
+//	yes   | no   | closed | PXEClient  | *    | yes  | stop
+//	yes   | no   | closed | iPXE       | *    | yes  | stop
+//	yes   | no   | *      | *          | *    | *    | refuse
 //
+// stop is that the rack wants a stop image for such machines, that there is one which
+// the client can load, and that no order explains why it asks: one that was to boot its
+// disk, and asks the network all the same, is refused and goes on to its disk. A held
+// server gets none: it is to be Off, and nothing that it boots is to run (P2).
 // A client without a boot class is an operating system; its lease is renewed
 // whatever else is decided.
-func serveRule(known, held bool, w window, class protocol.ClientClass, fits bool) (protocol.AnswerAction, string) {
+func serveRule(known, held bool, w window, class protocol.ClientClass, fits, stop bool) (protocol.AnswerAction, string) {
 	switch {
 	case !known:
 		return protocol.AnswerSilence, "no server of this rack"
@@ -98,6 +142,8 @@ func serveRule(known, held bool, w window, class protocol.ClientClass, fits bool
 		return protocol.AnswerBoot, "first boot granted"
 	case w.asks(class):
 		return protocol.AnswerRefuse, "architecture does not fit"
+	case w == windowClosed && stop && (windowHTTP.asks(class) || windowTFTP.asks(class)):
+		return answerStop, "no boot is ordered: the stop image"
 	case w != windowClosed:
 		return protocol.AnswerRefuse, "another boot method was ordered"
 	default:
@@ -110,9 +156,11 @@ func serveRule(known, held bool, w window, class protocol.ClientClass, fits bool
 func (w window) asks(class protocol.ClientClass) bool {
 	switch class {
 	case protocol.ClassHTTPClient:
-		return w == windowHTTP
-	case protocol.ClassPXEClient, protocol.ClassIPXE:
-		return w == windowTFTP
+		return w == windowHTTP || w == windowIPXE || w == windowAny
+	case protocol.ClassPXEClient:
+		return w == windowTFTP || w == windowAny
+	case protocol.ClassIPXE:
+		return w == windowTFTP || w == windowIPXE || w == windowAny
 	case protocol.ClassNone, protocol.ClassGRUB, protocol.ClassUBoot, protocol.ClassRaspberryPi:
 	}
 	return false

@@ -43,6 +43,7 @@ func (p *step) derive() {
 		}
 		p.raise(protocol.CondHeld, "by %s", p.keys())
 	}
+	p.deriveApproval()
 	p.deriveGuard()
 	if len(p.rec.Violated) > 0 {
 		p.raise(protocol.CondHoldViolated, "")
@@ -52,9 +53,8 @@ func (p *step) derive() {
 	if k := p.rec.Identity; k != nil && k.Other != nil {
 		p.raise(protocol.CondIdentityChanged, "%s; now %s", k.Why, k.Other.Digest())
 	}
-	if u := p.rec.Unexpected; u != nil {
-		p.raise(protocol.CondUnexpectedPower, "went %s", u.To)
-	}
+	p.stand()
+	p.deriveUnexpected()
 	p.deriveBoot()
 }
 
@@ -79,7 +79,7 @@ func (p *step) deriveBMC() {
 func (p *step) deriveBoot() {
 	a := p.rec.Attempt
 	if a != nil {
-		if a.Observed != "" && a.Observed != a.Intended {
+		if a.mismatched() {
 			p.raise(protocol.CondMethodMismatch, "%s was ordered, firmware used %s", a.Intended, a.Observed)
 		}
 		if a.State == protocol.AttemptFailed && !a.Abandoned {
@@ -95,11 +95,15 @@ func (p *step) deriveBoot() {
 	}
 	// An installer that restarts the server instead of ending it, or whose end was
 	// not seen: what runs now was not ordered, and the disk was not booted.
-	if a != nil && a.State == protocol.AttemptSucceeded && a.Network() && p.rec.Power == protocol.PowerOn &&
+	if a != nil && a.State == protocol.AttemptSucceeded && a.Network() && !a.Repeat && !a.forDiscovery() && p.rec.Power == protocol.PowerOn &&
 		p.now.Sub(a.Since) > p.snap.Settings.SoftTimeout && len(p.snap.Holds) == 0 && p.rec.Stop == nil {
 		p.raise(protocol.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
 	}
 	p.deriveGrant()
+	p.deriveFallback()
+	p.deriveMedia()
+	p.deriveURL()
+	p.deriveDiscovery()
 	if p.plan.Fetch && !p.snap.Artefacts.Local {
 		if f := p.snap.Artefacts.Failed; f != nil {
 			p.raise(f.Code, "%s", f.Message)
@@ -111,8 +115,8 @@ func (p *step) deriveBoot() {
 
 func (p *step) deriveGrant() {
 	in := p.snap.Intent
-	if in == nil || in.Releasing || in.Power != protocol.WantOn || in.Boot == nil || p.rec.Attempt.Open() ||
-		provisioned(in.Boot, p.rec.Provisioned, p.snap.Echo) {
+	if in == nil || discovering(in) || in.Releasing || in.Power != protocol.WantOn || in.Boot == nil || p.rec.Attempt.Open() ||
+		!always(in.Boot) && provisioned(in.Boot, &p.rec, p.snap.Echo) {
 		return
 	}
 	use := p.rec.Used[grantKey(in.Boot)]

@@ -11,6 +11,9 @@ type Snapshot struct {
 	Server string
 	// Synced is false until the agent has applied a document of its hub (P4).
 	Synced bool
+	// Ended says that the hub has ended the agent's term: nothing is ordered any more, not
+	// even a stop. Whether another agent owns the server by now cannot be known here.
+	Ended bool
 	// Intent is nil where no document names the server.
 	Intent *protocol.ServerIntent
 	Holds  []Hold // in order of id
@@ -21,13 +24,26 @@ type Snapshot struct {
 	// Incarnation is the agent's.
 	Incarnation string
 	Requests    []protocol.Request
-	Settings    Settings
+	// Asked are resumes that were asked for at the agent.
+	Asked    []protocol.Request
+	Settings Settings
+	// Bulk bounds ForceOff.
+	Bulk Bulk
+	// Approved are the approvals of boots that name the server, are in their time and were
+	// not used for it.
+	Approved []protocol.Approval
 	// Grant is the intent's grant, opened and verified by the caller; GrantError
 	// says why there is none.
 	Grant      *protocol.Grant
 	GrantError string
 	// Echo is the hub's echo of a provisioned record whose signature was verified.
 	Echo *protocol.Provisioned
+	// Chain is what the machine would boot its image through, chosen by the caller;
+	// where nothing fits it is nil, and ChainError says why.
+	Chain      *protocol.BootChain
+	ChainError string
+	// MediaError says why the server cannot be booted by virtual media; empty if it can.
+	MediaError string
 	// Artefacts says whether everything that the boot needs is local and verified.
 	Artefacts Artefacts
 	// Firmware is work that was marked as not to be interrupted, also where the newest
@@ -49,8 +65,9 @@ type Snapshot struct {
 	// asked for a while because it does not answer.
 	Busy       bool
 	RetryAfter time.Duration
-	// Identity is nil if it was not read.
+	// Identity is nil if it was not read, and so is Safety.
 	Identity *Identity
+	Safety   *protocol.Safety
 	Result   *Result
 	Events   []Event
 
@@ -58,8 +75,8 @@ type Snapshot struct {
 	// disk before an answer goes out, while an action may be under way.
 	Passive bool
 
-	// NewID and NewToken are fresh random strings for an attempt.
-	NewID, NewToken string
+	// NewID, NewToken and NewMedium are fresh random strings for an attempt.
+	NewID, NewToken, NewMedium string
 }
 
 // Hold is a hold that the agent has enforced.
@@ -72,6 +89,9 @@ type Hold struct {
 	// Local is set while the hold was placed at the agent and no document of the hub
 	// has named it yet.
 	Local bool `json:"local,omitempty"`
+	// Withheld says whose release was not followed for want of an approval, while no
+	// newer document names the hold.
+	Withheld string `json:"withheld,omitempty"`
 }
 
 // Settings are the rack's times.
@@ -79,12 +99,17 @@ type Settings struct {
 	SoftTimeout  time.Duration
 	SettleWindow time.Duration
 	PollInterval time.Duration
+	// BelieveAfter is protocol.DefaultBelieveAfter if zero.
+	BelieveAfter time.Duration
 }
 
 // Artefacts is the state of an image's boot files at the agent.
 type Artefacts struct {
 	Local  bool
 	Failed *protocol.ConditionState
+	// Destructive says that they are of an environment that discards what is on the disks,
+	// as the agent reads in what it is made of.
+	Destructive bool
 }
 
 // Watch is what was read since the agent started. It is not on disk: a run of
@@ -115,6 +140,15 @@ type Watch struct {
 	// Counted is the Uptime up to which the times to live were counted, by hold id.
 	Counted map[string]time.Duration
 	Guard   GuardWatch
+	// Image, Asked and Heard are when the server was last given the stop image, its firmware
+	// asked for a boot that no order explains, and an operating system of it was heard.
+	Image, Asked, Heard time.Time
+	// RearmNext is when an override for restarts may be written again.
+	RearmNext time.Time
+	// Occupied is what the BMC last said of somebody else's medium.
+	Occupied string
+	Eject    EjectWatch
+	URL      URLWatch
 }
 
 // Proof is an unbroken run of reads of exactly Off that were begun after a
@@ -139,8 +173,15 @@ type Result struct {
 	Stored, Read protocol.Override
 	Outcome      protocol.BootOutcome
 	Where, Text  string
+	// Plain is that an override was written without its URL, which the BMC does not take.
+	Plain bool
+	// Pending is that a URL was cleared with effect from the next reset.
+	Pending bool
 	// Policy is what ActReadPolicy read; empty is one that is not known.
 	Policy protocol.RestorePolicy
+	// Of an insert: that somebody else's medium is in the way, and that the config image
+	// has a drive.
+	Occupied, Config bool
 }
 
 // Event is a piece of evidence about one server.
@@ -148,9 +189,20 @@ type Event struct {
 	Kind  protocol.EvidenceKind
 	Class protocol.ClientClass
 	Token string
-	At    time.Time
-	// Begun marks that the first byte of the boot file is about to be sent.
+	File  string // that was fetched
+	// Message is what an image said beside its report.
+	Message string
+	At      time.Time
+	// Begun marks that the first byte of the last file is about to be sent.
 	Begun bool
+	// UserData is what happened to the user data of the attempt; empty for other events.
+	UserData IgnitionVerdict
+	// Medium is what the BMC read of the medium whose token it is; empty for other events.
+	Medium mediumRead
+	// Asks says that it asked by HTTP for the first file of a boot that is over;
+	// StopImage that it was given the stop image.
+	Asks      bool
+	StopImage bool
 }
 
 // Plan is what to do: effects strictly in the order Persist, Act, Report.
@@ -164,7 +216,12 @@ type Plan struct {
 	Fetch bool
 	// Expire are the holds that end now because their time to live is over; they end
 	// in the same transaction that writes Record.
-	Expire   []protocol.Release
+	Expire []protocol.Release
+	// Cleared is how a ForceOff was let through that is sent first now; what it took is
+	// noted in the same transaction.
+	Cleared Clearance
+	// Spent is the approval that the boot of an attempt uses which begins now; noted likewise.
+	Spent    string
 	Measured Measured
 	// Happened are events for the hub, in order.
 	Happened []protocol.Event
@@ -181,27 +238,29 @@ const (
 	ActArm      ActionKind = "arm"
 	ActDisarm   ActionKind = "disarm"
 	ActOn       ActionKind = "on"
+	ActRestart  ActionKind = "restart"
 	ActGraceful ActionKind = "graceful-shutdown"
 	ActForceOff ActionKind = "force-off"
 	// What a server does when mains power returns: read, set while held, and put back.
 	ActReadPolicy ActionKind = "read-restore-policy"
 	ActGuard      ActionKind = "guard"
 	ActUnguard    ActionKind = "unguard"
+	// The images of a boot by virtual media.
+	ActInsert ActionKind = "insert-media"
+	ActEject  ActionKind = "eject-media"
+	// The URL of an attempt, which went in with its override.
+	ActClearURL ActionKind = "clear-boot-url"
 )
-
-// Measured is what a plan adds to the agent's metrics.
-type Measured struct {
-	Fenced      []time.Duration // from Enforced to the receipt, for each new one
-	Violations  int
-	Escalations int // soft stops that became hard
-}
 
 // Action is the one action of a plan.
 type Action struct {
 	Kind     ActionKind
 	Attempt  string
 	Override protocol.Override
-	Policy   protocol.RestorePolicy
+	// URI says that the BMC is given the URL of the attempt's first file with the override;
+	// Plain that the override goes without it into a BMC that takes none.
+	URI, Plain bool
+	Policy     protocol.RestorePolicy
 	// Within bounds the call, where a read must not wait for it; 0 does not.
 	Within time.Duration
 }

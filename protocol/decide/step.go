@@ -33,6 +33,7 @@ func Step(now time.Time, s Snapshot) Plan {
 	p.work = Working(s.Firmware, s.HubTime, now)
 	p.steady()
 	p.forgetHolds()
+	p.assumed()
 	if s.Result != nil {
 		p.result(*s.Result) // the read was begun after it
 	}
@@ -40,14 +41,20 @@ func Step(now time.Time, s Snapshot) Plan {
 		p.observe(*s.Observation)
 	}
 	p.identify()
+	if v := s.Safety; v != nil && (p.rec.Safety == nil || *p.rec.Safety != *v) {
+		p.rec.Safety, p.dirty = v, true
+	}
 	for _, e := range s.Events {
 		p.evidence(e)
 	}
-	if !s.Passive {
+	if s.Ended {
+		p.settle()
+	} else if !s.Passive {
 		p.terms()
 		p.requests()
 		p.follow()
 		p.trigger()
+		p.forgetFallback()
 		p.pursue()
 		p.settle()
 		p.pace()
@@ -106,12 +113,18 @@ func (p *step) result(r Result) {
 	switch r.Action {
 	case ActArm, ActDisarm:
 		p.armResult(r)
-	case ActOn:
+	case ActOn, ActRestart:
 		p.onResult(r)
 	case ActGraceful, ActForceOff:
 		p.stopResult(r)
 	case ActReadPolicy, ActGuard, ActUnguard:
 		p.guardResult(r)
+	case ActInsert:
+		p.insertResult(r)
+	case ActEject:
+		p.ejectResult(r)
+	case ActClearURL:
+		p.clearURLResult(r)
 	case ActNone:
 	}
 }
@@ -131,7 +144,7 @@ func (p *step) pursue() {
 		p.recheck(0)
 		return
 	}
-	if p.snap.HubTime.IsZero() && g == GoalStop && goal(p.snap.Synced, held, p.work, releasing, askedNothing, want) != GoalStop {
+	if p.snap.HubTime.IsZero() && g == GoalStop && !p.askedHere() && goal(p.snap.Synced, held, p.work, releasing, askedNothing, want) != GoalStop {
 		// On a disk that was rolled back it would be the same one-shot again. Neither
 		// is the server brought back to run: the stop may be under way.
 		p.raise(protocol.CondAwaitingHub, "%s", asked)
@@ -143,7 +156,7 @@ func (p *step) pursue() {
 	}
 	p.resume()
 	if g != GoalRun && p.rec.Attempt.Open() {
-		p.abandon(p.why(g, releasing, asked))
+		p.abandon(p.why(g, releasing, asked), protocol.AttemptWithdrawn)
 	}
 	if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff && (g == GoalKeepOff || g == GoalStop) {
 		p.rec.Unexpected = nil // somebody decides about the server again
@@ -163,6 +176,10 @@ func (p *step) pursue() {
 		if asked != askedNothing {
 			mode = askedMode
 		}
+		if releasing && discovering(in) {
+			p.leaves(true)
+			break
+		}
 		p.stop(mode, p.snap.Settings.SoftTimeout)
 		if releasing {
 			p.released()
@@ -170,17 +187,31 @@ func (p *step) pursue() {
 	case GoalRun:
 		p.run()
 	case GoalLeave:
-		p.endStop()
+		if !p.lingers() {
+			p.endStop()
+		}
 		if p.snap.Synced {
 			p.withdraw()
 		}
 	case GoalWait:
+	}
+	if g == GoalKeepOff || g == GoalStop {
+		p.renewGrant() // whoever lets it run again orders that
 	}
 	if g != GoalRun && p.plan.Action.Kind == ActNone {
 		p.disarm()
 	}
 	if p.plan.Action.Kind == ActNone {
 		p.lasting()
+	}
+	if p.plan.Action.Kind == ActNone {
+		p.rearm(g == GoalRun)
+	}
+	if p.plan.Action.Kind == ActNone {
+		p.clearURL()
+	}
+	if p.plan.Action.Kind == ActNone {
+		p.eject()
 	}
 	p.guard()
 }

@@ -82,7 +82,7 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	switch power {
 	case protocol.PowerOff:
 		p.endStop()
-		p.forgive(ActGraceful, ActForceOff, ActOn, ActArm)
+		p.forgive(ActGraceful, ActForceOff, ActOn, ActRestart, ActArm, ActInsert)
 		if a := p.rec.Attempt; a == nil || !a.Disarm {
 			p.forgive(ActDisarm)
 		}
@@ -110,6 +110,9 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 		act = ActNone
 		p.recheckAt(p.watch.Pause)
 	}
+	if act == ActForceOff && !p.clear(st) {
+		act = ActNone
+	}
 	switch act {
 	case ActGraceful:
 		st.Graceful = p.now
@@ -121,11 +124,13 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 		st.Forced = p.now
 		st.ForceCount++
 		p.ordered(act, "%s", p.keys())
-	case ActNone, ActArm, ActDisarm, ActOn, ActReadPolicy, ActGuard, ActUnguard:
+	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
 	}
 	p.act(Action{Kind: act})
 	p.watch.Stopping = true
-	p.recheck(p.lookAgain(stg))
+	if !st.Waits {
+		p.recheck(p.lookAgain(stg))
+	}
 	if stg == stageSoft || stg == stageNew {
 		p.recheckAt(st.Since.Add(softTimeout))
 	}

@@ -37,6 +37,17 @@ func SyncActions() []SyncAction {
 	return []SyncAction{SyncStop, SyncIgnore, SyncRival, SyncRenew, SyncAgain, SyncBehind, SyncHeed, SyncLacking, SyncAnswer}
 }
 
+// Contact says whether the hub answers the present session: it was heard, and it has
+// heard the agent since the session began.
+func (a SyncAction) Contact() bool {
+	switch a {
+	case SyncAgain, SyncBehind, SyncHeed, SyncLacking, SyncAnswer:
+		return true
+	case SyncStop, SyncIgnore, SyncRival, SyncRenew:
+	}
+	return false
+}
+
 // Sync decides what to make of a Sync whose signature was verified.
 func Sync(s SyncSnapshot, m protocol.Sync) SyncAction {
 	return syncRule(syncFacts{

@@ -5,18 +5,19 @@ import (
 	"slices"
 	"testing"
 
+	"rackboot/doctable"
 	"rackboot/protocol"
 )
 
 func TestSyncTable(t *testing.T) {
-	readTable(t, "sync.go", "syncRule").check(t,
+	doctable.Of(t, "sync.go", "syncRule").Hold(t,
 		[][]string{
-			yesno,
+			doctable.YesNo(),
 			{"mine", "other"},
 			{"new", "old"},
-			words(fencedNone, fencedLower, fencedRival, fencedSame, fencedNewer),
-			yesno, yesno, words(headsNone, headsBehind, headsMore, headsSame),
-		}, 1, none,
+			doctable.Words(fencedNone, fencedLower, fencedRival, fencedSame, fencedNewer),
+			doctable.YesNo(), doctable.YesNo(), doctable.Words(headsNone, headsBehind, headsMore, headsSame),
+		},
 		func(in []string) []string {
 			a := syncRule(syncFacts{
 				refused: in[0] == "yes", mine: in[1] == "mine", old: in[2] == "old", fence: fenced(in[3]),
@@ -25,7 +26,7 @@ func TestSyncTable(t *testing.T) {
 			if !slices.Contains(SyncActions(), a) {
 				t.Errorf("%s is not listed", a)
 			}
-			return words(a)
+			return doctable.Words(a)
 		})
 }
 

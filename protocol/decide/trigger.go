@@ -12,9 +12,10 @@ type Booted struct {
 	Digest   string `json:"digest,omitempty"` // of the image
 }
 
-// bootedFor is what a server boots by its intent; zero without a claim.
+// bootedFor is what a server boots by its intent; zero without a claim. What comes on by
+// itself during a discovery is not the discovery's.
 func bootedFor(in *protocol.ServerIntent) Booted {
-	if in == nil {
+	if in == nil || discovering(in) {
 		return Booted{}
 	}
 	b := Booted{ClaimUID: in.ClaimUID}

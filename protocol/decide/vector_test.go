@@ -16,7 +16,7 @@ func given() Snapshot {
 	w.claim(3)
 	return Snapshot{
 		Server: "server-1", Synced: true, Intent: w.intent, Grant: w.grant, Settings: w.settings(),
-		HubTime: at(0), Incarnation: "disk-1", Artefacts: Artefacts{Local: true}, CanGuard: true, Record: Record{Server: "server-1"}, NewID: "id", NewToken: "token",
+		HubTime: at(0), Incarnation: "disk-1", Artefacts: Artefacts{Local: true}, Chain: ukiChain(), CanGuard: true, Record: Record{Server: "server-1"}, NewID: "id", NewToken: "token",
 	}
 }
 

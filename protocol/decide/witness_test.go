@@ -2,6 +2,8 @@ package decide
 
 import (
 	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -17,9 +19,12 @@ type witness struct {
 
 	reads       []protocol.Observation // since the agent started
 	netAttempts map[string]map[string]bool
-	fetched     map[string]bool // truth: the file's last byte left, by grant
+	usedFor     map[string]*protocol.Grant // by attempt
+	fetched     map[string]bool            // truth: the file's last byte left, by grant
 	ended       map[string]protocol.Outcome
-	pending     bool // On was sent, and firmware has not picked its device since
+	pending     bool           // On was sent, and firmware has not picked its device since
+	fetchedAt   map[string]int // orders when a file's last byte left, by grant
+	orders      int            // what people have asked for
 	token       string
 	steps, ons  int
 	stepped     bool // the clock was stepped since the last restart
@@ -30,6 +35,7 @@ type witness struct {
 	outside          bool // somebody has changed the server's power
 	provisions       int
 	receipts         int
+	uriBoots         int
 }
 
 func (x *witness) restarted() { x.reads = nil }
@@ -63,6 +69,9 @@ func (x *witness) json(v any) string {
 	return string(raw)
 }
 
+// same says whether two things are stored alike; that they are alike is seen faster.
+func (x *witness) same(a, b any) bool { return reflect.DeepEqual(a, b) || x.json(a) == x.json(b) }
+
 // step decides once and checks what came of it.
 func (x *witness) step(now time.Time, s Snapshot) Plan {
 	x.steps++
@@ -73,8 +82,8 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 	}
 	before := x.json(s)
 	p := Step(now, s)
-	if x.steps%8 == 0 { // it costs more than the step
-		if again := Step(now, s); x.json(again) != x.json(p) {
+	if x.steps%8 == 1 { // it costs more than the step
+		if again := Step(now, s); !x.same(again, p) {
 			x.t.Fatalf("not deterministic:\n%s\n%s", x.json(p), x.json(again))
 		}
 	}
@@ -86,7 +95,7 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 	}
 	was, is := s.Record, p.Record
 	was.Conditions, is.Conditions = nil, nil
-	if !p.Persist && x.json(was) != x.json(is) {
+	if !p.Persist && !x.same(was, is) {
 		x.t.Fatalf("effects on record are not persisted with action %s:\n%s\n%s", p.Action.Kind, x.json(was), x.json(is))
 	}
 	x.check(now, s, p)
@@ -96,13 +105,15 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 // check holds a plan against the promises.
 func (x *witness) check(now time.Time, s Snapshot, p Plan) {
 	for _, e := range p.Happened {
-		if !x.outside && e.Code == protocol.EventUnexpected && strings.Contains(e.Message, "was reset") {
+		if !x.outside && !x.world.m.restarts && e.Code == protocol.EventUnexpected && strings.Contains(e.Message, "was reset") {
 			x.t.Fatalf("P5: what nobody did: %s", e.Message)
 		}
 	}
 	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { // they end with the record
 		return slices.ContainsFunc(p.Expire, func(e protocol.Release) bool { return e.HoldID == h.ID })
 	})
+	x.retried(s, p)
+	x.uses(s, p)
 	x.action(now, s, p)
 	x.fence(s, p)
 	x.words(s, p)
@@ -113,20 +124,29 @@ func (x *witness) check(now time.Time, s Snapshot, p Plan) {
 func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 	a := p.Record.Attempt
 	last := p.Watch.Last
-	if k := p.Record.Identity; k != nil && k.Other != nil && (p.Action.Kind == ActArm || p.Action.Kind == ActOn) {
+	if k := p.Record.Identity; k != nil && k.Other != nil && (p.Action.Kind == ActArm || p.Action.Kind == ActOn || p.Action.Kind == ActRestart) {
 		x.t.Fatalf("%s of another board that nobody accepted: %+v", p.Action.Kind, k)
 	}
 	if p.Action.Kind != ActNone && Working(s.Firmware, s.HubTime, now) && holdingOf(s.Holds) != holdsForced {
 		x.t.Fatalf("%s during firmware work", p.Action.Kind)
 	}
+	x.media(s, p)
+	x.url(s, p)
 	switch p.Action.Kind {
 	case ActReadPolicy, ActGuard, ActUnguard:
 		x.guard(s, p)
 	case ActArm:
+		if o := p.Action.Override; o.Enabled != protocol.OverrideOnce {
+			x.t.Fatalf("P6: %+v is armed (metal-operator 939)", o)
+		}
 		switch {
+		case p.Record.Rearm != nil && p.Action.Attempt == p.Record.Rearm.ID:
+			x.rearmed(s, p)
+		case !a.Network() && netOnly(s.Intent):
+			x.t.Fatal("the disk was armed for what always boots from the network (metal-operator 938)")
 		case len(s.Holds) > 0:
 			x.t.Fatal("P2: armed under a hold")
-		case !a.Open() || a.State != protocol.AttemptPreparing || last.Power != protocol.PowerOff:
+		case !a.Open() || a.State != protocol.AttemptPreparing || last.Power != protocol.PowerOff && !a.Restart:
 			x.t.Fatalf("P6: armed outside an attempt toward a power-on: %+v", a)
 		case !a.Network() && p.Record.Unexpected != nil && p.Record.Unexpected.To == protocol.PowerOff:
 			x.t.Fatal("P5: a server that went Off by itself was started without an operator")
@@ -134,6 +154,10 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.grant(s, p)
 		}
 	case ActDisarm:
+		if p.Record.Rearm != nil && p.Action.Attempt == p.Record.Rearm.ID {
+			x.rearmed(s, p)
+			break
+		}
 		taken := a.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]protocol.AttemptState{
 			protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptPowerRequested, protocol.AttemptFailed,
 		}, a.State)
@@ -154,15 +178,23 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 		case s.Intent == nil || s.Intent.Releasing || s.Intent.Power != protocol.WantOn:
 			x.t.Fatal("P6: On without a claim that wants it")
 		}
+	case ActRestart:
+		x.restarts(s, p)
 	case ActGraceful, ActForceOff:
 		if last.Power == protocol.PowerOff {
 			x.t.Fatal("a stop was sent to a server that is Off")
 		}
-	case ActNone:
+		x.leaveAlone(s, p)
+	case ActNone, ActInsert, ActEject, ActClearURL:
 	}
 	if len(s.Holds) > 0 && a.Open() && p.Watch.Last.Power != "" && !s.Passive {
 		x.t.Fatal("P2: an attempt stays open under a hold")
 	}
+}
+
+// netOnly says whether an owner never boots the disk.
+func netOnly(in *protocol.ServerIntent) bool {
+	return in.Purpose == protocol.PurposeMaintenance || in.Boot.Policy.Boot == protocol.BootNetwork
 }
 
 // guard checks that a policy is changed by nobody but holds, and after what was there
@@ -221,10 +253,10 @@ func (x *witness) words(s Snapshot, p Plan) {
 
 // grant checks P4 for a network arm.
 func (x *witness) grant(s Snapshot, p Plan) {
-	a, g := p.Record.Attempt, s.Grant
-	b := s.Intent.Boot
-	if g == nil || g.ClaimUID != b.ClaimUID || g.Generation != b.Generation || g.ImageDigest != b.Image.Digest || a.ClaimUID != b.ClaimUID || a.Digest != g.ImageDigest {
-		x.t.Fatalf("P4: a network boot without a grant that fits: %+v", g)
+	a, b := p.Record.Attempt, s.Intent.Boot
+	g := x.usedFor[a.ID]
+	if g == nil {
+		x.t.Fatalf("P4: a network boot for which no grant was used: %+v", a)
 	}
 	key := grantKey(b)
 	use := p.Record.Used[key]
@@ -239,16 +271,42 @@ func (x *witness) grant(s Snapshot, p Plan) {
 	if x.netAttempts[key] == nil {
 		x.netAttempts[key] = map[string]bool{}
 	}
+	fresh := !x.netAttempts[key][a.ID]
 	x.netAttempts[key][a.ID] = true
+	if g.Repeat {
+		x.repeats(key, fresh)
+		if use.Ran && fresh || use.Attempts > g.MaxAttempts || use.Spent {
+			x.t.Fatalf("P4: %+v of %d", use, g.MaxAttempts)
+		}
+		return
+	}
 	if n := len(x.netAttempts[key]); use.Spent || use.Attempts < n || n > g.MaxAttempts {
 		x.t.Fatalf("P4: attempt %d of %d, recorded %+v", n, g.MaxAttempts, use)
 	}
-	if x.fetched[key] {
-		x.t.Fatal("P4: armed for the network after the boot file was fetched")
+	if x.fetched[key] && g.Purpose != protocol.PurposeDiscovery {
+		x.t.Fatalf("P4: armed for the network after the boot file was fetched: %s", x.json(s.Record))
 	}
 	if !s.Artefacts.Local && s.Record.Attempt == nil {
 		x.t.Fatal("P7: armed before the files were local")
 	}
+}
+
+// uses checks P4 where a network boot begins, which uses its grant on disk. What travels
+// later changes nothing in that.
+func (x *witness) uses(s Snapshot, p Plan) {
+	a, g := p.Record.Attempt, s.Grant
+	if a == nil || !a.Network() || s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID {
+		return
+	}
+	b := s.Intent.Boot
+	if g == nil || g.ClaimUID != b.ClaimUID || g.Generation != b.Generation || g.ServerUID != s.Intent.UID || g.ImageDigest != b.Image.Digest || a.ClaimUID != b.ClaimUID || a.Digest != g.ImageDigest {
+		x.t.Fatalf("P4: a network boot without a grant that fits: %+v", g)
+	}
+	if !p.Persist {
+		x.t.Fatal("P4: a grant is used, and not on disk")
+	}
+	used := *g
+	x.usedFor[a.ID] = &used
 }
 
 // fence checks P3.
@@ -287,7 +345,7 @@ func (x *witness) fence(s Snapshot, p Plan) {
 func (x *witness) ends(s Snapshot, p Plan) {
 	for _, r := range p.Record.Requests {
 		known := slices.ContainsFunc(s.Record.Requests, func(o RequestState) bool { return o.ID == r.ID })
-		if foreign := r.Incarnation != "" && r.Incarnation != s.Incarnation; !known && r.Outcome != protocol.OutcomeUnknown &&
+		if foreign := r.Incarnation != "" && r.Incarnation != s.Incarnation; !known && !r.Local && r.Outcome != protocol.OutcomeUnknown &&
 			(s.HubTime.IsZero() || foreign || r.Outcome == protocol.OutcomePending && !s.HubTime.Before(r.NotAfter)) {
 			x.t.Fatalf("P9: request %+v was accepted by %s at the hub's time %v", r, s.Incarnation, s.HubTime)
 		}
@@ -304,14 +362,26 @@ func (x *witness) ends(s Snapshot, p Plan) {
 	if s.Record.Provisioned != nil && p.Record.Provisioned == nil {
 		x.t.Fatal("provisioned was unset")
 	}
+	for _, was := range append(slices.Collect(maps.Values(s.Record.Earlier)), deref(s.Record.Provisioned)...) {
+		if is := p.Record.ProvisionedFor(was.ClaimUID, was.Generation); is == nil || is.ImageDigest != was.ImageDigest {
+			x.t.Fatalf("P4: the record of %+v is now %+v", was, is)
+		}
+	}
 	if s.Record.Provisioned == nil && p.Record.Provisioned != nil {
 		x.provisions++
 	}
 	for key, use := range s.Record.Used {
-		if is := p.Record.Used[key]; is.Attempts < use.Attempts || use.Spent && !is.Spent {
+		if is := p.Record.Used[key]; (is.Attempts < use.Attempts && !use.Repeat || use.Spent && !is.Spent) && !x.renews(s, p) {
 			x.t.Fatalf("P4: the use of %s shrank from %+v to %+v", key, use, is)
 		}
 	}
+}
+
+func deref(p *protocol.Provisioned) []protocol.Provisioned {
+	if p == nil {
+		return nil
+	}
+	return []protocol.Provisioned{*p}
 }
 
 // setBoot is checked when it reaches the BMC.
@@ -319,6 +389,9 @@ func (x *witness) setBoot(a Action) {
 	rec := x.world.record()
 	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() && (rec.Attempt.Network() || rec.Attempt.Outcome != protocol.BootCoercedContinuous) {
 		x.t.Fatalf("P6: %s between On and what consumes it", a.Kind)
+	}
+	if re := rec.Rearm; re != nil && re.ID == a.Attempt {
+		return // see rearmed
 	}
 	if a.Kind == ActArm && (rec.Attempt == nil || rec.Attempt.ID != a.Attempt) {
 		x.t.Fatal("P9: armed without its attempt on disk")
@@ -337,13 +410,14 @@ func (x *witness) served(a protocol.BootAnswer) {
 	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == protocol.AttemptFetched {
 		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
-	if !rec.Attempt.Open() || !rec.Attempt.Network() || rec.Used[rec.Attempt.ClaimUID+"/1"].Attempts < 1 {
+	use := rec.Used[rec.Attempt.ClaimUID+"/1"]
+	if !rec.Attempt.Open() || !rec.Attempt.Network() || use.Attempts < 1 && !use.Ran {
 		x.t.Fatalf("P4: booted outside a granted attempt: %+v", rec.Attempt)
 	}
 }
 
 func (x *witness) fetchedFile(rec Record) {
 	if a := rec.Attempt; a != nil && a.Token == x.token {
-		x.fetched[a.ClaimUID+"/1"] = true
+		x.fetched[a.ClaimUID+"/1"], x.fetchedAt[a.ClaimUID+"/1"] = true, x.orders
 	}
 }

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,8 +26,11 @@ type world struct {
 	grant    *protocol.Grant
 	holds    []Hold
 	requests []protocol.Request
+	asked    []protocol.Request // at the agent
 	local    bool
 	claims   int
+	aside    *aside // the claim, while a maintenance has the server
+	forged   forged // what is wrong with the grant that travels
 	firmware *protocol.FirmwareWork
 	started  time.Duration            // when this run of the agent began
 	enforced map[string]time.Duration // when each hold was, in true time
@@ -35,11 +39,15 @@ type world struct {
 	incarnation string
 	ids         int
 
-	disk   []byte // the record as it is on disk
+	disk   []byte  // the record as it is on disk
+	kept   *Record // what that decodes to, if it was asked for since it was saved
 	watch  Watch
 	events []Event
 	conds  []protocol.ConditionState
-	lost   bool // the evidence of the fetch under way is lost
+	told   []protocol.Event // all that happened
+	ended  []Ended          // attempts
+	lost   bool             // the evidence of the fetch under way is lost
+	fails  bool             // images of discoveries report that they failed
 
 	// then is done at the moment of that number: before and after each effect.
 	moments, at int
@@ -61,7 +69,8 @@ type judge interface {
 
 func newWorld(t judge) *world {
 	w := &world{t: t, m: newMachine(), enforced: map[string]time.Duration{}, local: true, heard: true, incarnation: "disk-0"}
-	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, ended: map[string]protocol.Outcome{}}
+	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, usedFor: map[string]*protocol.Grant{}, fetchedAt: map[string]int{}, ended: map[string]protocol.Outcome{}}
+	w.m.mediaboot, w.m.cached = w.mediaboot, w.cachedMedium
 	w.m.netboot, w.m.fetched, w.m.installed, w.m.consumed = w.netboot, w.fetchedFile, w.report, w.w.consumed
 	w.save(Record{Server: "server-1"})
 	return w
@@ -70,6 +79,9 @@ func newWorld(t judge) *world {
 // claim binds the server to a new claim with a grant for its first boot.
 func (w *world) claim(maxAttempts int) {
 	w.claims++
+	if w.w != nil {
+		w.w.orders++
+	}
 	uid := fmt.Sprintf("claim-%d", w.claims)
 	w.intent = &protocol.ServerIntent{
 		Server: "server-1", UID: "uid-1", ClaimUID: uid, Claim: "c", Power: protocol.WantOn,
@@ -108,7 +120,21 @@ func (w *world) save(r Record) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.disk = raw
+	if w.kept != nil {
+		if was, err := json.Marshal(w.kept); err != nil || !bytes.Equal(was, w.disk) {
+			w.t.Fatalf("the record in snapshots was changed:\n%s\n%s", w.disk, was)
+		}
+	}
+	w.disk, w.kept = raw, nil
+}
+
+// stored is the record for snapshots, which decisions may not change in place.
+func (w *world) stored() Record {
+	if w.kept == nil {
+		r := w.record()
+		w.kept = &r
+	}
+	return *w.kept
 }
 
 func (w *world) record() (r Record) {
@@ -232,16 +258,16 @@ func (w *world) turn() {
 func (w *world) snapshot() Snapshot {
 	w.ids++
 	s := Snapshot{
-		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests),
-		Settings: w.settings(), Artefacts: Artefacts{Local: w.local}, Record: w.record(), Watch: w.watch,
+		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests), Asked: slices.Clone(w.asked),
+		Settings: w.settings(), Artefacts: Artefacts{Local: w.local}, Chain: w.chain(), Record: w.stored(), Watch: w.watch,
 		Firmware: w.firmware, CanGuard: true, Uptime: w.now - w.started,
-		Incarnation: w.incarnation, NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids),
+		Incarnation: w.incarnation, NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids), NewMedium: fmt.Sprintf("medium-%d", w.ids),
 	}
 	if w.heard {
 		s.HubTime = w.hubTime()
 	}
 	if w.intent != nil && w.intent.Boot != nil {
-		s.Grant = w.grant
+		s.Grant = w.forged.of(w.grant)
 	}
 	return s
 }
@@ -259,6 +285,7 @@ func (w *world) step(fill func(*Snapshot)) Plan {
 		w.expire(e)
 	}
 	w.watch, w.events = plan.Watch, nil
+	w.told, w.ended = append(w.told, plan.Happened...), append(w.ended, plan.Measured.Ended...)
 	if !s.Passive {
 		w.conds = plan.Record.Conditions
 	}
@@ -282,10 +309,29 @@ func (w *world) act(a Action) Result {
 			r.Policy, r.Code = w.m.setPolicy(a.Policy)
 		case ActArm, ActDisarm:
 			w.w.setBoot(a)
-			r.Stored, r.Outcome, r.Code = w.m.setBoot(a.Override)
+			switch {
+			case a.URI && !w.m.faults.NoURL:
+				r.Stored, r.Outcome, r.Code = w.m.setURI(a.Override, w.record().Attempt.Token)
+			case a.URI && !a.Plain:
+				r.Outcome, r.Code = protocol.BootUnsupported, protocol.CodeUnsupported
+			default:
+				r.Stored, r.Outcome, r.Code = w.m.setBoot(a.Override)
+				r.Plain = a.URI // as the shell does
+			}
 			r.Read, r.Busy = r.Stored, r.Outcome == protocol.BootRefusedByState
-		case ActOn:
+		case ActInsert:
+			r.Code, r.Busy, r.Occupied = w.m.insert(w.record().Medium.Token)
+			r.Message, r.Config = "drive", true
+		case ActEject:
+			r.Code, r.Busy = w.m.eject()
+		case ActClearURL:
+			r.Code, r.Busy = w.m.clearURL()
+			r.Pending = r.Code == "" && w.m.unset
+		case ActOn, ActRestart:
 			w.w.on()
+			if w.m.ordered = ""; w.intent != nil {
+				w.m.ordered = w.intent.ClaimUID
+			}
 			r.Code, r.Busy = w.m.reset(a.Kind)
 		default:
 			r.Code, r.Busy = w.m.reset(a.Kind)
@@ -307,6 +353,7 @@ func (w *world) expire(e protocol.Release) {
 
 func (w *world) release(i int) {
 	w.holds = slices.Delete(slices.Clone(w.holds), i, i+1)
+	w.w.orders++ // whoever lets it run again orders that
 	w.poke()
 }
 
@@ -317,22 +364,35 @@ func (w *world) fold(e Event) {
 	w.poke()
 }
 
-func (w *world) netboot() (time.Duration, bool) {
+func (w *world) netboot(target protocol.BootTarget) (time.Duration, bool) {
+	if w.m.uri != "" && target == protocol.TargetUefiHTTP {
+		return w.uriBoot()
+	}
 	rec := w.record()
 	c := protocol.BootClient{MAC: "52:54:00:00:00:01", Class: protocol.ClassHTTPClient, Archs: []uint16{16}}
+	if target == protocol.TargetPxe {
+		c.Class, c.Archs = protocol.ClassPXEClient, []uint16{7}
+	}
 	w.events = append(w.events, Event{Kind: protocol.EvidenceDHCP, Class: c.Class, At: w.clock()})
 	w.poke()
 	answer := Serve(ServeSnapshot{Synced: true, Server: "server-1", Held: len(w.holds) > 0, Attempt: rec.Attempt, Architecture: "amd64"}, c)
 	w.w.served(answer)
-	if answer.Action != protocol.AnswerBoot || !MayFetch(len(w.holds) > 0, false, rec.Attempt, answer.Token, answer.File) {
+	if answer.Action != protocol.AnswerBoot || !MayFetch(len(w.holds) > 0, false, rec.Attempt, answer.Token) {
 		return 0, false
 	}
-	w.fold(Event{Begun: true, Token: answer.Token, At: w.clock()})
-	if a := w.record().Attempt; !MayFetch(len(w.holds) > 0, false, a, answer.Token, answer.File) || !a.Served {
+	return w.load(answer.Token)
+}
+
+// load is the last file of the boot, asked for by the token in its URL.
+func (w *world) load(token string) (time.Duration, bool) {
+	w.fold(Event{Begun: true, Token: token, At: w.clock()})
+	a := w.record().Attempt
+	if !MayFetch(len(w.holds) > 0, false, a, token) || !a.Served {
 		return 0, false
 	}
 	w.lost = false
-	w.w.token = answer.Token
+	w.m.probe = a.forDiscovery()
+	w.w.token = token
 	return 2 * time.Second, true
 }
 
@@ -343,7 +403,7 @@ func (w *world) fetchedFile() {
 		w.lost = false
 		return
 	}
-	w.events = append(w.events, Event{Kind: protocol.EvidenceFetched, Token: w.w.token, At: w.clock()})
+	w.events = append(w.events, Event{Kind: protocol.EvidenceFetched, File: w.last(), Token: w.w.token, At: w.clock()})
 	w.poke()
 }
 
@@ -351,6 +411,13 @@ func (w *world) report() bool {
 	if !TakesReport(w.record().Attempt, w.w.token) {
 		return false
 	}
-	w.fold(Event{Kind: protocol.EvidenceInstalled, Token: w.w.token, At: w.clock()})
+	kind := protocol.EvidenceInstalled
+	if w.m.probe {
+		kind = protocol.EvidenceDiscovered
+		if w.fails {
+			kind = protocol.EvidenceFailed
+		}
+	}
+	w.fold(Event{Kind: kind, Token: w.w.token, At: w.clock(), Message: "of a disk that hangs"})
 	return true
 }

@@ -48,6 +48,10 @@ type Config struct {
 	// TLS is required for mqtts. It is cloned; its callbacks are called for each
 	// connection, so that a certificate can be replaced without a restart.
 	TLS *tls.Config
+	// Next says anew for each connection where to dial and by which TLS configuration, in
+	// place of Broker and TLS; nil for those. After a connection that was not made, the
+	// next broker of the list is dialled, and after one that lived, the first.
+	Next func() (brokers []string, conf *tls.Config)
 	// Subscribe are the topic filters. The broker must grant all of them.
 	Subscribe []string
 	// OnConnect is called for each connection after all filters were granted. Its
@@ -125,7 +129,7 @@ func (c *Config) check() (endpoint, error) {
 	if err != nil {
 		return endpoint{}, err
 	}
-	if e.secure && c.TLS == nil {
+	if e.secure && c.TLS == nil && c.Next == nil {
 		return endpoint{}, invalid("broker %s needs a TLS configuration", e.address)
 	}
 	if c.QoS > 1 {

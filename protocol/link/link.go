@@ -14,7 +14,8 @@ import (
 // methods are safe for concurrent use; Run is called once.
 type Link struct {
 	cfg     Config
-	at      endpoint
+	at      endpoint // of Config.Broker
+	failed  int      // connections in a row that were not made; used by Run only
 	queue   *queue
 	metrics *metrics
 	current atomic.Pointer[session] // nil while not connected and subscribed
@@ -30,10 +31,6 @@ func New(cfg Config) (*Link, error) {
 		return nil, err
 	}
 	l := &Link{cfg: cfg, at: at, queue: newQueue(cfg.QueueMessages, cfg.QueueBytes)}
-	if l.cfg.Dial == nil {
-		l.cfg.Dial = l.dialTCP
-	}
-	l.cfg.Logger = cfg.Logger.With("broker", at.address)
 	if l.metrics, err = newMetrics(cfg.Registerer, l.queue, l.inFlight); err != nil {
 		return nil, err
 	}
@@ -66,13 +63,16 @@ func (l *Link) Run(ctx context.Context) error {
 	wait := backoff{low: l.cfg.MinBackoff, high: l.cfg.MaxBackoff, rand: l.cfg.Rand}
 	for {
 		start := time.Now()
-		err := l.attempt(ctx)
+		to, err := l.target()
+		if err == nil {
+			err = l.attempt(ctx, to)
+		}
 		if ctx.Err() != nil {
 			return nil
 		}
 		wait.lived(time.Since(start))
 		pause := wait.next()
-		l.cfg.Logger.Warn("broker connection down", "err", err, "retry_in", pause)
+		l.cfg.Logger.Warn("broker connection down", "broker", to.at.address, "err", err, "retry_in", pause)
 		if !sleep(ctx, pause) {
 			return nil
 		}
@@ -80,8 +80,9 @@ func (l *Link) Run(ctx context.Context) error {
 }
 
 // attempt makes one connection and returns when it has ended, with the cause.
-func (l *Link) attempt(ctx context.Context) error {
-	s, err := l.connect(ctx)
+func (l *Link) attempt(ctx context.Context, to target) error {
+	s, err := l.connect(ctx, to)
+	l.failed++
 	switch {
 	case errors.Is(err, errRefused):
 		l.metrics.connects.WithLabelValues(resultRefused).Inc()
@@ -90,9 +91,10 @@ func (l *Link) attempt(ctx context.Context) error {
 		l.metrics.connects.WithLabelValues(resultFailed).Inc()
 		return err
 	}
+	l.failed = 0
 	l.metrics.connects.WithLabelValues(resultOK).Inc()
 	l.metrics.connected.Set(1)
-	l.cfg.Logger.Info("broker connection up")
+	l.cfg.Logger.Info("broker connection up", "broker", to.at.address)
 	l.wg.Go(func() { s.write(l.cfg.QoS) })
 	l.current.Store(s)
 

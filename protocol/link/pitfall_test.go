@@ -244,7 +244,7 @@ func TestUserTimeout(t *testing.T) {
 	}
 	defer listener.Close()
 	l := &Link{at: endpoint{address: listener.Addr().String()}}
-	conn, err := l.dialTCP(t.Context())
+	conn, err := target{at: l.at}.dialTCP(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

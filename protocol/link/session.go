@@ -51,10 +51,10 @@ func (s *session) closeConn() {
 }
 
 // connect makes a session whose topic filters are all granted.
-func (l *Link) connect(ctx context.Context) (*session, error) {
+func (l *Link) connect(ctx context.Context, to target) (*session, error) {
 	s := &session{slots: make(chan struct{}, window), out: make(chan *outgoing, window), lost: make(chan struct{})}
 	o := mqtt.NewClientOptions().
-		AddBroker("tcp://" + l.at.address).
+		AddBroker("tcp://" + to.at.address).
 		SetProtocolVersion(4). // else paho tries 3.1 after any refusal
 		SetClientID(clientID()).
 		SetCleanSession(true).
@@ -70,7 +70,7 @@ func (l *Link) connect(ctx context.Context) (*session, error) {
 		SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { l.arrived(m.Topic(), m.Payload()) }).
 		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.end(err) }).
 		SetCustomOpenConnectionFn(func(*url.URL, mqtt.ClientOptions) (net.Conn, error) {
-			c, err := l.dial(ctx)
+			c, err := l.dial(ctx, to)
 			if err == nil {
 				s.mu.Lock()
 				s.conn = c

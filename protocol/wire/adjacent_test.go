@@ -84,8 +84,11 @@ func TestYesterdayReadsToday(t *testing.T) {
 			data := readVector(t, "v2", g.file)
 			kind, _ := KindOf(g.topic)
 			yesterday := v1Kinds()[kind.Name]
-			if kind.Name == "Ask" || kind.Name == "Answer" {
+			switch kind.Name {
+			case "Ask", "Answer":
 				return // version 1 has neither, and is not asked: it cannot CapAsk
+			case "EndOfTerm", "KeyStatement", "Renewal", "Approval":
+				return // version 1 has none of them; they travel inside of what it passes over, or by HTTPS
 			}
 			if yesterday == nil {
 				t.Fatalf("version 1 has no %s", kind.Name)

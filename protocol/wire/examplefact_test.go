@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"time"
 
 	"rackboot/protocol"
@@ -60,3 +62,35 @@ func eventBatch() *protocol.EventBatch {
 }
 
 func announce() *protocol.Announce { return &protocol.Announce{Hub: "hub", Epoch: 1, At: at(0)} }
+
+func approval() *protocol.Approval {
+	return &protocol.Approval{
+		ID: "01jaapproval", Class: protocol.ApproveHoldOverride, Rack: "rack-a", AgentKey: agentKey(), Targets: []string{"01j0"},
+		By: []string{"alice", "bob"}, Reason: "its owner is gone", NotBefore: at(0), NotAfter: at(1800),
+	}
+}
+
+func approvalWipe() *protocol.Approval {
+	return &protocol.Approval{
+		ID: "01jawipe", Class: protocol.ApproveWipe, Rack: "rack-a", AgentKey: agentKey(), Targets: []string{"server-1"},
+		Boots: []protocol.ApprovedBoot{{Server: "server-1", Owner: "01j0maintenance", BootEnv: "decommission", Image: exampleDigest}},
+		By:    []string{"alice"}, Reason: "decommission: sold", NotBefore: at(0), NotAfter: at(3600),
+	}
+}
+
+func endOfTerm() *protocol.EndOfTerm {
+	return &protocol.EndOfTerm{Agent: "rack-1", Term: 3, Code: protocol.CondSuperseded, At: at(1)}
+}
+
+func keyStatement() *protocol.KeyStatement {
+	return &protocol.KeyStatement{
+		Number: 2, Role: protocol.KeyEveryday, Key: testKey(2).Public().(ed25519.PublicKey), Replaces: testKey(0).Public().(ed25519.PublicKey),
+		Previous: exampleDigest, At: at(1),
+	}
+}
+
+func renewal() *protocol.Renewal {
+	return &protocol.Renewal{
+		Agent: "rack-1", CSR: []byte("-----BEGIN CERTIFICATE REQUEST-----\n"), SealKey: bytes.Repeat([]byte{7}, 32), Trust: exampleDigest, At: at(2),
+	}
+}

@@ -95,6 +95,9 @@ func TestKindOf(t *testing.T) {
 		FactGrant:                                   "Grant",
 		FactProvisioned:                             "Provisioned",
 		FactReceipt:                                 "Receipt",
+		FactEndOfTerm:                               "EndOfTerm",
+		FactKey:                                     "KeyStatement",
+		FactRenewal:                                 "Renewal",
 		"":                                          "",
 	} {
 		if k, ok := KindOf(topic); k.Name != want || ok != (want != "") {

@@ -40,6 +40,10 @@ func Kinds() []Kind {
 		kind[protocol.Grant](FactGrant, "", ""),
 		kind[protocol.Provisioned](FactProvisioned, "", ""),
 		kind[protocol.Receipt](FactReceipt, "", ""),
+		kind[protocol.Approval](FactApproval, "", ""),
+		kind[protocol.EndOfTerm](FactEndOfTerm, "", ""),
+		kind[protocol.KeyStatement](FactKey, "", ""),
+		kind[protocol.Renewal](FactRenewal, "", ""),
 	}
 }
 

@@ -52,6 +52,9 @@ func messages() []message {
 		drawn[protocol.Grant]("Grant", FactGrant),
 		drawn[protocol.Provisioned]("Provisioned", FactProvisioned),
 		drawn[protocol.Receipt]("Receipt", FactReceipt),
+		drawn[protocol.EndOfTerm]("EndOfTerm", FactEndOfTerm),
+		drawn[protocol.KeyStatement]("KeyStatement", FactKey),
+		drawn[protocol.Renewal]("Renewal", FactRenewal),
 	}
 }
 

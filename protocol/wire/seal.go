@@ -25,6 +25,10 @@ const (
 	FactGrant       = "rb/v1/fact/grant"       // protocol.Grant, signed by the hub
 	FactProvisioned = "rb/v1/fact/provisioned" // protocol.Provisioned, signed by the agent
 	FactReceipt     = "rb/v1/fact/receipt"     // protocol.Receipt, signed by the agent
+	FactApproval    = "rb/v1/fact/approval"    // protocol.Approval, signed by the destructive key
+	FactEndOfTerm   = "rb/v1/fact/end-of-term" // protocol.EndOfTerm, signed by the hub
+	FactKey         = "rb/v1/fact/key"         // protocol.KeyStatement, signed by the hub's key before it
+	FactRenewal     = "rb/v1/fact/renewal"     // protocol.Renewal, signed by the agent
 )
 
 // Seal encodes and signs msg for the topic. The same input gives the same

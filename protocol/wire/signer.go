@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/sha256"
 
@@ -33,14 +34,24 @@ type Signer struct {
 // NewSigner makes a signer. A key that is not an Ed25519 private key makes each
 // Seal fail with an invalid error.
 func NewSigner(key ed25519.PrivateKey) *Signer {
-	s := &Signer{}
 	if len(key) != ed25519.PrivateKeySize {
-		s.err = protocol.Errorf(protocol.CodeInvalid, "wire.Seal", "the signing key has %d bytes, not %d", len(key), ed25519.PrivateKeySize).
-			WithHint("load the Ed25519 private key before signing")
+		return &Signer{err: protocol.Errorf(protocol.CodeInvalid, "wire.Seal", "the signing key has %d bytes, not %d", len(key), ed25519.PrivateKeySize).
+			WithHint("load the Ed25519 private key before signing")}
+	}
+	return NewSignerOf(key)
+}
+
+// NewSignerOf makes a signer of a key that lives elsewhere: its Sign gets the bytes to
+// sign, not their digest, as that of [ed25519.PrivateKey] does. A key whose public half
+// is not Ed25519 makes each Seal fail with an invalid error.
+func NewSignerOf(key crypto.Signer) *Signer {
+	s := &Signer{}
+	public, ok := key.Public().(ed25519.PublicKey)
+	if !ok || len(public) != ed25519.PublicKeySize {
+		s.err = protocol.Errorf(protocol.CodeInvalid, "wire.Seal", "the signing key is not an Ed25519 key")
 		return s
 	}
-	s.public = key.Public().(ed25519.PublicKey)
-	s.keyID = KeyID(s.public)
+	s.public, s.keyID = public, KeyID(public)
 	if s.codec, s.err = newCodec(); s.err != nil {
 		return s
 	}

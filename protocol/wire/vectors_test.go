@@ -26,10 +26,12 @@ const (
 	keyHub   = "hub"
 	keyAgent = "agent"
 	keyOther = "other"
+
+	keyDestructive = "destructive"
 )
 
 func vectorKeys() map[string]ed25519.PrivateKey {
-	return map[string]ed25519.PrivateKey{keyHub: testKey(0), keyAgent: testKey(1), keyOther: testKey(2)}
+	return map[string]ed25519.PrivateKey{keyHub: testKey(0), keyAgent: testKey(1), keyOther: testKey(2), keyDestructive: testKey(3)}
 }
 
 func agentKey() ed25519.PublicKey { return testKey(1).Public().(ed25519.PublicKey) }
@@ -87,8 +89,15 @@ func vectors1() []vector {
 func facts() []vector {
 	return []vector{
 		{"grant", keyHub, FactGrant, grant(), "permission for one first boot; rack.hex carries these bytes"},
+		{"grant-over", keyHub, FactGrant, grantOver(), "permission to install over what an earlier generation has installed"},
+		{"grant-repeat", keyHub, FactGrant, grantRepeat(), "permission for each power-on of a maintenance"},
 		{"provisioned", keyAgent, FactProvisioned, provisioned(), "record that a first boot ended; report.hex and rack-50-zstd.hex carry these bytes"},
 		{"receipt", keyAgent, FactReceipt, receipt(), "proof that a held server is off; report.hex carries these bytes"},
+		{"approval", keyDestructive, FactApproval, approval(), "approval of a release; hold.hex carries these bytes"},
+		{"approval-wipe", keyDestructive, FactApproval, approvalWipe(), "approval of one boot that discards disks"},
+		{"end-of-term", keyHub, FactEndOfTerm, endOfTerm(), "the agent's term is over; sync-ended.hex carries these bytes"},
+		{"key-statement", keyHub, FactKey, keyStatement(), "another key takes over; travels by HTTPS"},
+		{"renewal", keyAgent, FactRenewal, renewal(), "asks for a certificate, by HTTPS"},
 	}
 }
 
@@ -101,6 +110,7 @@ func vectors() []vector {
 		{"sync", keyHub, down(protocol.LeafSync), syncAnswer2(), "answer to hello.hex, and the same unasked"},
 		{"sync-acks", keyHub, down(protocol.LeafSync), syncAcks(), "acknowledgement of event.hex: null heads say nothing of documents"},
 		{"sync-refused", keyHub, down(protocol.LeafSync), syncRefused(), "another agent has joined the rack"},
+		{"sync-ended", keyHub, down(protocol.LeafSync), syncEnded(), "an operator ended the agent's term; it carries end-of-term.hex"},
 		{"sync-again", keyHub, down(protocol.LeafSync), syncAgain(), "the Hello was not fresh: say it again with this nonce"},
 		{"sync-renew", keyHub, down(protocol.LeafSync), syncRenew(), "the agent's disk was rolled back: take a new incarnation"},
 		{"announce", keyHub, protocol.TopicAnnounce, announce2(), "a hub has started; agents answer within 50 s"},

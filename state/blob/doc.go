@@ -5,6 +5,8 @@
 //
 //	<dir>/<64 lower-case hex digits>   a blob, read-only
 //	<dir>/tmp-*                        a write in progress; removed by Open
+//	<dir>/part-<64 hex digits>         a blob that comes in pieces; see [Part]
+//	<dir>/part-<64 hex digits>.sum     how much of it is on disk, and its hash
 //
 // A write goes to a temporary file, which is hashed on the way, fsynced and
 // renamed; then the directory is fsynced. Blobs are served from their files, so

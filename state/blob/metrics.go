@@ -5,9 +5,10 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	writes  *prometheus.CounterVec
 	evicted prometheus.Counter
+	damaged prometheus.Counter
 }
 
-func newMetrics(reg prometheus.Registerer, usage func() (used, pinned int64)) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, s *Store) (*metrics, error) {
 	m := &metrics{
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_blob_writes_total",
@@ -17,6 +18,10 @@ func newMetrics(reg prometheus.Registerer, usage func() (used, pinned int64)) (*
 			Name: "rackboot_blob_evictions_total",
 			Help: "Blobs removed to make room.",
 		}),
+		damaged: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rackboot_blob_damaged_parts_total",
+			Help: "Parts of blobs that were found damaged and written anew.",
+		}),
 	}
 	if reg == nil {
 		return m, nil
@@ -24,12 +29,16 @@ func newMetrics(reg prometheus.Registerer, usage func() (used, pinned int64)) (*
 	used := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "rackboot_blob_used_bytes",
 		Help: "Size of all blobs.",
-	}, func() float64 { n, _ := usage(); return float64(n) })
+	}, func() float64 { n, _ := s.usage(); return float64(n) })
 	pinned := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "rackboot_blob_pinned_bytes",
 		Help: "Size of the blobs that may not be removed.",
-	}, func() float64 { _, n := usage(); return float64(n) })
-	for _, c := range []prometheus.Collector{m.writes, m.evicted, used, pinned} {
+	}, func() float64 { _, n := s.usage(); return float64(n) })
+	parted := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "rackboot_blob_part_bytes",
+		Help: "Size of what is there of blobs that are not complete.",
+	}, func() float64 { s.mu.Lock(); defer s.mu.Unlock(); return float64(s.parted) })
+	for _, c := range []prometheus.Collector{m.writes, m.evicted, m.damaged, used, pinned, parted} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

@@ -29,6 +29,8 @@ type Config struct {
 	// MinFree is how many bytes of the file system a write leaves alone. Where
 	// the agent's store is on the same one, it should be more than that store's.
 	MinFree int64
+	// Keep is set where blobs go by Remove alone: nothing is removed to make room.
+	Keep bool
 	// Logger receives a line for each blob removed; nil discards.
 	Logger *slog.Logger
 	// Registerer receives the metrics; nil is none.
@@ -48,8 +50,11 @@ type Store struct {
 	blobs    map[string]*entry // by hex name
 	pins     map[string]int    // how often each name is pinned, there or not
 	writing  map[string]chan struct{}
-	used     int64 // bytes of blobs
-	reserved int64 // bytes of writes in progress
+	used     int64            // bytes of blobs
+	reserved int64            // bytes of writes in progress
+	parts    map[string]int64 // bytes on disk of blobs that are not complete
+	parted   int64            // their sum
+	growing  map[string]int64 // whole size of the parts that are open
 	uses     uint64
 }
 
@@ -82,11 +87,13 @@ func Open(cfg Config) (*Store, error) {
 		blobs:   map[string]*entry{},
 		pins:    map[string]int{},
 		writing: map[string]chan struct{}{},
+		parts:   map[string]int64{},
+		growing: map[string]int64{},
 	}
 	if err := s.load(op); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	if s.metrics, err = newMetrics(cfg.Registerer, s.usage); err != nil {
+	if s.metrics, err = newMetrics(cfg.Registerer, s); err != nil {
 		return nil, errors.Join(protocol.Errorf(protocol.CodeInternal, op, "%w", err), dir.Close())
 	}
 	return s, nil
@@ -107,7 +114,12 @@ func (s *Store) load(op string) error {
 	}
 	var found []fs.FileInfo
 	for _, f := range files {
+		part, mark, isPart := partName(f.Name())
 		switch {
+		case isPart && f.Type().IsRegular():
+			if err := s.loadPart(f, part, mark); err != nil {
+				return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+			}
 		case strings.HasPrefix(f.Name(), tmpPrefix):
 			if err := os.Remove(s.path(f.Name())); err != nil {
 				return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
@@ -129,6 +141,23 @@ func (s *Store) load(op string) error {
 	return nil
 }
 
+// loadPart counts what is there of a blob that is not complete, and removes the mark of
+// one that is complete or gone.
+func (s *Store) loadPart(f fs.DirEntry, name string, mark bool) error {
+	if mark {
+		_, err := os.Lstat(s.path(partPrefix + name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return os.Remove(s.path(f.Name()))
+		}
+		return err
+	}
+	info, err := f.Info()
+	if err == nil {
+		s.count(name, info.Size())
+	}
+	return err
+}
+
 // accessTime is in nanoseconds; see doc.go.
 func accessTime(f fs.FileInfo) int64 {
 	st, ok := f.Sys().(*syscall.Stat_t)
@@ -141,6 +170,7 @@ func accessTime(f fs.FileInfo) int64 {
 // add enters a blob as the most recently used. The lock is held, or not needed.
 func (s *Store) add(name string, size int64) {
 	s.uses++
+	s.forget(name) // two may have written the same
 	s.blobs[name] = &entry{size: size, lastUse: s.uses}
 	s.used += size
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"rackboot/protocol"
@@ -22,6 +23,33 @@ func (s *Store) Has(digest string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.blobs[name] != nil
+}
+
+// Size is how long a blob is, in bytes; there is false without it. It is no use of it.
+func (s *Store) Size(digest string) (size int64, there bool) {
+	name, err := parseDigest("blob", digest)
+	if err != nil {
+		return 0, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.blobs[name]
+	if e == nil {
+		return 0, false
+	}
+	return e.size, true
+}
+
+// Digests lists the blobs that are there, in order.
+func (s *Store) Digests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]string, 0, len(s.blobs))
+	for name := range s.blobs {
+		out = append(out, digestPrefix+name)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Open returns the blob's file, for the caller to close, and its size in

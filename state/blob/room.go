@@ -9,10 +9,9 @@ import (
 	"rackboot/protocol"
 )
 
-// reserve makes room for size bytes, removing blobs if it must, and takes it
-// until release. It removes nothing if that would not be enough. The lock is
-// held.
-func (s *Store) reserve(op, digest string, size int64) error {
+// makeRoom makes room for size bytes, removing blobs if it must. It removes nothing if
+// that would not be enough. The lock is held.
+func (s *Store) makeRoom(op, digest string, size int64) error {
 	free, err := s.free(op)
 	if err != nil {
 		return err
@@ -33,7 +32,6 @@ func (s *Store) reserve(op, digest string, size int64) error {
 		s.metrics.evicted.Inc()
 		s.cfg.Logger.Info("blob removed to make room", "digest", digestPrefix+name, "for", digest)
 	}
-	s.reserved += size
 	return nil
 }
 
@@ -47,15 +45,36 @@ func (s *Store) free(op string) (int64, error) {
 	// Writes in progress are counted in full, though part of them is already on
 	// the disk: too careful for a moment, never too bold.
 	free := int64(st.Bavail)*int64(st.Bsize) - s.cfg.MinFree - s.reserved //nolint:unconvert // the types differ by platform
+	var coming int64                                                      // of parts that are open: only what is not on the disk yet
+	for name, size := range s.growing {
+		coming += max(0, size-s.parts[name])
+	}
+	free -= coming
 	if s.cfg.Quota > 0 {
-		free = min(free, s.cfg.Quota-s.used-s.reserved)
+		free = min(free, s.cfg.Quota-s.used-s.reserved-s.parted-coming)
 	}
 	return free, nil
+}
+
+// Capacity is how many bytes all blobs may have together: those that are there, and what
+// quota and file system leave. It is that of the blobs alone where the file system does not
+// say.
+func (s *Store) Capacity() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	free, err := s.free("capacity")
+	if err != nil {
+		free = 0
+	}
+	return s.used + max(0, free)
 }
 
 // oldest is the least recently used blob that is neither pinned nor in except.
 func (s *Store) oldest(except []string) string {
 	var best string
+	if s.cfg.Keep {
+		return best
+	}
 next:
 	for name, e := range s.blobs {
 		if s.pins[name] > 0 || best != "" && e.lastUse > s.blobs[best].lastUse {
@@ -69,6 +88,26 @@ next:
 		best = name
 	}
 	return best
+}
+
+// Remove deletes a blob that nobody has pinned; one that is not there is no error. It is
+// gone from the folder when Remove returns. Errors: invalid, also if it is pinned,
+// internal.
+func (s *Store) Remove(digest string) error {
+	const op = "remove blob"
+	name, err := parseDigest(op, digest)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pins[name] > 0 {
+		return protocol.Errorf(protocol.CodeInvalid, op, "%s is pinned", digest)
+	}
+	if err := s.remove(name); err != nil {
+		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+	}
+	return nil
 }
 
 func (s *Store) remove(name string) error {

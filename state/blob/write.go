@@ -79,10 +79,11 @@ func (s *Store) begin(ctx context.Context, op, digest string, size int64) (chan 
 			return nil, readError(op, digest, ctx.Err())
 		}
 	}
-	if err := s.reserve(op, digest, size); err != nil {
+	if err := s.makeRoom(op, digest, size); err != nil {
 		s.metrics.writes.WithLabelValues(string(protocol.CodeOf(err))).Inc()
 		return nil, err
 	}
+	s.reserved += size
 	done := make(chan struct{})
 	s.writing[name] = done
 	return done, nil

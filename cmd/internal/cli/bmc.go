@@ -11,10 +11,10 @@ import (
 
 func (a *app) bmcCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "bmc", Short: "Accept BMCs that were found, and find out what one can do", Args: cobra.NoArgs,
+		Use: "bmc", Short: "Accept BMCs that were found, find out what one can do, and change accounts", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.bmcAcceptCmd(), a.bmcProbeCmd())
+	cmd.AddCommand(a.bmcAcceptCmd(), a.bmcProbeCmd(), a.bmcRotateCmd(), a.bmcOwnCmd())
 	return cmd
 }
 
@@ -59,12 +59,12 @@ func (a *app) bmcAcceptCmd() *cobra.Command {
 	var req api.AcceptBMC
 	var p pin
 	cmd := &cobra.Command{
-		Use: "accept BMC --credentials local:NAME", Short: "Accept a BMC that was found on a bmc segment", Args: cobra.ExactArgs(1),
+		Use: "accept BMC --credentials secret:NAME", Short: "Accept a BMC that was found on a bmc segment", Args: cobra.ExactArgs(1),
 		Long: "Accept a BMC that was found on a bmc segment. Only then are its credentials tried: those\n" +
-			"in the file NAME of the credentials folder on the agent's host.\n\n" +
+			"of the Secret NAME, or with local:NAME in the file NAME of the credentials folder on the agent's host.\n\n" +
 			"Without --fingerprint and --ca the command shows the fingerprint that the BMC showed, and\n" +
 			"stops. Compare it at the BMC, or pin it as it is with --trust-shown.",
-		Example: "  rackctl get bmcs\n  rackctl bmc accept bmc-3cecef000001 --credentials local:smc --fingerprint sha256:…",
+		Example: "  rackctl get bmcs\n  rackctl bmc accept bmc-3cecef000001 --credentials secret:smc --fingerprint sha256:…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, err := a.client()
 			if err != nil {
@@ -90,7 +90,7 @@ func (a *app) bmcAcceptCmd() *cobra.Command {
 			return a.print.show(v)
 		},
 	}
-	cmd.Flags().StringVar(&req.CredentialsRef, "credentials", "", "local:NAME, a file in the agent's credentials folder")
+	cmd.Flags().StringVar(&req.CredentialsRef, "credentials", "", "secret:NAME, or local:NAME, a file in the agent's credentials folder")
 	p.flags(cmd)
 	return cmd
 }

@@ -38,9 +38,17 @@ func conditionsOf(obj protocol.Object) []protocol.ConditionState {
 		return o.Status.Conditions
 	case *protocol.BMC:
 		return o.Status.Conditions
+	case *protocol.Maintenance:
+		return o.Status.Conditions
 	case *protocol.Claim:
 		return o.Status.Conditions
 	case *protocol.Agent:
+		return o.Status.Conditions
+	case *protocol.BootImage:
+		return o.Status.Conditions
+	case *protocol.ServerGroup:
+		return o.Status.Conditions
+	case *protocol.Secret:
 		return o.Status.Conditions
 	case *protocol.BootConfiguration:
 		return o.Status.Conditions

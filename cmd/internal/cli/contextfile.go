@@ -23,6 +23,33 @@ type hubContext struct {
 	URL   string `yaml:"url" json:"url"`
 	CA    string `yaml:"ca,omitempty" json:"-"` // PEM
 	Token string `yaml:"token,omitempty" json:"-"`
+	// HubKey is the public key with which the hub signs: PEM, hex or base64.
+	HubKey string `yaml:"hubKey,omitempty" json:"-"`
+	// Certificate and Key are PEM of a client certificate, instead of Token.
+	Certificate string `yaml:"certificate,omitempty" json:"-"`
+	Key         string `yaml:"key,omitempty" json:"-"`
+}
+
+// by says how the hub knows the caller.
+func (c hubContext) by() string {
+	switch {
+	case c.Certificate != "":
+		return "certificate"
+	case c.Token != "":
+		return "token"
+	}
+	return ""
+}
+
+// named is the context of a name, which is added if it is new.
+func (f *contextFile) named(name string) *hubContext {
+	for i := range f.Contexts {
+		if f.Contexts[i].Name == name {
+			return &f.Contexts[i]
+		}
+	}
+	f.Contexts = append(f.Contexts, hubContext{Name: name})
+	return &f.Contexts[len(f.Contexts)-1]
 }
 
 func (f contextFile) pick(name string) (hubContext, error) {
@@ -32,7 +59,7 @@ func (f contextFile) pick(name string) (hubContext, error) {
 	}
 	if name == "" {
 		return hubContext{}, protocol.Errorf(protocol.CodeInvalid, op, "no hub is known yet").
-			WithHint("rackctl context set NAME --url https://hub.example:8443 --ca ca.pem --token-file token")
+			WithHint("rackctl login https://hub.example:8443, or rackctl config set-context NAME")
 	}
 	for _, c := range f.Contexts {
 		if c.Name == name {
@@ -40,7 +67,7 @@ func (f contextFile) pick(name string) (hubContext, error) {
 		}
 	}
 	return hubContext{}, protocol.Errorf(protocol.CodeNotFound, op, "context %q does not exist", name).
-		WithHint("rackctl context list shows what there is")
+		WithHint("rackctl config get-contexts shows what there is")
 }
 
 // loadContexts reads the file; one that is missing is empty.
@@ -66,7 +93,7 @@ func (a *app) loadContexts() (contextFile, error) {
 	if err := manifest.Unmarshal(raw, &f); err != nil {
 		// The parser's text quotes the file, which holds tokens.
 		return contextFile{}, protocol.Errorf(protocol.CodeInvalid, op, "%s cannot be read", path).
-			WithHint("correct it, or move it away and use rackctl context set")
+			WithHint("correct it, or move it away and use rackctl config set-context")
 	}
 	return f, nil
 }

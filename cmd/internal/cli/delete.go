@@ -16,6 +16,7 @@ func (a *app) deleteCmd() *cobra.Command {
 	var wait bool
 	var timeout time.Duration
 	var releaseHolds string
+	var revision uint64
 	cmd := &cobra.Command{
 		Use: "delete KIND NAME", Short: "Delete a resource; a claim goes when its server was proved off", Args: cobra.RangeArgs(1, 2),
 		Long: "Delete a resource; a claim goes when its server was proved off.\n\n" +
@@ -30,16 +31,20 @@ func (a *app) deleteCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			ctx := cmd.Context()
+			if cmd.Flags().Changed("revision") {
+				ctx = api.WithRevision(ctx, revision)
+			}
 			var obj protocol.Object
 			switch release := cmd.Flags().Changed("release-holds"); {
 			case !release:
-				obj, err = c.Delete(cmd.Context(), kind, name)
+				obj, err = c.Delete(ctx, kind, name)
 			case kind != protocol.KindClaim:
 				return protocol.Errorf(protocol.CodeInvalid, "", "--release-holds is for claims")
 			case strings.TrimSpace(releaseHolds) == "":
 				return protocol.Errorf(protocol.CodeInvalid, "", "--release-holds takes the reason")
 			default:
-				obj, err = c.DeleteClaim(cmd.Context(), name, releaseHolds)
+				obj, err = c.DeleteClaim(ctx, name, releaseHolds)
 			}
 			if err != nil {
 				return err
@@ -59,6 +64,7 @@ func (a *app) deleteCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&releaseHolds, "release-holds", "", "why all holds on the claim's server are released with it")
+	cmd.Flags().Uint64Var(&revision, "revision", 0, "delete it only if its metadata.revision is still this")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is gone")
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Minute, "how long to wait")
 	return cmd

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -49,17 +48,23 @@ func facts(v view, obj protocol.Object) []fact {
 		}
 	}
 	m := obj.Head().Metadata
-	var labels []string
-	for _, k := range slices.Sorted(maps.Keys(m.Labels)) {
-		labels = append(labels, k+"="+m.Labels[k])
-	}
-	out = append(out, fact{"Labels", strings.Join(labels, ",")}, fact{"Uid", m.UID}, fact{"Generation", fmt.Sprint(m.Generation)},
+	out = append(out, fact{"Labels", labelsText(m.Labels)}, fact{"Uid", m.UID}, fact{"Generation", fmt.Sprint(m.Generation)},
 		fact{"Created", stamp(m.CreatedAt)}, fact{"Deleted", stamp(m.DeletedAt)})
 	if b, ok := obj.(*protocol.BMC); ok {
 		out = append(out, bmcFacts(b)...)
 	}
+	if b, ok := obj.(*protocol.BootImage); ok {
+		out = append(out, bootImageFacts(b)...)
+	}
+	out = append(out, groupKindFacts(obj)...)
 	if h, ok := obj.(*protocol.Hold); ok {
 		out = append(out, holdFacts(h)...)
+	}
+	if m, ok := obj.(*protocol.Maintenance); ok && m.Status.Position > 0 {
+		out = append(out, fact{"Position", fmt.Sprint(m.Status.Position)})
+	}
+	if r, ok := obj.(*protocol.Rack); ok {
+		out = append(out, fact{"Destructive key", destructiveFact(r.Status.Approvals)})
 	}
 	if s, ok := obj.(*protocol.Server); ok && s.Status.Firmware != nil {
 		w := s.Status.Firmware
@@ -69,10 +74,16 @@ func facts(v view, obj protocol.Object) []fact {
 		r := s.Status.Report
 		out = append(out, fact{"Identity", r.Identity}, fact{"Accepted identity", s.Status.AcceptedIdentity}, fact{"Power epoch", fmt.Sprint(r.PowerEpoch)}, fact{"Last powered on", stamp(r.LastPoweredOn)},
 			fact{"Reboot pending since", stamp(r.PendingRebootSince)}, fact{"Read error", r.Observation.Error})
+		out = append(out, safetyFacts(s)...)
 		if t := r.Attempt; t != nil {
 			out = append(out, fact{"Attempt since", stamp(&t.Since)}, fact{"Attempt evidence", string(t.Evidence)},
-				fact{"Attempt reason", t.Reason}, fact{"Boot URI", t.URI})
+				fact{"Attempt reason", t.Reason})
+			if known, ok := protocol.LookupAttempt(t.Code); ok {
+				out = append(out, fact{"Attempt code", string(t.Code)}, fact{"Attempt hint", known.Title + ": " + known.Hint})
+			}
+			out = append(out, fact{"Boot URI", t.URI})
 		}
+		out = append(out, imageFacts(r.Image)...)
 		for _, h := range r.Holds {
 			state := string(h.State)
 			if state == "" {
@@ -80,6 +91,9 @@ func facts(v view, obj protocol.Object) []fact {
 			}
 			out = append(out, fact{"Hold " + h.ID, state})
 		}
+	}
+	if s, ok := obj.(*protocol.Server); ok {
+		out = append(out, discoveryFacts(s)...)
 	}
 	// One line per name: a column and a fact may say the same.
 	seen := map[string]bool{}

@@ -22,7 +22,7 @@ type conditionValue struct {
 
 func (a *app) explainCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain [CODE]", Short: "Explain a condition and what to do; without a code, list all", Args: cobra.MaximumNArgs(1),
+		Use: "explain [CODE]", Short: "Explain a condition, or why a boot failed; without a code, list conditions", Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			v := view{columns: columns("CODE SEVERITY TITLE", "HINT")}
 			for _, c := range protocol.Conditions() {
@@ -42,7 +42,12 @@ func (a *app) explainCmd() *cobra.Command {
 				return a.print.show(v)
 			}
 			if len(v.items) == 0 {
-				return protocol.Errorf(protocol.CodeNotFound, "explain", "there is no condition %q", args[0]).
+				if f, ok := attemptFailure(args[0]); ok {
+					v.items = append(v.items, item{value: f, name: string(f.Code), cells: []string{string(f.Code), "", f.Title, f.Hint}})
+					v.single = true
+					return a.print.describe(v, []fact{{"Code", string(f.Code)}, {"Title", f.Title}, {"Of", "a power-on that failed"}}, fmt.Sprintf("\n%s\n", f.Hint))
+				}
+				return protocol.Errorf(protocol.CodeNotFound, "explain", "there is no condition and no code of an attempt %q", args[0]).
 					WithHint("rackctl explain lists all of them")
 			}
 			v.single = true
@@ -57,4 +62,20 @@ func (a *app) explainCmd() *cobra.Command {
 			return a.print.describe(v, facts, fmt.Sprintf("\n%s\n", c.Hint))
 		},
 	}
+}
+
+// failureValue is why an attempt failed, for other programs.
+type failureValue struct {
+	Code  protocol.AttemptCode `json:"code"`
+	Title string               `json:"title"`
+	Hint  string               `json:"hint"`
+}
+
+func attemptFailure(code string) (failureValue, bool) {
+	for _, f := range protocol.AttemptFailures() {
+		if strings.EqualFold(code, string(f.Code)) {
+			return failureValue{f.Code, f.Title, f.Hint}, true
+		}
+	}
+	return failureValue{}, false
 }

@@ -18,12 +18,6 @@ const (
 	exitManual    = 12
 )
 
-// unproved is an error with an exit code of its own.
-type unproved struct {
-	error
-	exit int
-}
-
 // answerAge is how old the hub's last answer may be to count as what is known.
 const answerAge = 10 * time.Second
 
@@ -106,7 +100,7 @@ func (a *app) fence(ctx context.Context, c *api.Client, server string, req api.H
 		why, heard = err.Error(), time.Time{}
 	}
 	if last == nil || time.Since(heard) > answerAge {
-		return &unproved{protocol.Errorf(protocol.CodeTimeout, "fence", "it is not known whether server %q is off: %s", server, why).
+		return &ownExit{protocol.Errorf(protocol.CodeTimeout, "fence", "it is not known whether server %q is off: %s", server, why).
 			WithHint("the hold may lie; the same command again asks for it"), exitUnknown}
 	}
 	return a.verdict(last)
@@ -166,5 +160,5 @@ func (a *app) verdict(h *protocol.Hold) error {
 		e.Message = "it is not known whether server " + h.Spec.Server + " is off: hold " + h.Metadata.Name + " is " + stateText(h)
 		e.Hint = "repair the BMC or the agent, or look at the server and say so: rackctl confirm-down " + h.Metadata.Name + " --reason REASON"
 	}
-	return &unproved{e, exit}
+	return &ownExit{e, exit}
 }

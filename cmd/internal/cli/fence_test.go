@@ -56,30 +56,31 @@ func TestFenceTable(t *testing.T) {
 // A hub that answers and falls silent leaves what it said as old; one that is away at
 // first is asked until it takes the hold, which is the same hold each time.
 func TestFenceOfASilentHub(t *testing.T) {
-	var calls atomic.Int64
-	var answer func(n int64, w http.ResponseWriter)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		answer(calls.Add(1), w)
-	}))
-	defer srv.Close()
-	c, err := api.NewClient(api.Config{BaseURL: srv.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.CloseIdle()
 	fenced := `{"metadata":{"name":"h1"},"spec":{"server":"n1"},"status":{"word":"Fenced","state":"Fenced","receipt":{"holdId":"h1"}}}`
 	away := func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", api.ProblemType)
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprint(w, `{"code":"unavailable","detail":"starting"}`)
 	}
+	var answer func(n int64, w http.ResponseWriter)
+	// Each run has a hub of its own: a request that an earlier one gave up may still come.
 	run := func(timeout time.Duration) (int, string) {
-		calls.Store(0)
+		var calls atomic.Int64
+		answers := answer
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			answers(calls.Add(1), w)
+		}))
+		defer srv.Close()
+		c, err := api.NewClient(api.Config{BaseURL: srv.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.CloseIdle()
 		var out, progress strings.Builder
 		a := &app{cfg: Config{Err: &progress}, print: printer{out: &out, form: formTable}}
-		err := a.fence(context.Background(), c, "n1", api.HoldRequest{Key: "k"}, timeout)
-		if u, ok := errors.AsType[*unproved](err); ok {
+		err = a.fence(context.Background(), c, "n1", api.HoldRequest{Key: "k"}, timeout)
+		if u, ok := errors.AsType[*ownExit](err); ok {
 			return u.exit, out.String()
 		}
 		if err != nil {

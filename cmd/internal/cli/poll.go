@@ -10,20 +10,33 @@ import (
 const (
 	firstPoll = 100 * time.Millisecond
 	pollEvery = time.Second
+	// firstLook is how long the first look may take where the timeout is shorter: a wait
+	// that ends says what there is, and a slow dial is no reason to know nothing.
+	firstLook = 10 * time.Second
 )
 
 // poll asks until check says that it is done. What check says of the state is
 // shown as progress whenever it changes. While the hub is unavailable it goes
-// on asking. After the timeout the code is timeout, with the last state.
+// on asking. After the timeout the code is timeout, with the last state; the first look
+// is made whatever the timeout is, and what a look has found counts however late.
 func (a *app) poll(ctx context.Context, timeout time.Duration, what string, check func(context.Context) (state string, done bool, err error)) error {
+	return a.pollTelling(ctx, timeout, what, func(state string) { a.progress("%s: %s", what, state) }, check)
+}
+
+// pollTelling is poll where something else shows the states.
+func (a *app) pollTelling(ctx context.Context, timeout time.Duration, what string, tell func(state string), check func(context.Context) (state string, done bool, err error)) error {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	look, end := context.WithTimeout(whole, max(timeout, firstLook))
+	defer end()
 	last, pause := "", firstPoll
 	for {
-		state, done, err := check(ctx)
+		state, done, err := check(look)
+		late := look.Err() != nil
+		look = ctx
 		switch {
-		case ctx.Err() != nil:
+		case err != nil && late:
 			return a.gaveUp(whole, what, last, timeout)
 		case protocol.CodeOf(err) == protocol.CodeUnavailable:
 			state = err.Error()
@@ -31,7 +44,7 @@ func (a *app) poll(ctx context.Context, timeout time.Duration, what string, chec
 			return err
 		}
 		if state != last && !done {
-			a.progress("%s: %s", what, state)
+			tell(state)
 			last = state
 		}
 		if done {

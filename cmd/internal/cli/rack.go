@@ -4,17 +4,26 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
 )
 
 func (a *app) rackCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rack", Short: "Let agents join racks", Args: cobra.NoArgs,
+		Use: "rack", Short: "Let agents join racks, and end their terms", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(a.joinTokenCmd(), a.revokeCmd(), a.replaceAgentCmd())
+	return cmd
+}
+
+func (a *app) joinTokenCmd() *cobra.Command {
+	return &cobra.Command{
 		Use: "join-token RACK", Short: "Make a one-time token and print the command that joins an agent", Args: cobra.ExactArgs(1),
 		Long: "Make a one-time token and print the command that joins an agent. A rack\n" +
-			"has one agent: while it has one, no other can join.",
+			"has one agent: while it has one, no other can join. The token names the hub's\n" +
+			"certificate too, so that the agent sends nothing to anybody else.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, hub, err := a.client()
 			if err != nil {
@@ -24,11 +33,101 @@ func (a *app) rackCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// The token goes through the environment: a process list shows arguments.
-			text := fmt.Sprintf("# On the agent's host of rack %s, with the hub's CA as ca.pem, once, until %s:\n"+
-				"RACKBOOT_JOIN_TOKEN=%s rackboot-agent join --hub %s --ca ca.pem", t.Rack, stamp(&t.Expires), t.Token, hub.URL)
-			return a.print.text(t, []string{t.Token}, text)
+			return a.print.text(t, []string{t.Token}, joinText(t, hub.URL))
 		},
-	})
+	}
+}
+
+// joinText is the command that joins an agent. The token goes through the environment:
+// a process list shows arguments.
+func joinText(t api.JoinToken, hub string) string {
+	ca := ""
+	comment := ""
+	if _, fingerprint := api.SplitToken(t.Token); fingerprint == "" { // of a hub of before
+		ca, comment = " --ca ca.pem", ", with the hub's CA as ca.pem"
+	}
+	return fmt.Sprintf("# On the agent's host of rack %s%s, once, until %s:\n"+
+		"RACKBOOT_JOIN_TOKEN=%s rackboot-agent join --hub %s%s", t.Rack, comment, stamp(&t.Expires), t.Token, hub, ca)
+}
+
+func (a *app) revokeCmd() *cobra.Command {
+	var r api.EndRequest
+	cmd := &cobra.Command{
+		Use: "revoke RACK|AGENT --reason REASON", Short: "Refuse an agent's certificate and key from now on", Args: cobra.ExactArgs(1),
+		Long: "Refuse an agent's certificate and key from now on, for ever: for a host or disk that was stolen or\n" +
+			"copied. Its connection is cut and nothing of it is heeded. The rack has no agent until another\n" +
+			"joins: what was held stays off unless something else powers it on, and nobody forces it off then.\n" +
+			"An agent that has no way to the hub cannot hear of it; see OPERATIONS.md for how to fence it.",
+		Example: "  rackctl rack revoke r1 --reason 'host stolen from the rack'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			agent, err := agentOf(cmd, c, args[0])
+			if err != nil {
+				return err
+			}
+			out, err := c.RevokeAgent(cmd.Context(), agent, r)
+			if err != nil {
+				return err
+			}
+			text := fmt.Sprintf("agent %s of rack %s is revoked, %d connections cut", out.Agent, out.Rack, out.Cut)
+			if out.Broker != "" {
+				text += "; " + out.Broker
+			}
+			return a.print.text(out, []string{out.Agent}, text)
+		},
+	}
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, for the record (required)")
 	return cmd
+}
+
+func (a *app) replaceAgentCmd() *cobra.Command {
+	var r api.EndRequest
+	cmd := &cobra.Command{
+		Use: "replace-agent RACK --reason REASON", Short: "End the term of a rack's agent and make a token for the next", Args: cobra.ExactArgs(1),
+		Long: "End the term of a rack's agent and make a token for the next. The one before is told when it is\n" +
+			"heard, and answers no boot and orders no power from then on. The next one serves nothing and powers\n" +
+			"nothing until the hub has told it what is held.\n" +
+			"Make sure that the one before is off, or can hear the hub; see OPERATIONS.md for what it does else.",
+		Example: "  rackctl rack replace-agent r1 --reason 'disk failed'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, hub, err := a.client()
+			if err != nil {
+				return err
+			}
+			out, err := c.ReplaceAgent(cmd.Context(), args[0], r)
+			if err != nil {
+				return err
+			}
+			text := joinText(*out.Token, hub.URL)
+			if out.Agent != "" {
+				text = fmt.Sprintf("# The term of agent %s is over.\n%s", out.Agent, text)
+			}
+			return a.print.text(out, []string{out.Token.Token}, text)
+		},
+	}
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, for the record (required)")
+	return cmd
+}
+
+// agentOf is the agent that a name means: an agent's own, or that of the rack.
+func agentOf(cmd *cobra.Command, c *api.Client, name string) (string, error) {
+	r, err := api.Get[*protocol.Rack](cmd.Context(), c, name)
+	switch {
+	case protocol.CodeOf(err) == protocol.CodeNotFound:
+		return name, nil // also of an agent that was deleted
+	case err != nil:
+		return "", err
+	}
+	if _, err := api.Get[*protocol.Agent](cmd.Context(), c, name); err == nil {
+		return "", protocol.Errorf(protocol.CodeConflict, "revoke", "%q is a rack and an agent", name).
+			WithHint("POST /v1/agents/%s/revoke of the hub's API means the agent", name)
+	}
+	if r.Status.Agent == "" {
+		return "", protocol.Errorf(protocol.CodeConflict, "revoke", "rack %s has no agent", name).
+			WithHint("name the agent: rackctl get agents")
+	}
+	return r.Status.Agent, nil
 }

@@ -33,7 +33,7 @@ type app struct {
 }
 
 // Run runs rackctl and returns its exit code; see protocol.Code.ExitCode, and
-// fenceCmd for those of fence.
+// fenceCmd and rolloutStatusCmd for those of their own.
 // Results go to Out, everything else to Err.
 func Run(ctx context.Context, cfg Config) int {
 	a := &app{cfg: cfg, print: printer{out: cfg.Out}}
@@ -47,7 +47,7 @@ func Run(ctx context.Context, cfg Config) int {
 		fmt.Fprintln(cfg.Err, list.Error())
 		err = protocol.Errorf(protocol.CodeInvalid, "", "nothing was changed: %s in the manifests", plural(len(list), "error"))
 	}
-	own, isOwn := errors.AsType[*unproved](err)
+	own, isOwn := errors.AsType[*ownExit](err)
 	if isOwn {
 		err = own.error
 	}
@@ -62,6 +62,12 @@ func Run(ctx context.Context, cfg Config) int {
 		return own.exit
 	}
 	return protocol.CodeOf(err).ExitCode()
+}
+
+// ownExit is an error with an exit code that only its command has.
+type ownExit struct {
+	error
+	exit int
 }
 
 func plural(n int, what string) string {
@@ -87,27 +93,34 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.cfg.Out)
 	root.SetErr(a.cfg.Err)
 	root.PersistentFlags().StringVarP(&a.print.form, "output", "o", formTable, "table, wide, json, yaml or name")
-	root.PersistentFlags().StringVar(&a.context, "context", "", "the hub to talk to (default: the one that context use chose)")
+	root.PersistentFlags().StringVar(&a.context, "context", "", "the hub to talk to (default: the one that config use-context chose)")
 	root.AddCommand(
 		a.applyCmd(), a.getCmd(), a.describeCmd(), a.deleteCmd(),
-		a.holdCmd(), a.fenceCmd(), a.releaseCmd(), a.confirmDownCmd(), a.receiptCmd(), a.rebootCmd(), a.powerOffCmd(), a.waitCmd(),
-		a.rackCmd(), a.bmcCmd(), a.serverCmd(), a.bootCertCmd(), a.eventsCmd(), a.explainCmd(), a.wireCmd(), a.contextCmd(), a.versionCmd(),
+		a.holdCmd(), a.fenceCmd(), a.releaseCmd(), a.confirmDownCmd(), a.receiptCmd(), a.rebootCmd(), a.resumeCmd(), a.powerOffCmd(), a.waitCmd(),
+		a.approveCmd(), a.keyCmd(), a.rackCmd(), a.bmcCmd(), a.serverCmd(), a.maintenanceCmd(), a.bootEnvCmd(), a.secretCmd(), a.isoCmd(), a.imageCmd(), a.groupCmd(), a.rolloutCmd(), a.doctorCmd(), a.ignitionCmd(), a.bootCertCmd(), a.probeCmd(),
+		a.traceCmd(), a.eventsCmd(), a.auditCmd(), a.exportCmd(), a.importCmd(), a.explainCmd(), a.wireCmd(),
+		a.loginCmd(), a.whoamiCmd(), a.configCmd(), a.versionCmd(),
 	)
 	return root
 }
 
 // client talks to the hub of the chosen context.
 func (a *app) client() (*api.Client, hubContext, error) {
+	hub, err := a.chosenContext()
+	if err != nil {
+		return nil, hubContext{}, err
+	}
+	c, err := hub.client()
+	return c, hub, err
+}
+
+// chosenContext is the hub that --context or context use chose.
+func (a *app) chosenContext() (hubContext, error) {
 	file, err := a.loadContexts()
 	if err != nil {
-		return nil, hubContext{}, err
+		return hubContext{}, err
 	}
-	hub, err := file.pick(a.context)
-	if err != nil {
-		return nil, hubContext{}, err
-	}
-	c, err := api.NewClient(api.Config{BaseURL: hub.URL, CA: []byte(hub.CA), Token: hub.Token})
-	return c, hub, err
+	return file.pick(a.context)
 }
 
 func (a *app) configPath() (string, error) {

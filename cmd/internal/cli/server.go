@@ -11,10 +11,10 @@ import (
 
 func (a *app) serverCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "server", Short: "Accept what a server shows, and mark work on its firmware", Args: cobra.NoArgs,
+		Use: "server", Short: "Accept what a server shows, take over its system, discover it again, and mark work on its firmware", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.serverAcceptCmd(), a.serverFirmwareCmd())
+	cmd.AddCommand(a.serverAcceptCmd(), a.serverAdoptCmd(), a.serverDiscoverCmd(), a.serverFirmwareCmd())
 	return cmd
 }
 

@@ -34,7 +34,7 @@ func columns(narrow string, wide ...string) []column {
 func columnsOf(kind protocol.Kind) []column {
 	switch kind {
 	case protocol.KindServer:
-		return columns("NAME PHASE POWER ATTEMPT INTENDED OBSERVED CLAIM HOLDS CONDITIONS AGE", "BMC", "SEGMENT", "BOOT-MAC", "STOPPED-SINCE", "SAFE-STOP", "DETECTION")
+		return columns("NAME PHASE POWER ATTEMPT INTENDED OBSERVED CLAIM HOLDS CONDITIONS AGE", "BMC", "SEGMENT", "BOOT-MAC", "STOPPED-SINCE", "SAFE-STOP", "DETECTION", "BOOTENV", "OS", "HARDWARE")
 	case protocol.KindClaim:
 		return columns("NAME PHASE SERVER POWER IMAGE CONDITIONS AGE", "FIRST-BOOT", "UID")
 	case protocol.KindHold:
@@ -47,8 +47,28 @@ func columnsOf(kind protocol.Kind) []column {
 		return columns("NAME RACK ROLE PREFIX POOL ADDRESS", "BASE-URL", "LEASE", "SCAN", "MAC-PREFIXES")
 	case protocol.KindBMC:
 		return columns("NAME RACK STATE ADDRESS VENDOR MODEL SERVERS FOUND-BY CONDITIONS", "MAC", "FINGERPRINT", "ACCEPTED-BY", "CREDENTIALS")
+	case protocol.KindSecret:
+		return columns("NAME TYPE VERSION USED-BY CONDITIONS AGE", "CHANGED", "DIGEST")
+	case protocol.KindMaintenance:
+		return columns("NAME SERVER STATE POLICY PRIORITY POWER AGE REASON", "APPROVAL", "IMAGE", "MESSAGE")
+	case protocol.KindBootEnv:
+		return columns("NAME OS ARCHITECTURES VALID SERVERS AGE", "FILES", "REQUIRED-PARAMS", "ERRORS", "DESCRIPTION")
+	case protocol.KindBootImage:
+		return columns("NAME CATALOGUE VERSION ARCHITECTURES VERIFIED STAMP CONDITIONS AGE", "MAX-IGNITION", "DIGEST", "SOURCE")
+	case protocol.KindServerGroup:
+		return columns("NAME CATALOGUE MANAGED REVISION CURRENT ROLLOUT CONDITIONS AGE", "SKIPPED", "VERIFIED")
+	case protocol.KindGroupRevision:
+		return columns("NAME GROUP NUMBER CAUSE BOOTIMAGE VERSION VERIFIED AGE", "BY", "REASON")
+	case protocol.KindManagedBootImages:
+		return columns("NAME MODE SKEW")
+	case protocol.KindTemplate:
+		return columns("NAME BYTES AGE", "DESCRIPTION")
+	case protocol.KindProfile:
+		return columns("NAME PARAMS SECRET AGE", "NAMES", "DESCRIPTION")
+	case protocol.KindParam:
+		return columns("NAME PARAM TYPE AGE", "DESCRIPTION")
 	case protocol.KindBootConfiguration:
-		return columns("NAME SERVER CLAIM STATE PROVISIONED CONDITIONS", "IMAGE", "DIGEST")
+		return columns("NAME SERVER PURPOSE OWNER STATE PROVISIONED CONDITIONS", "IMAGE", "DIGEST", "REVISION")
 	}
 	return columns("NAME")
 }
@@ -60,6 +80,8 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 		return serverCells(o, now)
 	case *protocol.Claim:
 		return claimCells(o, now)
+	case *protocol.Maintenance:
+		return maintenanceCells(o, now)
 	case *protocol.Hold:
 		return holdCells(o, now)
 	case *protocol.Agent:
@@ -87,14 +109,34 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 		}
 	case *protocol.BMC:
 		return bmcCells(o, now)
+	case *protocol.BootEnv, *protocol.Template, *protocol.Profile, *protocol.Param:
+		return bootEnvCells(o, now)
+	case *protocol.BootImage:
+		return bootImageCells(o, now)
+	case *protocol.ServerGroup:
+		return groupCells(o, now)
+	case *protocol.GroupRevision:
+		return revisionCells(o, now)
+	case *protocol.ManagedBootImages:
+		return []string{name, string(o.Spec.Mode), string(o.Spec.Skew.Mode)}
+	case *protocol.Secret:
+		return []string{
+			name, string(o.Spec.Type), strconv.FormatUint(o.Status.Version, 10), strings.Join(o.Status.UsedBy, ","),
+			conditionCodes(o.Status.Conditions, now), age(o.Metadata.CreatedAt, now), stamp(o.Status.ChangedAt), o.Status.Digest,
+		}
 	case *protocol.BootConfiguration:
-		provisioned := ""
+		provisioned, revision := "", ""
+		if o.Spec.Group != "" {
+			revision = protocol.GroupRevisionName(o.Spec.Group, o.Spec.Revision)
+		}
 		if p := o.Status.Provisioned; p != nil {
 			provisioned = stamp(&p.At)
+		} else if w := o.Status.Adopted; w != nil {
+			provisioned = "by the word of " + w.By
 		}
 		return []string{
-			name, o.Spec.Server, o.Spec.Claim, string(o.Status.State), provisioned,
-			conditionCodes(o.Status.Conditions, now), o.Spec.Image.Reference, o.Spec.Image.Digest,
+			name, o.Spec.Server, string(o.Spec.Purpose.Or()), o.Spec.Claim, string(o.Status.State), provisioned,
+			conditionCodes(o.Status.Conditions, now), o.Spec.Image.Reference, o.Spec.Image.Digest, revision,
 		}
 	}
 	return []string{name}
@@ -137,7 +179,7 @@ func serverCells(s *protocol.Server, now time.Time) []string {
 		s.Metadata.Name, string(s.Status.Phase), power, attempt, intended, observed, s.Status.Claim,
 		strconv.Itoa(holds), conditionCodes(s.Status.Conditions, now), read,
 		s.Spec.BMCRef.Name, s.Spec.SegmentRef.Name, s.Spec.BootMAC, since,
-		string(s.Status.SafeStop), string(s.Status.Detection),
+		string(s.Status.SafeStop), string(s.Status.Detection), s.Status.BootEnv, s.Status.OS, hardware(s.Status.Discovered),
 	}
 }
 
@@ -147,7 +189,7 @@ func claimCells(c *protocol.Claim, now time.Time) []string {
 		phase = string(protocol.PhaseReleasing)
 	}
 	return []string{
-		c.Metadata.Name, phase, c.Status.Server, string(c.Spec.Power), c.Spec.Image,
+		c.Metadata.Name, phase, c.Status.Server, string(c.Spec.Power), bootSource(c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv),
 		conditionCodes(c.Status.Conditions, now), age(c.Metadata.CreatedAt, now),
 		string(c.Spec.BootPolicy.FirstBoot), c.Metadata.UID,
 	}

@@ -16,7 +16,7 @@ import (
 func parseFile(src Source) (docs []document, errs Errors) {
 	text := strings.Split(strings.ReplaceAll(string(src.Data), "\r\n", "\n"), "\n")
 	for _, c := range split(text) {
-		d := document{file: src.Name, skip: c.skip, first: c.first, lines: map[string]int{}, text: text}
+		d := document{file: src.Name, skip: c.skip, first: c.first, lines: map[string]int{}, text: text, secret: maySecret(c.text)}
 		body, wrong := d.parse(c)
 		if body != nil {
 			wrong = d.decode(body)
@@ -33,14 +33,19 @@ func parseFile(src Source) (docs []document, errs Errors) {
 func (d *document) parse(c chunk) (ast.Node, Errors) {
 	file, err := parser.ParseBytes([]byte(c.text), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		message := err.Error()
+		message := "" // it may quote what is there
+		if !d.secret {
+			message = err.Error()
+		}
 		if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok {
-			message = syntax.Message
+			if !d.secret {
+				message = syntax.Message
+			}
 			if t := syntax.Token; t != nil && t.Position != nil {
 				d.first = min(d.skip+t.Position.Line, len(d.text))
 			}
 		}
-		return nil, Errors{d.at("", "is no YAML: "+message)}
+		return nil, Errors{d.at("", strings.TrimSuffix("is no YAML: "+message, ": "))}
 	}
 	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
 		if c.empty {
@@ -49,6 +54,11 @@ func (d *document) parse(c chunk) (ast.Node, Errors) {
 		return nil, Errors{d.at("", "is no YAML: the document cannot be read")}
 	}
 	return file.Docs[0].Body, nil
+}
+
+// maySecret says whether a document that was not read yet looks like a Secret.
+func maySecret(text string) bool {
+	return strings.Contains(text, string(protocol.KindSecret)) && strings.Contains(text, "kind")
 }
 
 // decode makes the object, or says everything that is wrong with it.

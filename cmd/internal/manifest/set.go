@@ -24,6 +24,8 @@ type document struct {
 	lines  map[string]int // path -> line
 	text   []string       // all lines of the file
 	object protocol.Object
+	// secret is set where the document is, or may be, a Secret: no line of it is quoted.
+	secret bool
 }
 
 // Parse reads the resources of all sources. If anything is wrong, it returns
@@ -79,7 +81,7 @@ func (s *Set) At(index int, path, message string) Error {
 func (d *document) at(path, message string) Error {
 	line := d.line(path)
 	e := Error{File: d.file, Line: line, Path: path, Message: message}
-	if line >= 1 && line <= len(d.text) {
+	if line >= 1 && line <= len(d.text) && !d.secret {
 		e.Text = d.text[line-1]
 	}
 	return e

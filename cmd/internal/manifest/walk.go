@@ -64,12 +64,17 @@ func (w *walker) value(n ast.Node, t reflect.Type, path string) (any, bool) {
 		return w.parsed(n, t, path)
 	}
 	switch t.Kind() {
+	case reflect.Interface:
+		return w.anything(n, path)
 	case reflect.Struct:
 		return w.structure(n, t, path)
 	case reflect.Map:
 		return w.dictionary(n, t, path)
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
+			if t == reflect.TypeFor[protocol.Plain]() {
+				return w.plain(n, path)
+			}
 			return w.base64(n, path)
 		}
 		return w.list(n, t, path)
@@ -161,7 +166,7 @@ func (w *walker) entries(entries []*ast.MappingValueNode, path string, fn func(k
 func (w *walker) lineError(path string, line int, message string) {
 	e := w.doc.at(path, message)
 	e.Line, e.Text = line, ""
-	if line >= 1 && line <= len(w.doc.text) {
+	if line >= 1 && line <= len(w.doc.text) && !w.doc.secret {
 		e.Text = w.doc.text[line-1]
 	}
 	w.errs = append(w.errs, e)
@@ -210,6 +215,15 @@ func (w *walker) base64(n ast.Node, path string) (any, bool) {
 	}
 	if _, err := base64.StdEncoding.DecodeString(s); err != nil {
 		return w.fail(path, "is not text in base64")
+	}
+	return s, true
+}
+
+// plain is a secret value; what is there instead is not said.
+func (w *walker) plain(n ast.Node, path string) (any, bool) {
+	s, ok := text(n)
+	if _, err := base64.StdEncoding.DecodeString(s); !ok || err != nil {
+		return w.fail(path, "is not text in base64; rackctl secret set takes values as they are")
 	}
 	return s, true
 }

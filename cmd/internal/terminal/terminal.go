@@ -34,3 +34,14 @@ func JSON(raw []byte) []byte {
 	}
 	return out
 }
+
+// Text is a text of many lines without what a terminal would act on but line ends and
+// tabs.
+func Text(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

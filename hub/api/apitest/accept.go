@@ -17,9 +17,22 @@ func (f *CannedFleet) AcceptBMC(ctx context.Context, name string, r protoapi.Acc
 	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, protocol.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
 	b.Status.State, b.Status.AcceptedBy = protocol.BMCAccepted, by
 	if wrong := b.Validate(); len(wrong) > 0 {
-		return nil, protocol.Errorf(protocol.CodeInvalid, "accept bmc", "%w", wrong)
+		return nil, protocol.Errorf(protocol.CodeInvalid, "accept bmc", "%w", wrong).WithHint("correct the fields that are named")
 	}
 	return b, f.Store.Put(ctx, b)
+}
+
+// RotateBMC implements Fleet: every BMC rotates.
+func (f *CannedFleet) RotateBMC(_ context.Context, name string, r protoapi.RotateBMC, by string) (*protocol.BMC, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	b, err := store.Get[*protocol.BMC](f.Store, name)
+	if err != nil {
+		return nil, err
+	}
+	b.Status.Rotation = &protocol.Rotation{ID: "01CHANGE", BMC: name, State: protocol.RotationUnderWay, By: by, At: Now()}
+	return b, nil
 }
 
 // AcceptServer implements Fleet: only what SetServer shows can be accepted.
@@ -32,7 +45,8 @@ func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.
 	rep := f.servers[name].Report
 	f.mu.Unlock()
 	if rep == nil || rep.Identity != r.Identity {
-		return nil, protocol.Errorf(protocol.CodeConflict, "accept server", "server %q shows another identity now", name)
+		return nil, protocol.Errorf(protocol.CodeConflict, "accept server", "server %q shows another identity now", name).
+			WithHint("look at it again, then accept what it shows")
 	}
 	s.Status.AcceptedIdentity = r.Identity
 	return s, f.Store.Put(ctx, s)
@@ -59,4 +73,18 @@ func (f *CannedFleet) Probe(_ context.Context, bmc, _ string) ([]protocol.Probe,
 		return nil, f.failure
 	}
 	return f.probes[bmc], nil
+}
+
+// Discover implements Fleet: a server with a claim is somebody's.
+func (f *CannedFleet) Discover(ctx context.Context, server, by string) (*protocol.Server, error) {
+	s, err := store.Get[*protocol.Server](f.Store, server)
+	if err != nil {
+		return nil, err
+	}
+	if c := f.Store.ClaimOf(server); c != nil {
+		return nil, protocol.Errorf(protocol.CodeConflict, "discover server", "server %q has claim %q", server, c.Metadata.Name)
+	}
+	now := Now()
+	s.Status.Discovery = &protocol.DiscoveryStatus{AskedAt: &now, AskedBy: by}
+	return s, f.Store.Put(ctx, s)
 }

@@ -20,9 +20,11 @@ type CannedFleet struct {
 	bmcs    map[string]protocol.BMCStatus
 	probes  map[string][]protocol.Probe // by BMC
 	failure error                       // of Probe
+	traces  map[string][]protocol.Trace // by server
 	events  []protoapi.EventRecord
 	token   string
-	Broken  bool // Decorate panics
+	isos    map[string]map[string]bool // digests by agent
+	Broken  bool                       // Decorate panics
 	// Store is what is accepted in; New sets it.
 	Store *store.Store
 }
@@ -92,6 +94,10 @@ func (f *CannedFleet) Decorate(obj protocol.Object) {
 		stored := o.Status
 		o.Status = f.servers[o.Metadata.Name]
 		o.Status.AcceptedIdentity, o.Status.Firmware = stored.AcceptedIdentity, stored.Firmware
+		if stored.Discovered != nil {
+			o.Status.Discovered = stored.Discovered
+		}
+		o.Status.Discovery = stored.Discovery
 	case *protocol.BMC:
 		if s, ok := f.bmcs[o.Metadata.Name]; ok {
 			s.State, s.AcceptedBy = o.Status.State, o.Status.AcceptedBy
@@ -140,6 +146,27 @@ func (f *CannedFleet) Join(_ context.Context, r protoapi.JoinRequest) (protoapi.
 	return protoapi.JoinAnswer{Agent: "a1", Rack: "r1", Term: 1, Broker: "mqtts://hub:8883"}, nil
 }
 
+// Renew implements Fleet: nobody can be renewed.
+func (f *CannedFleet) Renew(context.Context, protoapi.RenewRequest, string) (protoapi.RenewAnswer, error) {
+	return protoapi.RenewAnswer{}, protocol.Errorf(protocol.CodeDenied, "renew", "no agent has joined").
+		WithHint("rackctl rack join-token RACK lets one join")
+}
+
+// Revoke implements Fleet: agent a1 has one connection.
+func (f *CannedFleet) Revoke(_ context.Context, agent string, _ protoapi.EndRequest, _ string) (protoapi.EndAnswer, error) {
+	if agent != "a1" {
+		return protoapi.EndAnswer{}, protocol.Errorf(protocol.CodeNotFound, "revoke an agent", "there never was an agent %q", agent).
+			WithHint("rackctl get agents lists them")
+	}
+	return protoapi.EndAnswer{Agent: agent, Rack: "r1", Code: protocol.CondRevoked, Cut: 1}, nil
+}
+
+// ReplaceAgent implements Fleet.
+func (f *CannedFleet) ReplaceAgent(ctx context.Context, rack string, _ protoapi.EndRequest, _ string) (protoapi.EndAnswer, error) {
+	t, err := f.NewJoinToken(ctx, rack)
+	return protoapi.EndAnswer{Agent: "a1", Rack: rack, Code: protocol.CondSuperseded, Token: &t}, err
+}
+
 // Events implements Fleet.
 func (f *CannedFleet) Events(after uint64, limit int) []protoapi.EventRecord {
 	f.mu.Lock()
@@ -151,4 +178,41 @@ func (f *CannedFleet) Events(after uint64, limit int) []protoapi.EventRecord {
 		}
 	}
 	return out
+}
+
+// Ignition implements Fleet: nothing is sealed for anybody.
+func (f *CannedFleet) Ignition(context.Context, protoapi.IgnitionRequest, string) (protoapi.IgnitionAnswer, error) {
+	return protoapi.IgnitionAnswer{}, protocol.Errorf(protocol.CodeDenied, "fetch user data", "no agent has joined")
+}
+
+// EnvBundle implements Fleet: nothing is sealed for anybody.
+func (f *CannedFleet) EnvBundle(context.Context, protoapi.EnvBundleRequest, string) (protoapi.EnvBundleAnswer, error) {
+	return protoapi.EnvBundleAnswer{}, protocol.Errorf(protocol.CodeDenied, "fetch boot environment", "no agent has joined")
+}
+
+// RenderEnv implements Fleet: server n1 has the environment debian-install.
+func (f *CannedFleet) RenderEnv(_ context.Context, server, env, path string) (protoapi.EnvRender, error) {
+	if server != "n1" && env == "" {
+		return protoapi.EnvRender{}, protocol.Errorf(protocol.CodeConflict, "render boot environment", "server %q has no boot environment", server).
+			WithHint("name one: rackctl bootenv render %s --bootenv ENV", server)
+	}
+	seed := protoapi.EnvRenderFile{
+		Path: "machines/u1/seed", Template: "seed", Size: 11,
+		Params: []protoapi.EnvRenderParam{{Param: "domain", Source: "profile global"}, {Param: "root/password", Source: "server", Secret: true}},
+	}
+	out := protoapi.EnvRender{Server: server, BootEnv: "debian-install", OS: "debian-12", Source: protocol.EnvFromISO, From: "debian.iso"}
+	switch path {
+	case "":
+		out.Boots = []protoapi.EnvRenderBoot{
+			{Kind: protocol.LoaderAMD64, Kernel: "machines/u1/boot/linux", Initrds: []string{"machines/u1/boot/initrd.gz"}, CommandLine: "auto"},
+			{Kind: protocol.LoaderAMD64IPXE, Refused: "no loader"},
+		}
+		out.Files = []protoapi.EnvRenderFile{{Path: "grub.cfg", Link: "machines/u1/grub.cfg"}, seed}
+	case seed.Path:
+		seed.Content = "d-i ******\n"
+		out.Files = []protoapi.EnvRenderFile{seed}
+	default:
+		return out, protocol.Errorf(protocol.CodeNotFound, "render boot environment", "debian-install renders no file at %q", path)
+	}
+	return out, nil
 }

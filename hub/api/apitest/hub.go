@@ -1,16 +1,26 @@
 package apitest
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/access"
 	"rackboot/hub/api"
+	"rackboot/hub/audit"
+	"rackboot/hub/iso"
+	"rackboot/hub/secret"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	protoapi "rackboot/protocol/api"
@@ -20,11 +30,20 @@ import (
 // Token is the admin token of a Hub.
 const Token = "0123456789abcdef-admin-token"
 
-// ClientToken is the token of the client "ha" of a Hub, which may not break glass.
+// ClientToken is the token of the client "ha" of a Hub, which names no roles and may not
+// break glass.
 const ClientToken = "0123456789abcdef0123456789abcdef-ha"
+
+// TokenOf is the token of another client of a Hub: viewer, operator and fencer have that
+// role; row7 has all but the admin's, in the scope row=7. Of each there is a certificate
+// too; see [Hub.Certificate].
+func TokenOf(name string) string { return "0123456789abcdef0123456789abcdef-" + name }
 
 // Now is the time at a Hub; it stands still.
 func Now() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
+
+// ISOQuota bounds the uploaded files of a Hub in bytes.
+const ISOQuota = 64 << 20
 
 // Hub is a running API.
 type Hub struct {
@@ -33,42 +52,127 @@ type Hub struct {
 	Store    *store.Store
 	KV       state.KV // what Store stands on
 	Fleet    *CannedFleet
+	Approver *CannedApprover
 	Registry *prometheus.Registry
 	NotReady atomic.Bool
+	Records  *Records
+	ISOs     *iso.Shelf
+	// Audit is the audit log that is read; its first entry is that it begins. AuditKey is
+	// PEM of the key that signs it, and AuditDir its folder. Requests are in Records.
+	Audit    *audit.Log
+	AuditKey []byte
+	AuditDir string
+
+	clients authority
+	vault   *secret.Vault
+	ids     atomic.Uint64
+}
+
+// Clients are those of a Hub.
+func Clients() []api.Client {
+	out := []api.Client{{Caller: access.Caller{Name: "ha"}, Token: ClientToken}}
+	for _, r := range []access.Role{access.Viewer, access.Operator, access.Fencer} {
+		out = append(out, api.Client{Caller: access.Caller{Name: string(r), Roles: []access.Role{r}}})
+	}
+	row7 := access.Scope{MatchLabels: map[string]string{"row": "7"}}
+	out = append(out, api.Client{Caller: access.Caller{Name: "row7", Roles: access.DefaultRoles(), Scope: row7}})
+	for i := range out[1:] {
+		out[i+1].Token, out[i+1].CommonName = TokenOf(out[i+1].Name), out[i+1].Name
+	}
+	return out
 }
 
 // New starts a Hub that ends with the test.
 func New(t testing.TB) *Hub {
 	t.Helper()
+	return NewWith(t, func(*api.Config) {})
+}
+
+// NewWith is New with another configuration.
+func NewWith(t testing.TB, change func(*api.Config)) *Hub {
+	t.Helper()
+	h := hub(t)
+	h.openAudit(t)
+	// The certificate, which is served too, is there once the server runs.
+	var handler http.Handler
+	var made sync.WaitGroup
+	made.Add(1)
+	defer made.Done()
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		made.Wait()
+		handler.ServeHTTP(w, r)
+	}))
+	pool := x509.NewCertPool()
+	pool.AddCert(h.clients.cert)
+	srv.TLS = &tls.Config{MinVersion: tls.VersionTLS13, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: pool}
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	h.URL = srv.URL
+	h.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	handler = h.handler(t, change)
+	return h
+}
+
+// NewHandler makes a Hub without a server, for tests that are its server. There is no URL,
+// no Client and no Audit.
+func NewHandler(t testing.TB, change func(*api.Config)) (*api.API, *Hub) {
+	t.Helper()
+	h := hub(t)
+	return h.handler(t, change), h
+}
+
+func hub(t testing.TB) *Hub {
+	t.Helper()
 	mem := storetest.NewMemory()
-	h := &Hub{KV: mem, Fleet: &CannedFleet{}, Registry: prometheus.NewRegistry()}
-	var ids atomic.Uint64
-	newID := func() string { return fmt.Sprintf("01HUB%05d", ids.Add(1)) }
+	h := &Hub{KV: mem, Fleet: &CannedFleet{}, Approver: &CannedApprover{}, Registry: prometheus.NewRegistry(), Records: &Records{}, clients: newAuthority(t)}
+	h.vault = secret.New(secret.Config{
+		Current: &secret.Source{Env: "KEY"}, Getenv: func(string) string { return strings.Repeat("5e", 32) },
+		Logger: slog.New(slog.DiscardHandler), Registerer: h.Registry,
+	})
 	var err error
-	h.Store, err = store.Open(t.Context(), store.Config{KV: mem, Log: mem, Clock: Now, NewID: newID})
+	h.Store, err = store.Open(t.Context(), store.Config{KV: mem, Log: mem, Clock: Now, NewID: h.newID, Vault: h.vault})
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.vault.Start(t.Context(), h.Store)
 	h.Fleet.Store = h.Store
-	handler, err := api.New(api.Config{
-		Store: h.Store, Fleet: h.Fleet, Token: Token,
-		Clients: []api.Client{{Caller: api.Caller{Name: "ha"}, Token: ClientToken}},
-		Clock:   Now, NewID: newID, Registerer: h.Registry, Version: "test",
+	h.ISOs, err = iso.Open(iso.Config{
+		Dir: t.TempDir(), Quota: ISOQuota, Store: h.Store, Needed: h.Fleet.ISODigests, Clock: Now, Registerer: h.Registry,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.ISOs.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func (h *Hub) newID() string { return fmt.Sprintf("01HUB%05d", h.ids.Add(1)) }
+
+func (h *Hub) handler(t testing.TB, change func(*api.Config)) *api.API {
+	t.Helper()
+	cfg := api.Config{
+		Store: h.Store, Fleet: h.Fleet, Approver: h.Approver, Token: Token, Clients: Clients(), ClientCAs: []*x509.Certificate{h.clients.cert}, Authority: h.CA,
+		Recorder: h.Records, ISOs: h.ISOs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
 		Ready: func() error {
 			if h.NotReady.Load() {
 				return fmt.Errorf("starting")
 			}
 			return nil
 		},
-	})
+	}
+	if h.Audit != nil {
+		cfg.AuditLog = h.Audit
+	}
+	change(&cfg)
+	a, err := api.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewTLSServer(handler)
-	t.Cleanup(srv.Close)
-	h.URL = srv.URL
-	h.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
-	return h
+	return a
 }
 
 // Client makes a client of the admin.

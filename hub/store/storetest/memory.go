@@ -21,6 +21,9 @@ type Memory struct {
 	ids      map[string]uint64
 	// BeforeWrite is asked before each write of a key; its error is the write's.
 	BeforeWrite func(key string) error
+	// AfterAppend is called when a record of the log is there, before the one who appends
+	// it is told; its error is what that one is told.
+	AfterAppend func(seq uint64) error
 }
 
 // NewMemory makes an empty Memory.
@@ -131,17 +134,27 @@ func (m *Memory) Watch(ctx context.Context, prefix string, after uint64) (<-chan
 
 // Append implements state.Log.
 func (m *Memory) Append(_ context.Context, subject string, data []byte, id string) (uint64, error) {
+	seq := m.append(subject, data, id)
+	if m.AfterAppend != nil {
+		if err := m.AfterAppend(seq); err != nil {
+			return 0, err
+		}
+	}
+	return seq, nil
+}
+
+func (m *Memory) append(subject string, data []byte, id string) uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if seq, ok := m.ids[id]; ok && id != "" {
-		return seq, nil
+		return seq
 	}
 	seq := uint64(len(m.records) + 1)
 	m.records = append(m.records, state.Record{Seq: seq, Subject: subject, Data: data})
 	if id != "" {
 		m.ids[id] = seq
 	}
-	return seq, nil
+	return seq
 }
 
 // Read implements state.Log.

@@ -63,6 +63,13 @@ func (*demoAgent) Holds() ([]local.Hold, error) {
 	}}, nil
 }
 
+func (*demoAgent) Trace(server string, serial int) (protocol.Trace, error) {
+	return protocol.Trace{
+		Server: server, Serial: max(serial, 1), Intended: protocol.TargetPxe, Observed: protocol.TargetUefiHTTP, Number: 2, Began: demoStart, State: protocol.AttemptFailed, Since: demoStart.Add(time.Minute),
+		Code: protocol.AttemptWrongMethod, Reason: "it was \x1b[31mso", Rows: []protocol.TraceRow{{Seq: 1, At: demoStart.Add(1500 * time.Millisecond), Source: protocol.TraceDHCP, What: "DISCOVER", Detail: "row \x1b[31m7"}},
+	}, nil
+}
+
 func (d *demoAgent) Place(h protocol.ActiveHold) (local.Hold, bool, error) {
 	d.placed = h
 	return local.Hold{ActiveHold: h, Word: protocol.HoldEnforced, Local: true}, true, nil
@@ -73,6 +80,13 @@ func (*demoAgent) Release(id, by, reason string) (local.Hold, error) {
 		return local.Hold{}, protocol.Errorf(protocol.CodeDenied, "release", "it is admin's").WithHint("give a reason")
 	}
 	return local.Hold{ActiveHold: protocol.ActiveHold{ID: id}, Word: protocol.HoldReleased, Released: &protocol.Release{By: by, Reason: reason}}, nil
+}
+
+func (d *demoAgent) Resume(r protocol.Request) error {
+	if r.Server != "n1" || r.Why != "breaker reset" || r.By != "local:ann" {
+		return protocol.Errorf(protocol.CodeInvalid, "resume", "%+v", r)
+	}
+	return nil
 }
 
 func (*demoAgent) Confirm(string, string, string) (local.Hold, error) { return demoHold(), nil }
@@ -125,6 +139,8 @@ func TestLocalCommands(t *testing.T) {
 		"explain":           {[]string{"explain", "n1"}, 0, []string{"Next:", "the release of all its holds", "01k9a", "row [31m7", "c1", "not read since"}},
 		"explain another":   {[]string{"explain", "n2"}, 3, []string{`no server "n2"`, "hint: look at the list"}},
 		"explain nothing":   {[]string{"explain"}, 2, []string{"accepts 1 arg", "--help"}},
+		"trace":             {[]string{"trace", "n1"}, 0, []string{"+1.500s", "DISCOVER", "row [31m7", "Outcome: Failed, WrongMethod, after 1m0s", "firmware used UefiHttp", "hint: Check the boot order"}},
+		"an earlier trace":  {[]string{"trace", "n1", "--attempt", "4", "-o", "json"}, 0, []string{`"serial": 4`}},
 		"holds":             {[]string{"holds"}, 0, []string{"STOPPED-SINCE", "2026-11-20T08:00:00Z", "not yet", "released by local:ann: hub is lost"}},
 		"hold":              {[]string{"hold", "n1", "--key", "k", "--mode", "hard", "--ttl", "1h", "--reason", "smoke"}, 0, []string{"01k9c", "Enforced", "local:ann"}},
 		"hold without key":  {[]string{"hold", "n1"}, 2, []string{"spec.key"}},
@@ -134,6 +150,8 @@ func TestLocalCommands(t *testing.T) {
 		"release":           {[]string{"release", "01k9a"}, 8, []string{"it is admin's", "hint: give a reason"}},
 		"break glass":       {[]string{"release", "01k9a", "--break-glass", "hub is lost"}, 0, []string{"Released", "released by local:ann: hub is lost"}},
 		"confirm down":      {[]string{"confirm-down", "01k9a", "--reason", "cables are out"}, 0, []string{"01k9a"}},
+		"resume":            {[]string{"resume", "n1", "--reason", "breaker reset"}, 0, []string{"01k9c", "n1"}},
+		"resume, no reason": {[]string{"resume", "n1"}, 2, []string{"reason is empty"}},
 		"without a reason":  {[]string{"confirm-down", "01k9a"}, 2, []string{"reason is empty"}},
 		"no agent":          {[]string{"status", "--socket", missing}, 6, []string{"hint: no agent listens on " + missing}},
 		"a socket too long": {[]string{"status", "--socket", "/" + strings.Repeat("x", 200)}, 2, []string{"201 bytes"}},

@@ -86,6 +86,9 @@ func explainTable(w io.Writer, s local.Server, now time.Time) {
 	if a := s.Report.Attempt; a != nil {
 		row(w, "Boot:", fmt.Sprintf("%s, %s %s", attempt(a), a.Intended, a.Reason))
 	}
+	if u := s.Report.Unexpected; u != nil {
+		row(w, "Unexpected:", fmt.Sprintf("%s at %s, shown by %s; %s %s", u.To, u.At.UTC().Format(time.RFC3339), u.By, u.Stands, u.Why))
+	}
 	for _, h := range s.Holds {
 		row(w, "Hold:", holdLine(h))
 	}

@@ -46,6 +46,6 @@ func Main(args []string, version string, stdout, stderr io.Writer) int {
 		_, err = fmt.Fprintf(stdout, "epoch %d; start the hub now\n", epoch)
 		return err
 	}
-	c.AddCommand(run, restored)
+	c.AddCommand(run, restored, keysCmd(config, stdout), clientCertificate(config, stdout, stderr))
 	return serve.Execute(c, args, stderr)
 }

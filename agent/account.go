@@ -1,0 +1,358 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"rackboot/agent/store"
+	"rackboot/bmc"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+const (
+	// accountSteps bounds the steps of a change in one turn; the longest way has eight.
+	accountSteps = 12
+	// accountTurn bounds a turn: what a hold may have to wait for.
+	accountTurn = callTimeout
+	// accountTries is how often the next account is tried after a write that the BMC
+	// took, with two polls between: a BMC may answer before the change is in force.
+	accountTries = 5
+	// forgottenPassword is the length of a password that nobody keeps; IPMI has 16.
+	forgottenPassword = 16
+)
+
+// changes are the changes of accounts in memory, by BMC: what is lost with the process.
+type changes struct {
+	mu    sync.Mutex
+	byBMC map[string]*change
+}
+
+type change struct {
+	busy  sync.Mutex // one server's loop at a time
+	id    string
+	facts decide.AccountFacts
+	tries int
+	after time.Time
+	why   string // what the BMC said last
+}
+
+func newChanges() *changes { return &changes{byBMC: map[string]*change{}} }
+
+func (c *changes) of(name string) *change {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byBMC[name] == nil {
+		c.byBMC[name] = &change{}
+	}
+	return c.byBMC[name]
+}
+
+// inForce are the credentials to use, of those that were sealed, and their stamp.
+func (a *Agent) inForce(name string, have protocol.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
+	if have.Next != nil {
+		c, err := a.store.AccountChange(name, have.Change)
+		if err != nil {
+			return bmc.Credentials{}, stamp, err
+		}
+		if c.Phase == decide.AccountProved || c.Phase == decide.AccountRotated {
+			return bmc.Credentials(*have.Next), stamp + " next", nil
+		}
+	}
+	return a.former(have, stamp)
+}
+
+// former is the account in use before a change.
+func (a *Agent) former(have protocol.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
+	if have.Local == "" {
+		return bmc.Credentials(have.BMCAccount), stamp, nil
+	}
+	c, local, err := a.cfg.Credentials.Read(have.Local)
+	return c, stamp + " " + local, err
+}
+
+// accountReport is how far the credentials of a BMC have come; nil where they are local.
+func (a *Agent) accountReport(in protocol.BMCIntent) *protocol.AccountReport {
+	if protocol.SecretOf(in.CredentialsRef) == "" || a.cfg.Secrets == nil {
+		return nil
+	}
+	kept, err := a.store.Credentials(in.Name)
+	if err != nil {
+		return nil
+	}
+	r := &protocol.AccountReport{Secret: kept.Secret, UID: kept.UID, Version: kept.Version, State: protocol.AccountInUse}
+	have, err := a.cfg.Secrets.Reveal(kept)
+	if err != nil || have.Next == nil {
+		return r
+	}
+	c, err := a.store.AccountChange(in.Name, have.Change)
+	if err != nil {
+		return r
+	}
+	r.Change, r.Reason = have.Change, c.Reason
+	switch c.Phase {
+	case decide.AccountRotated:
+		r.State = protocol.AccountRotated
+	case decide.AccountKept:
+		r.State = protocol.AccountKept
+	case decide.AccountLost:
+		r.State = protocol.AccountLost
+	case decide.AccountNew, decide.AccountWriting, decide.AccountProved:
+		r.State = protocol.AccountChanging
+	}
+	return r
+}
+
+// changer does the change of one BMC's account, in the loop of a server behind it.
+type changer struct {
+	*change
+	a    *Agent
+	s    *server
+	in   protocol.ServerIntent
+	rec  store.AccountChange
+	have protocol.BMCCredentials
+	was  bmc.Credentials
+}
+
+// changeAccount goes on with the change of the BMC's account, if there is one. What it
+// returns stands for a read of the BMC: no account is known to work.
+func (s *server) changeAccount(ctx context.Context, in protocol.ServerIntent, every time.Duration) *reading {
+	a := s.agent
+	name := protocol.SecretOf(in.BMC.CredentialsRef)
+	if name == "" || a.cfg.Secrets == nil {
+		return nil
+	}
+	kept, err := a.store.Credentials(in.BMC.Name)
+	if err != nil || kept.Secret != name {
+		return nil
+	}
+	have, err := a.cfg.Secrets.Reveal(kept)
+	if err != nil || have.Next == nil {
+		return nil // what is wrong is said by the read
+	}
+	rec, err := a.store.AccountChange(in.BMC.Name, have.Change)
+	if err != nil {
+		return s.noAccount(in, protocol.CondStoreFailing, err)
+	}
+	was, _, err := a.former(have, "")
+	if err != nil && rec.Phase == decide.AccountNew {
+		return nil
+	}
+	c := changer{a.changes.of(in.BMC.Name), a, s, in, rec, have, was}
+	if !c.busy.TryLock() {
+		return s.noAccount(in, protocol.CondRotating, errors.New("another server's loop changes it"))
+	}
+	defer c.busy.Unlock()
+	if c.id != have.Change {
+		c.id, c.facts, c.tries, c.after, c.why = have.Change, decide.AccountFacts{}, 0, time.Time{}, ""
+	}
+	c.facts.Phase = rec.Phase
+	if rec.Phase != decide.AccountRotated && rec.Phase != decide.AccountKept && a.cfg.Clock().Before(c.after) {
+		return c.waiting()
+	}
+	return c.run(ctx, every)
+}
+
+// run takes the steps of one turn: one of them only while a server behind the BMC is
+// held, or boots.
+func (c *changer) run(ctx context.Context, every time.Duration) *reading {
+	ctx, cancel := context.WithTimeout(ctx, accountTurn)
+	defer cancel()
+	for i := range accountSteps {
+		if ctx.Err() != nil || i > 0 && c.a.occupied(c.in.BMC.Name) {
+			return c.waiting()
+		}
+		c.facts.Busy = c.facts.Phase == decide.AccountNew && c.a.occupied(c.in.BMC.Name)
+		c.facts.Spent = c.tries >= accountTries
+		err := error(nil)
+		switch step := decide.ChangeAccount(c.facts); step {
+		case decide.AccountDone:
+			if c.rec.Phase == decide.AccountLost {
+				return c.s.noAccount(c.in, protocol.CondBMCDenied, errors.New(c.rec.Reason))
+			}
+			return nil
+		case decide.AccountWait:
+			c.after = c.a.cfg.Clock().Add(2 * every)
+			r := c.waiting()
+			c.facts = c.facts.Later()
+			return r
+		case decide.AccountTryCurrent:
+			c.facts.Current = c.try(ctx, c.was)
+		case decide.AccountTryNext:
+			c.tries++
+			c.facts.Again = c.facts.Current == decide.LoginDenied
+			c.facts.Next = c.try(ctx, bmc.Credentials(*c.have.Next))
+		case decide.AccountWriteNext:
+			err = c.write(ctx)
+		case decide.AccountNoteProved:
+			err = c.note(decide.AccountProved, "")
+		case decide.AccountDropOld:
+			err = c.note(decide.AccountRotated, c.drop(ctx))
+		case decide.AccountNoteKept:
+			c.takeBack(ctx)
+			err = c.note(decide.AccountKept, c.kept())
+		case decide.AccountNoteLost:
+			err = c.note(decide.AccountLost, "the BMC refuses both the former and the next account: "+c.why)
+		}
+		if err != nil {
+			return c.s.noAccount(c.in, protocol.CondStoreFailing, err)
+		}
+	}
+	return c.waiting()
+}
+
+// waiting is nil where the former account is not known to be refused.
+func (c *changer) waiting() *reading {
+	if c.facts.Phase == decide.AccountWriting && c.facts.Current != decide.LoginOK && c.facts.Current != decide.LoginLimited && c.facts.Current != decide.LoginUntried ||
+		c.facts.Phase == decide.AccountWriting && c.facts.Next == decide.LoginUnreachable {
+		return c.s.noAccount(c.in, protocol.CondRotating, errors.New("the BMC does not answer: "+c.why))
+	}
+	return nil
+}
+
+// open makes a driver; its call is bounded.
+func (c *changer) with(ctx context.Context, as bmc.Credentials, do func(context.Context, bmc.Accounts) error) error {
+	d, err := c.a.cfg.OpenBMC(bmc.Target{
+		Server: c.s.name, Address: c.in.BMC.Address, SystemURI: c.in.SystemURI,
+		Fingerprint: c.in.BMC.Fingerprint, CA: []byte(c.in.BMC.CA), Credentials: as,
+	})
+	if err != nil {
+		return err
+	}
+	defer d.Close() //nolint:errcheck // the session ends by itself
+	accounts, ok := d.(bmc.Accounts)
+	if !ok {
+		return protocol.Errorf(protocol.CodeUnsupported, "change account", "the driver cannot change accounts")
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return do(ctx, accounts)
+}
+
+func (c *changer) try(ctx context.Context, as bmc.Credentials) decide.Login {
+	err := c.with(ctx, as, func(ctx context.Context, d bmc.Accounts) error { return d.Prove(ctx) })
+	if err != nil {
+		c.why = err.Error()
+	}
+	_, limited := errors.AsType[*bmc.Limited](err)
+	switch {
+	case err == nil:
+		return decide.LoginOK
+	case limited:
+		return decide.LoginLimited
+	case protocol.CodeOf(err) == protocol.CodeDenied:
+		return decide.LoginDenied
+	}
+	return decide.LoginUnreachable
+}
+
+// write records that the next account may be at the BMC, and then writes it.
+func (c *changer) write(ctx context.Context) error {
+	if err := c.note(decide.AccountWriting, ""); err != nil {
+		return err
+	}
+	role := bmc.RoleOperator
+	if c.have.Drop != protocol.DropNever {
+		role = bmc.RoleAdministrator
+	}
+	err := c.with(ctx, c.was, func(ctx context.Context, d bmc.Accounts) error {
+		return d.PutAccount(ctx, bmc.Credentials(*c.have.Next), role)
+	})
+	c.a.cfg.Crash.At("agent.account.written")
+	c.facts.Current, c.facts.Next, c.facts.Again, c.facts.Written, c.tries = "", "", false, decide.WriteAccepted, 0
+	switch code := protocol.CodeOf(err); code {
+	case "":
+	case protocol.CodeUnavailable, protocol.CodeTimeout:
+		c.facts.Written, c.why = decide.WriteUnknown, err.Error()
+	default:
+		c.facts.Written, c.why = decide.WriteRefused, err.Error()
+		if hint := protocol.HintOf(err); hint != "" {
+			c.why += " (" + hint + ")"
+		}
+	}
+	c.s.log.Info("next account written", "bmc", c.in.BMC.Name, "change", c.rec.Change, "answer", c.facts.Written, "err", err)
+	return nil
+}
+
+// takeBack writes the former password once more where the BMC took the next one of the
+// same user and may still put it in force: the last write is what stays. Some refuse a
+// password that they have; that is no loss.
+func (c *changer) takeBack(ctx context.Context) {
+	if c.facts.Written == decide.WriteRefused || c.facts.Current != decide.LoginOK || c.was.Username != c.have.Next.Username {
+		return
+	}
+	err := c.with(ctx, c.was, func(ctx context.Context, d bmc.Accounts) error { return d.PutAccount(ctx, c.was, bmc.RoleOperator) })
+	c.s.log.Info("former password written again", "bmc", c.in.BMC.Name, "err", err)
+}
+
+// kept is why the next account was given up.
+func (c *changer) kept() string {
+	if c.facts.Written == decide.WriteRefused {
+		return "the BMC refused the next account: " + c.why
+	}
+	if c.facts.Next == decide.LoginLimited {
+		return "the next account logs in and has not the rights that are needed: " + c.why
+	}
+	return "the BMC may have taken the next account and does not let it log in: " + c.why
+}
+
+// drop does what shall become of the former user, and says what did not succeed.
+func (c *changer) drop(ctx context.Context) string {
+	if c.have.Drop == protocol.DropNever || c.was.Username == "" || c.was.Username == c.have.Next.Username {
+		return ""
+	}
+	err := c.with(ctx, bmc.Credentials(*c.have.Next), func(ctx context.Context, d bmc.Accounts) error {
+		if c.have.Drop == protocol.DropDisable {
+			return d.DisableAccount(ctx, c.was.Username)
+		}
+		return d.PutAccount(ctx, bmc.Credentials{Username: c.was.Username, Password: protocol.NewPassword(forgottenPassword)}, bmc.RoleAdministrator)
+	})
+	c.a.cfg.Crash.At("agent.account.dropped")
+	if err != nil {
+		return "the former user could not be dropped: " + err.Error()
+	}
+	return ""
+}
+
+// note records how far it has come.
+func (c *changer) note(p decide.AccountPhase, why string) error {
+	c.rec.Phase, c.rec.Reason = p, why
+	if err := c.a.store.KeepAccountChange(c.rec); err != nil {
+		return err
+	}
+	c.facts.Phase = p
+	c.a.cfg.Crash.At("agent.account." + string(p))
+	c.s.log.Info("change of an account", "bmc", c.in.BMC.Name, "change", c.rec.Change, "phase", p, "why", why)
+	return nil
+}
+
+// noAccount is the reading of a BMC that cannot be asked.
+func (s *server) noAccount(in protocol.ServerIntent, code protocol.ConditionCode, err error) *reading {
+	return &reading{obs: unreachable(s, in, protocol.CodeUnavailable, err), cond: &protocol.ConditionState{Code: code, Message: err.Error()}}
+}
+
+// occupied says whether a hold lies on a server behind a BMC, or one is being booted.
+// What cannot be read counts as so.
+func (a *Agent) occupied(name string) bool {
+	o, err := a.store.Overview()
+	if err != nil {
+		return true
+	}
+	behind := map[string]bool{}
+	for _, in := range o.Intents {
+		behind[in.Server] = in.BMC.Name == name
+	}
+	for _, h := range o.Holds {
+		if behind[h.Server] {
+			return true
+		}
+	}
+	for _, r := range o.Records {
+		if t := r.Attempt; behind[r.Server] && t != nil && t.State != protocol.AttemptSucceeded && t.State != protocol.AttemptFailed {
+			return true
+		}
+	}
+	return false
+}

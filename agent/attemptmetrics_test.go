@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/state/statetest"
+)
+
+// series is one of a metric.
+type series struct {
+	labels map[string]string
+	value  float64
+}
+
+func gathered(t *testing.T, reg prometheus.Gatherer, name string) (out []series) {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range m.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			out = append(out, series{labels, m.GetCounter().GetValue() + m.GetGauge().GetValue()})
+		}
+	}
+	return out
+}
+
+// Each phase, attempt state and power state shows in the series of a server (metal-operator
+// leaves Released and Parked out of its gauge: such servers show 0 everywhere; facts boot
+// policy §4.4).
+func TestServerStateHasEveryPhase(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	a, _ := tracing(t, statetest.NewMemory())
+	reg.MustRegister(a.met)
+	r := a.report
+	for _, phase := range protocol.Phases() {
+		for _, power := range protocol.PowerStates() {
+			for _, state := range protocol.AttemptStates() {
+				s := numbered(0)
+				s.Observation.Power = power
+				s.Attempt = &protocol.AttemptReport{State: state, Intended: protocol.TargetPxe}
+				r.put(s, phase)
+				got := gathered(t, reg, "rackboot_agent_server_state")
+				want := series{map[string]string{"server": s.Server, "phase": string(phase), "power": string(power), "attempt": string(state), "intended": "Pxe", "observed": ""}, 1}
+				if len(got) != 1 || got[0].value != want.value || !maps.Equal(got[0].labels, want.labels) {
+					t.Fatalf("%v, want %v", got, want)
+				}
+			}
+		}
+	}
+}
+
+// What a decision measures is counted, in series that are there from the start: an
+// increase from nothing is one.
+func TestAttemptMetrics(t *testing.T) {
+	m := newAttemptMetrics()
+	reg := prometheus.NewRegistry()
+	m.register(reg)
+	count := func(name string) int { return len(gathered(t, reg, name)) }
+	names := []string{"rackboot_agent_attempts_total", "rackboot_agent_attempt_part_seconds", "rackboot_agent_method_mismatches_total", "rackboot_agent_override_failures_total"}
+	before := map[string]int{}
+	for _, n := range names {
+		before[n] = count(n)
+	}
+	if want := len(protocol.Purposes()) * len(targets()) * (len(protocol.AttemptFailures()) + 1); before[names[0]] != want {
+		t.Errorf("%d series of attempts, want %d", before[names[0]], want)
+	}
+	for _, p := range protocol.Purposes() {
+		for _, to := range targets() {
+			m.measure(decide.Measured{Ended: []decide.Ended{{Purpose: p, Method: to}}, Mismatches: []decide.Mismatch{{Intended: protocol.TargetHdd, Observed: protocol.TargetPxe}}})
+			for _, f := range protocol.AttemptFailures() {
+				m.measure(decide.Measured{Ended: []decide.Ended{{Purpose: p, Method: to, Code: f.Code}}})
+			}
+		}
+	}
+	for _, p := range decide.Parts() {
+		m.measure(decide.Measured{Spans: []decide.Span{{Part: p, Took: time.Second}}})
+	}
+	for _, o := range protocol.BootOutcomes() {
+		if !o.OK() {
+			m.measure(decide.Measured{Overrides: []protocol.BootOutcome{o}})
+		}
+	}
+	for _, n := range names {
+		if got := count(n); got != before[n] || got == 0 {
+			t.Errorf("%s has %d series, and had %d", n, got, before[n])
+		}
+	}
+	for _, c := range gathered(t, reg, names[0]) {
+		if c.value != 1 {
+			t.Errorf("%v was counted %v times", c.labels, c.value)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"time"
+
+	"rackboot/agent/loaders"
+	"rackboot/netboot"
+	"rackboot/netboot/chain"
+	"rackboot/protocol"
+)
+
+// openTimeout bounds reading the loaders when the agent starts.
+const openTimeout = time.Minute
+
+// openLoaders reads the boot loaders of the agent's file.
+func (a *Agent) openLoaders() (*loaders.Loaders, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	return loaders.New(ctx, loaders.Config{
+		Folders: a.cfg.Loaders, Blobs: a.cfg.Blobs, Store: a.store, Changed: a.loadersChanged,
+		Failed: func(err error) {
+			if err == nil {
+				a.report.clear(protocol.CondLoadersInvalid)
+				return
+			}
+			a.report.raise(protocol.CondLoadersInvalid, err.Error())
+		},
+		Clock: a.cfg.Clock, Logger: a.log, Registerer: a.cfg.Registerer,
+	})
+}
+
+// chain is what a server would boot its image through now. What it names is local.
+func (a *Agent) chain(in protocol.ServerIntent) (protocol.BootChain, error) {
+	var local LocalSegment
+	if i := slices.IndexFunc(a.cfg.Segments, func(s LocalSegment) bool { return s.Name == in.Segment }); i >= 0 {
+		local = a.cfg.Segments[i]
+	}
+	seg, _ := a.index.Segment(in.Segment) // of an unknown one nothing is served
+	if in.Boot.Env != nil {
+		return a.envs.chain(local.request(seg, in, a.chains.Set()[in.Architecture]), in)
+	}
+	c, err := local.bootChain(seg, in, a.chains.Set()[in.Architecture])
+	c.Ignition = in.Boot.Ignition != nil
+	return c, err
+}
+
+// bootChain is the chain of a server on the segment.
+func (l LocalSegment) bootChain(seg protocol.SegmentIntent, in protocol.ServerIntent, have chain.Loaders) (protocol.BootChain, error) {
+	return chain.Choose(l.request(seg, in, have))
+}
+
+// request is what the choice of a chain depends on. By which address family firmware
+// will ask, nobody knows before it does. IPv6 counts only where the agent serves it:
+// nobody else tells machines what to boot over it.
+func (l LocalSegment) request(seg protocol.SegmentIntent, in protocol.ServerIntent, have chain.Loaders) chain.Request {
+	if seg.IPv6 != nil && (!l.DHCP6.IsValid() || seg.IPv6.Mode == protocol.IPv6None) {
+		seg.IPv6 = nil
+	}
+	return chain.Request{
+		Method: in.Boot.Policy.FirstBoot, Architecture: in.Architecture, Image: in.Boot.Image, Loaders: have, Prefer: l.Chain,
+		TFTP: l.TFTP.IsValid() || seg.IPv6 != nil && l.TFTP6.IsValid(), HTTPS: chain.HTTPS(seg),
+	}
+}
+
+// lookup says what an attempt has under a name, for a client at remote: what is
+// rendered names addresses of the family that it came by.
+func (a *Agent) lookup(e indexed, remote netip.Addr, name string) (chain.Found, bool) {
+	at := e.attempt
+	if at.Chain == nil { // of a release that served one file
+		return chain.Found{Digest: at.Blob}, name == at.File
+	}
+	seg, ok := a.index.Segment(e.segment)
+	if !ok || at.Chain.Kind == protocol.ChainISO { // the BMC has a token of its own
+		return chain.Found{}, false
+	}
+	base, err := netboot.BaseURLFor(seg, remote)
+	if err != nil {
+		return chain.Found{}, false
+	}
+	return chain.Lookup(*at.Chain, base, at.Token, name)
+}
+
+// text is a file that was rendered.
+type text struct{ *bytes.Reader }
+
+// Close does nothing.
+func (text) Close() error { return nil }
+
+func rendered(content string, at time.Time) *netboot.File {
+	return &netboot.File{
+		ReadSeekCloser: text{bytes.NewReader([]byte(content))}, Size: int64(len(content)), ModTime: at,
+		ContentType: netboot.TypeOther, ETag: fmt.Sprintf("%q", fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(content)))),
+	}
+}
+
+var _ io.ReadSeekCloser = text{}
+
+// advised is an error for people, with what to do about it.
+func advised(err error) string {
+	if e, ok := errors.AsType[*protocol.Error](err); ok && e.Hint != "" {
+		return e.Message + "; " + e.Hint
+	}
+	return err.Error()
+}

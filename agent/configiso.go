@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"rackboot/netboot"
+	"rackboot/netboot/chain"
+	"rackboot/netboot/iso"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+// configISO makes the image that tells a system about its boot: where to report, and what
+// the kernel's arguments of a network boot would be. User data is in it where what the BMC
+// fetches is private; else the arguments say where it is fetched by token. The same boot
+// gives the same bytes.
+func (b *boots) configISO(server string, e indexed) ([]byte, error) {
+	const op = "make config image"
+	base, ok := b.agent.hostBase(e.segment)
+	if !ok || e.attempt.Chain == nil {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "segment %s of %s is not served", e.segment, server)
+	}
+	a := e.attempt
+	data, err := b.configData(server, e)
+	if err != nil {
+		return nil, err
+	}
+	files := []iso.File{
+		{Name: protocol.ConfigURL, Content: []byte(netboot.BootURL(base, a.Token, "") + "\n")},
+		{Name: protocol.ConfigArguments, Content: []byte(chain.Arguments(*a.Chain, base, a.Token) + "\n")},
+	}
+	if data != nil {
+		files = append(files, iso.File{Name: protocol.ConfigIgnition, Content: data})
+	}
+	return iso.Write(protocol.ConfigLabel, files, a.At)
+}
+
+// configData is the user data that goes into the config image; nil for none. That it may
+// have been given is on disk before its first byte is sent.
+func (b *boots) configData(server string, e indexed) ([]byte, error) {
+	a := e.attempt
+	way, err := b.agent.mediaWay(protocol.ServerIntent{BMC: protocol.BMCIntent{Address: e.bmc}, Segment: e.segment})
+	if err != nil || a.Ignition == nil || !way.private {
+		return nil, err
+	}
+	s, ok := b.agent.server(server)
+	if !ok {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, "make config image", "%s has no loop yet", server)
+	}
+	if !a.Given && a.Open() {
+		if err := s.fold(decide.Event{UserData: decide.IgnitionGive, Token: a.Token, At: b.agent.cfg.Clock()}); err != nil {
+			return nil, err
+		}
+		b.agent.cfg.Crash.At("agent.userdata.onmedium")
+	}
+	return b.agent.userData.open(server, a.ClaimUID, *a.Ignition)
+}

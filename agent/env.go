@@ -1,0 +1,316 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"rackboot/agent/store"
+	"rackboot/netboot"
+	"rackboot/netboot/bootenv"
+	"rackboot/netboot/chain"
+	"rackboot/netboot/fsview"
+	"rackboot/pending"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+const (
+	envTimeout  = 10 * time.Minute // for one server, with what a package repository gives
+	envPauseMin = time.Second
+	envPauseMax = 15 * time.Second
+)
+
+// envs makes the files of boot environments. What a server would boot is made aside and
+// takes the place of what was there before as a whole (P8): it is there with all that it
+// needs, or what was there before stays, with the reason.
+type envs struct {
+	agent *Agent
+	jobs  *pending.Set[envKey]
+	last  string // whose was made last; used by the jobs only
+
+	mu     sync.Mutex
+	wanted map[string]protocol.ServerIntent // by server; bounded by the rack
+	built  map[string]*environment          // in force, by server
+	again  map[string]bool                  // servers whose record of what was in force was tried since the start
+}
+
+// envKey is what one making depends on besides what is on the agent's own disk.
+type envKey struct {
+	server, claim, bundle, sealed, base string
+}
+
+func newEnvs(a *Agent) *envs {
+	e := &envs{agent: a, wanted: map[string]protocol.ServerIntent{}, built: map[string]*environment{}, again: map[string]bool{}}
+	e.jobs = pending.New(pending.Config[envKey]{
+		Do: e.make, Tried: e.tried, Timeout: envTimeout, MinPause: envPauseMin, MaxPause: envPauseMax, Clock: a.cfg.Clock,
+	})
+	return e
+}
+
+// keyOf is what the environment of a server is made of now; a zero key where it has none.
+func (e *envs) keyOf(in protocol.ServerIntent) envKey {
+	if in.Boot == nil || in.Boot.Env == nil {
+		return envKey{}
+	}
+	k := envKey{server: in.Server, claim: in.ClaimUID, bundle: in.Boot.Env.Bundle, sealed: in.Boot.Env.Sealed}
+	if seg, ok := e.agent.index.Segment(in.Segment); ok {
+		k.base, _ = netboot.BaseURL(seg)
+		if seg.IPv6 != nil {
+			six, _ := netboot.BaseURL6(seg.Name, *seg.IPv6)
+			k.base += " " + six
+		}
+	}
+	return k
+}
+
+// want takes over what the documents say. Servers without an environment lose theirs.
+func (e *envs) want(o store.Overview) {
+	wanted, keys := map[string]protocol.ServerIntent{}, map[envKey]bool{}
+	for _, in := range o.Intents {
+		if k := e.keyOf(in.ServerIntent); k.sealed != "" {
+			wanted[in.Server], keys[k] = in.ServerIntent, true
+		}
+	}
+	e.mu.Lock()
+	e.wanted = wanted
+	var gone []*environment
+	for name, b := range e.built {
+		if _, ok := wanted[name]; !ok {
+			gone = append(gone, b)
+			delete(e.built, name)
+		}
+	}
+	maps.DeleteFunc(e.again, func(name string, _ bool) bool { _, ok := wanted[name]; return !ok })
+	e.mu.Unlock()
+	for _, b := range gone {
+		b.view.Release()
+		e.note(e.agent.store.DropEnv(b.server))
+	}
+	e.jobs.Keep(func(k envKey) bool { return keys[k] })
+	for k := range keys {
+		e.jobs.Add(k)
+	}
+	e.sweep()
+}
+
+func (e *envs) note(err error) {
+	if err != nil {
+		e.agent.log.Error("boot environments", "err", err)
+	}
+}
+
+// waits is an error of what is on its way.
+type waits struct{ error }
+
+// Unwrap gives the error itself.
+func (w waits) Unwrap() error { return w.error }
+
+func isWaiting(err error) bool {
+	_, ok := errors.AsType[waits](err)
+	return ok
+}
+
+// state is what a decision sees of a server's environment.
+func (e *envs) state(in protocol.ServerIntent) decide.Artefacts {
+	k := e.keyOf(in)
+	if k.sealed == "" {
+		return decide.Artefacts{} // the hub says why
+	}
+	done, err := e.jobs.State(k)
+	if b := e.of(in.Server); done && b != nil && b.intent.Bundle == k.bundle {
+		return decide.Artefacts{Local: true, Destructive: b.destructive}
+	}
+	if err == nil || isWaiting(err) {
+		return decide.Artefacts{}
+	}
+	return decide.Artefacts{Failed: &protocol.ConditionState{Code: protocol.CondArtefactsFailed, Message: "boot environment " + in.Boot.Env.Name + ": " + advised(err)}}
+}
+
+// of is what is in force for a server; nil is nothing.
+func (e *envs) of(server string) *environment {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.built[server]
+}
+
+// acquire is what is in force for a server if it is of a generation. Its view stays open
+// until it is released.
+func (e *envs) acquire(server, generation string) (*environment, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b := e.built[server]
+	if b == nil || b.generation != generation || !b.view.Acquire() {
+		return nil, false
+	}
+	return b, true
+}
+
+// tried makes the server's loop look at what came of it: of a rack whose environments all
+// change, each server is looked at once.
+func (e *envs) tried() {
+	if s, ok := e.agent.server(e.last); ok {
+		s.poke()
+	}
+}
+
+// make makes one aside, and puts it in the place of what was there.
+func (e *envs) make(ctx context.Context, k envKey) error {
+	defer e.sweep()
+	e.last = k.server
+	e.mu.Lock()
+	in, ok := e.wanted[k.server]
+	again := e.again[k.server]
+	e.mu.Unlock()
+	if !ok || e.keyOf(in) != k {
+		return nil // another one is asked for by now
+	}
+	if !again {
+		if err := e.restore(ctx, in); err != nil {
+			return err
+		}
+		e.mu.Lock()
+		e.again[k.server] = true
+		e.mu.Unlock()
+	}
+	next, err := e.build(ctx, k.server, k.claim, *in.Boot.Env, in)
+	if err != nil {
+		if !isWaiting(err) {
+			e.agent.log.Warn("a boot environment is refused", "server", k.server, "bootenv", in.Boot.Env.Name, "err", err)
+		}
+		return err
+	}
+	return e.swap(next)
+}
+
+// restore makes what was in force before the agent was started: it is what is served if
+// the newest is refused. The error is of what is on its way, as uploaded files are that
+// have to be verified first.
+func (e *envs) restore(ctx context.Context, in protocol.ServerIntent) error {
+	was, err := e.agent.store.Env(in.Server)
+	e.note(err)
+	if was == nil || was.Claim != in.ClaimUID {
+		return nil
+	}
+	b, err := e.build(ctx, was.Server, was.Claim, was.Intent, in)
+	if err == nil {
+		err = e.swap(b)
+	}
+	if isWaiting(err) {
+		return err
+	}
+	if err != nil {
+		e.agent.log.Warn("the boot environment that was in force cannot be made again", "server", was.Server, "bootenv", was.Intent.Name, "err", err)
+	}
+	return nil
+}
+
+// swap puts an environment in the place of the one before, on disk first. One that a
+// machine boots from stays until that has ended.
+func (e *envs) swap(next *environment) error {
+	was := e.of(next.server)
+	if was != nil && was.generation != next.generation && e.agent.index.boots(next.server, was.generation) {
+		next.view.Release()
+		return waits{protocol.Errorf(protocol.CodeConflict, "change boot environment", "%s boots from the files that are there", next.server).
+			WithHint("it is changed when this boot has ended")}
+	}
+	if was == nil || was.generation != next.generation || was.intent.Sealed != next.intent.Sealed {
+		if err := e.agent.store.PutEnv(store.Env{
+			Server: next.server, Claim: next.claim, Intent: next.intent, OS: next.os, Generation: next.generation, Source: next.source, At: next.at,
+		}); err != nil {
+			next.view.Release()
+			return err
+		}
+		e.agent.cfg.Crash.At("agent.env.changed")
+	}
+	e.mu.Lock()
+	_, wanted := e.wanted[next.server]
+	if wanted {
+		e.built[next.server] = next
+	}
+	e.mu.Unlock()
+	if !wanted {
+		was = next
+		e.note(e.agent.store.DropEnv(next.server))
+	}
+	if was != nil {
+		was.view.Release()
+	}
+	if was == nil || was.generation != next.generation {
+		e.agent.log.Info("boot environment is in force", "server", next.server, "bootenv", next.intent.Name, "generation", next.generation, "source", string(next.source))
+	}
+	return nil
+}
+
+// keep says which blobs must stay: of what is wanted, and of what is in force.
+func (e *envs) keep(o store.Overview) (pins []string) {
+	uploaded, named := map[string]bool{}, map[string]bool{}
+	add := func(in protocol.EnvIntent) {
+		if in.Sealed != "" {
+			pins = append(pins, in.Sealed)
+		}
+		for _, iso := range in.ISOs {
+			pins = append(pins, iso.Digest)
+			uploaded[iso.Digest] = true
+		}
+		for _, image := range in.Images {
+			for _, art := range image.Artefacts {
+				pins = append(pins, art.Digest)
+			}
+		}
+	}
+	for _, in := range o.Intents {
+		if in.Boot == nil {
+			continue
+		}
+		for _, digest := range in.Boot.HubFiles() { // what is on its way of an image stays too
+			uploaded[digest] = true
+		}
+		if in.Boot.Env != nil {
+			named[in.Server] = true
+			add(*in.Boot.Env)
+		}
+	}
+	all, err := e.agent.store.Envs()
+	e.note(err)
+	for _, was := range all {
+		if named[was.Server] {
+			add(was.Intent)
+		} else {
+			e.note(e.agent.store.DropEnv(was.Server))
+		}
+	}
+	e.agent.isos.Keep(func(digest string) bool { return uploaded[digest] })
+	return pins
+}
+
+// close releases all views.
+func (e *envs) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for name, b := range e.built {
+		b.view.Release()
+		delete(e.built, name)
+	}
+}
+
+// environment is all that one server is served of its boot environment. It is not changed
+// once it is in force.
+type environment struct {
+	server, claim string
+	intent        protocol.EnvIntent
+	os            string
+	generation    string
+	source        protocol.EnvSource
+	message       string
+	at            time.Time
+	view          *fsview.View
+	root, upload  string    // paths of the environment's root, and of the uploaded file that it is; no upload is empty
+	boot          chain.Env // with a command line for no boot
+	key           protocol.LoaderKey
+	recipe        *bootenv.Effective
+	renderings    renderings
+	destructive   bool // it discards what is on the disks
+}

@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/state/badger"
+	"rackboot/state/blob"
+)
+
+// blobRegistry has images of one file, until it is gone.
+type blobRegistry struct {
+	blobs *blob.Store
+	files map[string][]byte
+	gone  bool
+}
+
+func (r *blobRegistry) Pull(ctx context.Context, img protocol.Image) error {
+	if r.gone {
+		return protocol.Errorf(protocol.CodeUnavailable, "pull", "the registry does not answer")
+	}
+	for _, a := range img.Artefacts {
+		if err := r.blobs.Write(ctx, a.Digest, a.Size, bytes.NewReader(r.files[a.Digest])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// image makes an image of some bytes.
+func (r *blobRegistry) image(name string, size int) protocol.Image {
+	content := bytes.Repeat([]byte(name[:1]), size)
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(content))
+	r.files[digest] = content
+	return protocol.Image{
+		Reference: "r.example/" + name, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(name))), Architecture: "amd64",
+		Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: digest, Size: int64(size)}},
+	}
+}
+
+func keepBench(t *testing.T, quota int64) (*fetcher, *blobRegistry, *prometheus.Registry) {
+	t.Helper()
+	blobs, err := blob.Open(blob.Config{Dir: t.TempDir(), Quota: quota})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := badger.Open(badger.Config{Dir: t.TempDir(), MinFree: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(store.Config{DB: db, NewID: func() string { return "1nca" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = blobs.Close(), db.Close() })
+	r, reg := &blobRegistry{blobs: blobs, files: map[string][]byte{}}, prometheus.NewRegistry()
+	a := &Agent{store: st, log: slog.New(slog.DiscardHandler), cfg: Config{Blobs: blobs, Puller: r, Clock: time.Now, Registerer: reg}}
+	a.userData, a.envs, a.isos = newUserData(a), newEnvs(a), newISOPuller(a)
+	f := newFetcher(a)
+	newKeptMetrics(reg, f)
+	return f, r, reg
+}
+
+// documented is what a document names: the image that a server boots, and what is kept.
+func documented(img protocol.Image, keep *protocol.KeepIntent) store.Overview {
+	in := store.Intent{ServerIntent: protocol.ServerIntent{Server: "n1", Boot: &protocol.BootIntent{Image: img}}}
+	return store.Overview{Intents: []store.Intent{in}, Rack: protocol.RackIntent{Keep: keep}}
+}
+
+func (f *fetcher) brings(t *testing.T, img protocol.Image) error {
+	t.Helper()
+	f.want(img)
+	return f.pull(t.Context(), img.Digest)
+}
+
+// A group that returns to an earlier image boots it though no registry answers: the file
+// was kept. What no document keeps was removed to make room.
+func TestKeptForReturn(t *testing.T) {
+	for name, keep := range map[string]func(first protocol.Image) *protocol.KeepIntent{
+		"last verified": func(i protocol.Image) *protocol.KeepIntent {
+			return &protocol.KeepIntent{Always: []string{i.Artefacts[0].Digest}}
+		},
+		"older": func(i protocol.Image) *protocol.KeepIntent {
+			return &protocol.KeepIntent{Older: []string{i.Artefacts[0].Digest}}
+		},
+		"none": func(protocol.Image) *protocol.KeepIntent { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, reg, _ := keepBench(t, 95)
+			first, second, third := reg.image("a", 30), reg.image("b", 20), reg.image("c", 50)
+			f.pin(documented(first, nil))
+			if err := f.brings(t, first); err != nil {
+				t.Fatal(err)
+			}
+			f.pin(documented(second, keep(first)))
+			if err := f.brings(t, second); err != nil {
+				t.Fatal(err)
+			}
+			f.pin(documented(third, keep(first)))
+			err := f.brings(t, third) // makes room
+			if err != nil {
+				t.Fatal(err)
+			}
+			reg.gone = true
+			f.pin(documented(first, nil)) // the return
+			err = f.brings(t, first)
+			if kept := keep(first) != nil; (err == nil) != kept {
+				t.Fatalf("with the registry gone: %v", err)
+			}
+		})
+	}
+}
+
+// Current and last verified are kept whatever room there is; of the older ones as many as
+// fit into half of it with what is needed now, the most wanted first; the rest is counted.
+func TestKeptWithinRoom(t *testing.T) {
+	f, reg, metrics := keepBench(t, 1000)
+	now, verified := reg.image("n", 100), reg.image("v", 150)
+	older := []protocol.Image{reg.image("x", 100), reg.image("y", 200), reg.image("z", 120)}
+	absent := reg.image("w", 1)
+	keep := &protocol.KeepIntent{Always: []string{verified.Artefacts[0].Digest}}
+	for _, img := range append(older, absent) {
+		keep.Older = append(keep.Older, img.Artefacts[0].Digest)
+	}
+	for _, img := range append(older, now, verified) {
+		if err := reg.Pull(t.Context(), img); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.pin(documented(now, keep))
+	for img, want := range map[*protocol.Image]bool{&now: true, &verified: true, &older[0]: true, &older[1]: false, &older[2]: true, &absent: false} {
+		if f.pinned[img.Artefacts[0].Digest] != want {
+			t.Errorf("%s is pinned: %t", img.Reference, !want)
+		}
+	}
+	want := "# HELP rackboot_agent_earlier_boot_files Files of earlier boot images of server groups that are on disk, by whether they are kept or may be removed to make room.\n" +
+		"# TYPE rackboot_agent_earlier_boot_files gauge\nrackboot_agent_earlier_boot_files{state=\"kept\"} 3\nrackboot_agent_earlier_boot_files{state=\"left\"} 1\n"
+	if err := testutil.GatherAndCompare(metrics, strings.NewReader(want), "rackboot_agent_earlier_boot_files"); err != nil {
+		t.Error(err)
+	}
+	// One that is needed by nobody any more goes with the document.
+	f.pin(documented(now, nil))
+	if f.pinned[verified.Artefacts[0].Digest] {
+		t.Error("it is kept without a word of the hub")
+	}
+}

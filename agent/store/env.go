@@ -1,0 +1,53 @@
+package store
+
+import (
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// Env is the boot environment that is in force for a server: what is built again when the
+// agent starts, also while the hub is away and when a newer one is refused.
+type Env struct {
+	Server     string             `json:"server"`
+	Claim      string             `json:"claim"` // UID of the owner that it was sealed for
+	Intent     protocol.EnvIntent `json:"intent"`
+	OS         string             `json:"os,omitempty"`
+	Generation string             `json:"generation"`
+	Source     protocol.EnvSource `json:"source"`
+	At         time.Time          `json:"at"`
+}
+
+func envKey(server string) string { return "env/" + server }
+
+// PutEnv replaces what is in force for a server, on disk when it returns.
+func (s *Store) PutEnv(e Env) error {
+	return s.db.Update(func(t state.Txn) error { return put(t, envKey(e.Server), e) })
+}
+
+// Env is what is in force for a server; nil is nothing.
+func (s *Store) Env(server string) (e *Env, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		v, found, err := get[Env](t, envKey(server))
+		if found {
+			e = &v
+		}
+		return err
+	})
+	return e, err
+}
+
+// Envs are those of all servers.
+func (s *Store) Envs() (all []Env, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		all, err = scan[Env](t, envKey(""))
+		return err
+	})
+	return all, err
+}
+
+// DropEnv forgets that of a server.
+func (s *Store) DropEnv(server string) error {
+	return s.db.Update(func(t state.Txn) error { return t.Delete(envKey(server)) })
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"fmt"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+func tracePrefix(server string) string { return "trace/" + server + "/" }
+
+// serialDigits keeps serials in order of their keys.
+const serialDigits = 10
+
+// Traces are those of a server that are on the disk, the oldest first.
+func (s *Store) Traces(server string) (out []protocol.Trace, err error) {
+	err = s.db.View(func(t state.Txn) error {
+		out, err = scan[protocol.Trace](t, tracePrefix(server))
+		return err
+	})
+	if err != nil {
+		return nil, failing("read the traces of "+server, err)
+	}
+	return out, nil
+}
+
+// PutTraces writes traces of a server, in order, and forgets all of it but the newest
+// keep.
+func (s *Store) PutTraces(server string, traces []protocol.Trace, keep int) error {
+	if len(traces) == 0 {
+		return nil
+	}
+	newest := traces[len(traces)-1].Serial
+	err := s.db.Update(func(t state.Txn) error {
+		for _, v := range traces {
+			if err := put(t, traceKey(server, v.Serial), v); err != nil {
+				return err
+			}
+		}
+		var old []string
+		if err := t.Scan(tracePrefix(server), func(key string, _ []byte) error {
+			if key <= traceKey(server, newest-keep) {
+				old = append(old, key)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		for _, key := range old {
+			if err := t.Delete(key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return failing("keep the traces of "+server, err)
+	}
+	return nil
+}
+
+func traceKey(server string, serial int) string {
+	return fmt.Sprintf("%s%0*d", tracePrefix(server), serialDigits, max(0, serial))
+}

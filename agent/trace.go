@@ -1,0 +1,243 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+)
+
+const (
+	// sightingsWaiting bounds what was seen and is not in a trace yet; what comes on top
+	// is counted and lost.
+	sightingsWaiting = 512
+	// tracesKept is how many attempts of a server are kept, the present one included.
+	tracesKept = 6
+	// traceFlush is how much of a trace a crash of the agent may cost.
+	traceFlush = 5 * time.Second
+	// traceAfter is how long after the end of an attempt what is seen is laid to it.
+	traceAfter = 10 * time.Minute
+)
+
+// sighting is something that was seen of a server in an attempt. Words are made of it
+// where nobody waits.
+type sighting struct {
+	server  string
+	attempt string // its id
+	row     protocol.TraceRow
+	// head, if not nil, is how far the attempt has come; there may be no row with it.
+	head *protocol.Trace
+	// seen, if its source is set, is what the row is made of.
+	seen netboot.Exchange
+}
+
+// traces keeps what was seen of power-ons. Nothing is decided by it: whatever is
+// missing costs people a line. It is written to the disk beside everything else, and
+// whoever records does not wait.
+type traces struct {
+	agent *Agent
+	queue chan sighting
+
+	mu      sync.Mutex
+	servers map[string]*traced
+}
+
+// traced are the traces of one server that are in memory: the newest, and those before
+// it that are not on the disk yet.
+type traced struct {
+	now   *protocol.Trace
+	old   []*protocol.Trace
+	dirty bool
+}
+
+func newTraces(a *Agent) *traces {
+	return &traces{agent: a, queue: make(chan sighting, sightingsWaiting), servers: map[string]*traced{}}
+}
+
+// add takes a sighting, and says whether there was room. It does not block.
+func (t *traces) add(s sighting) bool {
+	select {
+	case t.queue <- s:
+		return true
+	default:
+		t.agent.met.traceDropped.Inc()
+		return false
+	}
+}
+
+// run makes traces until ctx ends.
+func (t *traces) run(ctx context.Context) {
+	tick := time.NewTicker(traceFlush)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			t.drain()
+			t.flush()
+			return
+		case s := <-t.queue:
+			t.take(s)
+		case <-tick.C:
+			t.flush()
+		}
+	}
+}
+
+// drain takes what waits.
+func (t *traces) drain() {
+	for {
+		select {
+		case s := <-t.queue:
+			t.take(s)
+		default:
+			return
+		}
+	}
+}
+
+// take puts one sighting where it belongs. One of an attempt that nobody has said to have
+// begun is of one whose beginning was lost, and is left out.
+func (t *traces) take(s sighting) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	of := t.of(s.server)
+	if s.head != nil {
+		t.follow(of, *s.head)
+	}
+	if of.now == nil || of.now.Attempt != s.attempt {
+		return
+	}
+	if s.seen.Source != "" {
+		s.row = exchanged(s.seen)
+	}
+	if s.row.Source != "" {
+		of.now.Add(s.row)
+		of.dirty = true
+	}
+}
+
+// of are the traces of a server; the newest is read from the disk once. It needs t.mu.
+func (t *traces) of(server string) *traced {
+	of, ok := t.servers[server]
+	if ok {
+		return of
+	}
+	of = &traced{}
+	t.servers[server] = of
+	if kept, err := t.agent.store.Traces(server); err != nil {
+		t.agent.log.Debug("traces not read", "server", server, "err", err)
+	} else if n := len(kept); n > 0 {
+		of.now = &kept[n-1]
+	}
+	return of
+}
+
+// follow takes over how far an attempt has come. Another one begins a trace. It needs
+// t.mu.
+func (t *traces) follow(of *traced, head protocol.Trace) {
+	head.Serial = 1
+	if was := of.now; was != nil {
+		head.Serial = was.Serial
+		if was.Attempt != head.Attempt {
+			head.Serial++
+			of.old = append(of.old, was)
+		} else {
+			head.Rows = was.Rows
+		}
+	}
+	of.old = of.old[max(0, len(of.old)-tracesKept+1):]
+	of.now, of.dirty = &head, true
+}
+
+// flush writes what is new. What cannot be written is tried again; the disk's trouble
+// is told by those who need it.
+func (t *traces) flush() {
+	for name, list := range t.unsaved() {
+		err := t.agent.store.PutTraces(name, list, tracesKept)
+		t.mu.Lock()
+		of := t.servers[name]
+		if err != nil {
+			of.dirty = true
+		} else {
+			saved := list[len(list)-1].Serial
+			of.old = slices.DeleteFunc(of.old, func(o *protocol.Trace) bool { return o.Serial <= saved })
+		}
+		t.mu.Unlock()
+		if err != nil {
+			t.agent.log.Debug("traces not written", "server", name, "err", err)
+		}
+	}
+}
+
+// unsaved are copies of the traces that are not on the disk as they are, by server, in
+// order.
+func (t *traces) unsaved() map[string][]protocol.Trace {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := map[string][]protocol.Trace{}
+	for name, of := range t.servers {
+		if !of.dirty {
+			continue
+		}
+		for _, o := range append(slices.Clone(of.old), of.now) {
+			c := *o
+			c.Rows = slices.Clone(o.Rows)
+			out[name] = append(out[name], c)
+		}
+		of.dirty = false
+	}
+	return out
+}
+
+// Trace is what was seen of an attempt of a server; serial 0 is the newest. The codes are
+// not_found, and unavailable if the disk cannot be read.
+func (t *traces) trace(server string, serial int) (protocol.Trace, error) {
+	const op = "trace"
+	kept, err := t.agent.store.Traces(server)
+	if err != nil {
+		return protocol.Trace{}, err
+	}
+	t.mu.Lock()
+	if of := t.servers[server]; of != nil && of.now != nil {
+		for _, o := range append(slices.Clone(of.old), of.now) {
+			kept = slices.DeleteFunc(kept, func(k protocol.Trace) bool { return k.Serial == o.Serial })
+			c := *o
+			c.Rows = slices.Clone(o.Rows)
+			kept = append(kept, c)
+		}
+	}
+	t.mu.Unlock()
+	kept = kept[max(0, len(kept)-tracesKept):]
+	if len(kept) == 0 {
+		if _, _, known := t.agent.report.of(server); !known {
+			return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "agent %s has not heard of server %q", t.agent.cfg.Agent, server).
+				WithHint("rackctl get servers lists the hub's servers, rackboot-agent servers those of this agent")
+		}
+		return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "server %s was not powered on by this agent yet, as far as it remembers", server).
+			WithHint("rackctl describe server %s says what it waits for", server)
+	}
+	var serials []int
+	found := -1
+	for i, k := range kept {
+		serials = append(serials, k.Serial)
+		if k.Serial == serial || serial == 0 {
+			found = i
+		}
+	}
+	if found < 0 {
+		return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "attempt %d of server %s is not kept; the agent has %v", serial, server, serials).
+			WithHint("leave --attempt out for the newest")
+	}
+	out := kept[found]
+	out.Kept = serials
+	return out, nil
+}
+
+// traceable says whether what is seen now is laid to an attempt.
+func traceable(a *decide.Attempt, now time.Time) bool {
+	return a != nil && (a.Open() || now.Sub(a.Since) < traceAfter)
+}

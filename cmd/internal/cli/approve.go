@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/protocol/wire"
+)
+
+func (a *app) approveCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "approve", Short: "Approve destructive actions, or deny them", Args: cobra.NoArgs,
+		Long: "Approve destructive actions, or deny them: the stop of many servers of a rack at once, the\n" +
+			"release of somebody else's hold, an installation over what there is, and the boot of what discards\n" +
+			"disks. The hub makes an approval when an action needs one; it waits an\n" +
+			"hour. When enough people have granted it, the destructive key signs it: the hub's, or that of\n" +
+			"whoever runs approve sign.",
+	}
+	cmd.AddCommand(a.approveListCmd(), a.approveShowCmd(), a.approveGrantCmd(), a.approveDenyCmd(), a.approveSignCmd())
+	return cmd
+}
+
+func (a *app) approveListCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List approvals, also those that are over", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			all, err := c.Approvals(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.print.show(approvalsView(all, time.Now()))
+		},
+	}
+}
+
+func approvalsView(all []protocol.ApprovalRequest, now time.Time) view {
+	v := view{columns: []column{
+		{"ID", false},
+		{"CLASS", false},
+		{"RACK", false},
+		{"TARGETS", false},
+		{"STATE", false},
+		{"GRANTED", false},
+		{"ASKED", false},
+		{"AGE", false},
+		{"REASON", true},
+	}}
+	for _, r := range all {
+		v.items = append(v.items, item{value: r, name: "approval/" + r.ID, cells: []string{
+			r.ID, string(r.Class), r.Rack, fmt.Sprint(len(r.Targets)), string(r.State), fmt.Sprintf("%d of %d", len(r.By), r.Approvers),
+			strings.Join(r.Asked, ","), age(&r.CreatedAt, now), r.Reason,
+		}})
+	}
+	return v
+}
+
+func (a *app) approveShowCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show in words what an approval allows", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			r, err := c.Approval(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.showApproval(r)
+		},
+	}
+}
+
+func (a *app) showApproval(r protocol.ApprovalRequest) error {
+	return a.print.text(r, []string{"approval/" + r.ID}, approvalText(r))
+}
+
+// approvalText says in words what is approved. It is a hub's word and is quoted where it
+// is free text: a terminal shows what is signed, and nothing else.
+func approvalText(r protocol.ApprovalRequest) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Approval %s, version %d: %s\n", r.ID, r.Version, r.State)
+	what := map[protocol.ApprovalClass]string{
+		protocol.ApproveBulkStop:     "FORCE OFF %d servers of rack %s, more than its agent lets pass at once:",
+		protocol.ApproveHoldOverride: "RELEASE %d holds on rack %s that somebody else owns:",
+		protocol.ApproveReprovision:  "INSTALL ANEW %d servers of rack %s:",
+		protocol.ApproveWipe:         "WIPE %d servers of rack %s:",
+	}[r.Class]
+	if what == "" {
+		what = "Something that this rackctl does not know, with %d targets on rack %s:"
+	}
+	fmt.Fprintf(&b, what+"\n", len(r.Targets), r.Rack)
+	for _, t := range r.Targets {
+		fmt.Fprintf(&b, "  %s%s\n", t, bootText(r.Approval, t))
+	}
+	if r.Reason != "" {
+		fmt.Fprintf(&b, "Reason: %q\n", r.Reason)
+	}
+	fmt.Fprintf(&b, "Asked by: %q\n", r.Asked)
+	fmt.Fprintf(&b, "Granted by: %q, %d of %d\n", r.By, len(r.By), r.Approvers)
+	if !r.NotAfter.IsZero() {
+		fmt.Fprintf(&b, "Counts from %s to %s\n", stamp(&r.NotBefore), stamp(&r.NotAfter))
+	}
+	if r.Message != "" {
+		fmt.Fprintf(&b, "%q\n", r.Message)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// bootText says what a target may boot, where the approval says that.
+func bootText(r protocol.Approval, target string) string {
+	i := slices.IndexFunc(r.Boots, func(t protocol.ApprovedBoot) bool { return t.Server == target })
+	if i < 0 {
+		return ""
+	}
+	t, text := r.Boots[i], ""
+	if t.BootEnv != "" {
+		text += fmt.Sprintf(", boots %q", t.BootEnv)
+	}
+	if t.Image != "" {
+		text += fmt.Sprintf(", image %q", t.Image)
+	}
+	return text + fmt.Sprintf(", for the owner with UID %q", t.Owner)
+}
+
+func (a *app) approveGrantCmd() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "grant ID", Short: "Grant an approval", Args: cobra.ExactArgs(1),
+		Long: "Grant an approval, after it was shown. Where a policy wants two people, who asked for the action\n" +
+			"may be the first of them and never the second. If its targets change meanwhile, nothing is granted.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			r, err := c.Approval(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(r, "grant", yes); err != nil {
+				return err
+			}
+			if r, err = c.GrantApproval(cmd.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil {
+				return err
+			}
+			return a.told(r)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// told says how far an approval is, and what comes next.
+func (a *app) told(r protocol.ApprovalRequest) error {
+	line := fmt.Sprintf("approval/%s %s", r.ID, strings.ToLower(string(r.State)))
+	switch {
+	case r.State == protocol.ApprovalPending:
+		line += fmt.Sprintf(": %d of %d have granted it", len(r.By), r.Approvers)
+	case r.State == protocol.ApprovalGranted && r.Message != "":
+		line += ": " + r.Message
+	case r.State == protocol.ApprovalGranted:
+		line += fmt.Sprintf(": it is to be signed: rackctl approve sign %s --key FILE", r.ID)
+	}
+	return a.print.text(r, []string{"approval/" + r.ID}, line)
+}
+
+func (a *app) approveDenyCmd() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use: "deny ID", Short: "Deny an approval", Args: cobra.ExactArgs(1),
+		Long: "Deny an approval. A release of somebody else's hold is taken back by it. Holds whose stop waits\n" +
+			"stay, and their servers are not forced off; release them, or ask again.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			r, err := c.DenyApproval(cmd.Context(), args[0], api.DenyRequest{Reason: reason})
+			if err != nil {
+				return err
+			}
+			return a.told(r)
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why not")
+	return cmd
+}
+
+func (a *app) approveSignCmd() *cobra.Command {
+	var file string
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "sign ID --key FILE", Short: "Sign a granted approval with a destructive key that the hub does not have", Args: cobra.ExactArgs(1),
+		Long: "Sign a granted approval with a destructive key that the hub does not have. What is signed is\n" +
+			"shown first, and it is signed here: the key goes nowhere.",
+		Example: "  rackctl approve sign 01jd0000000000000000000000 --key /media/usb/destructive.pem",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file == "" {
+				return protocol.Errorf(protocol.CodeInvalid, "", "--key takes the file with the destructive key")
+			}
+			key, err := wire.ReadPrivateKey(file)
+			if err != nil {
+				return err
+			}
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			r, err := c.Approval(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if r.State != protocol.ApprovalGranted || !r.NeedsKey {
+				return protocol.Errorf(protocol.CodeConflict, "sign", "approval %s is %s, and there is nothing to sign", r.ID, r.State).
+					WithHint("rackctl approve show %s", r.ID)
+			}
+			if wrong := r.Validate(); len(wrong) > 0 || r.ID != args[0] {
+				return protocol.Errorf(protocol.CodeDenied, "sign", "what the hub wants signed is no approval: %w", wrong)
+			}
+			if err := a.confirm(r, "sign", yes); err != nil {
+				return err
+			}
+			signed, err := wire.Seal(wire.NewSigner(key), wire.FactApproval, r.Approval)
+			if err != nil {
+				return err
+			}
+			if r, err = c.SignApproval(cmd.Context(), r.ID, api.SignRequest{Signed: signed}); err != nil {
+				return err
+			}
+			return a.told(r)
+		},
+	}
+	cmd.Flags().StringVar(&file, "key", "", "the destructive key: PEM, readable by you only")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// confirm shows an approval, and asks.
+func (a *app) confirm(r protocol.ApprovalRequest, verb string, yes bool) error {
+	a.progress("%s", approvalText(r))
+	if yes {
+		return nil
+	}
+	fmt.Fprintf(a.cfg.Err, "Type yes to %s it: ", verb)
+	line, _ := bufio.NewReader(a.cfg.In).ReadString('\n') // no answer is no
+	fmt.Fprintln(a.cfg.Err)
+	if strings.TrimSpace(line) != "yes" {
+		return protocol.Errorf(protocol.CodeDenied, verb, "not confirmed, and nothing was done").WithHint("type yes, or give --yes")
+	}
+	return nil
+}
+
+// destructiveFact says what a rack's agent wants approvals for.
+func destructiveFact(s *protocol.ApprovalStance) string {
+	switch {
+	case s == nil:
+		return ""
+	case len(s.Keys) == 0:
+		return "none: the hub's everyday key suffices for everything"
+	}
+	var ids []string
+	for _, k := range s.Keys {
+		ids = append(ids, fmt.Sprintf("%x", wire.KeyID(k)))
+	}
+	bound := "bulk stops are not bounded"
+	if s.BulkStop > 0 {
+		bound = fmt.Sprintf("%d servers in %s may be forced off without an approval", s.BulkStop, s.Window)
+	}
+	return strings.Join(ids, ", ") + "; " + bound
+}

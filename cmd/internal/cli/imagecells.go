@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+)
+
+func bootImageCells(b *protocol.BootImage, now time.Time) []string {
+	files, verified, source := 0, 0, ""
+	for _, a := range b.Spec.Architectures {
+		for _, f := range a.Files {
+			files++
+			if _, ok := b.Status.Verified["sha256:"+f.SHA256]; ok {
+				verified++
+			}
+		}
+		if a.Signature != nil {
+			files++
+			if imageProof(b, a) != nil {
+				verified++
+			}
+		}
+	}
+	proved := "" // other OCI images are verified by their digests when they are pulled
+	if files > 0 {
+		proved = fmt.Sprintf("%d/%d", verified, files)
+	}
+	stamped := ""
+	if s := b.Status.Stamp; s != nil && s.Digest == b.Digest() {
+		stamped = s.Server
+	}
+	if s := b.Spec.Source; s != nil {
+		source = string(s.Kind) + " " + s.URL
+	}
+	return []string{
+		b.Metadata.Name, b.Spec.Catalogue, b.Spec.Version, strings.Join(slices.Sorted(maps.Keys(b.Spec.Architectures)), ","),
+		proved, stamped, conditionCodes(b.Status.Conditions, now), age(b.Metadata.CreatedAt, now), b.Spec.MaxIgnition, b.Digest(), strings.TrimSpace(source),
+	}
+}
+
+// imageProof is what was proved of an OCI image; nil for nothing.
+func imageProof(b *protocol.BootImage, a protocol.BootImageArch) *protocol.BootImageVerified {
+	_, digest := protocol.SplitImage(a.Image)
+	if v, ok := b.Status.Verified[digest]; ok && v.Signature != nil {
+		return &v
+	}
+	return nil
+}
+
+// imageSignatureFact says what was proved of an OCI image whose signature is wanted. What
+// the signer calls it is the signer's word.
+func imageSignatureFact(b *protocol.BootImage, arch string, a protocol.BootImageArch) fact {
+	text := "not verified; wanted is " + string(a.Signature.Scheme) + " by " + a.Signature.Key
+	if a.Signature.Key == "" {
+		text = "not verified; wanted is " + string(a.Signature.Scheme) + " by a key of the hub's file"
+	}
+	if v := imageProof(b, a); v != nil {
+		text = fmt.Sprintf("verified %s, signed by %s (%s), who calls it %s", stamp(&v.At), v.Signature.Key, v.Signature.Scheme, dash(v.Signature.Claimed))
+	}
+	return fact{"Signature " + arch, text}
+}
+
+// bootImageFacts say what was proved of each file, and who signed it.
+func bootImageFacts(b *protocol.BootImage) (out []fact) {
+	for _, arch := range slices.Sorted(maps.Keys(b.Spec.Architectures)) {
+		a := b.Spec.Architectures[arch]
+		if a.Image != "" {
+			out = append(out, fact{"Image " + arch, a.Image})
+		}
+		if a.Signature != nil {
+			out = append(out, imageSignatureFact(b, arch, a))
+		}
+		for _, f := range a.Files {
+			text := "not verified"
+			if v, ok := b.Status.Verified["sha256:"+f.SHA256]; ok {
+				text = fmt.Sprintf("%s, verified %s, %s", mebibytes(v.Size), stamp(&v.At), "not signed")
+				if s := v.Signature; s != nil {
+					text = fmt.Sprintf("%s, verified %s, signed by %s (%s)", mebibytes(v.Size), stamp(&v.At), s.Key, dash(s.By))
+				}
+			}
+			out = append(out, fact{fmt.Sprintf("File %s %s", arch, f.Kind), text})
+		}
+	}
+	return out
+}

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/doctable"
+	"rackboot/protocol"
+)
+
+// updateGolden rewrites testdata/rollout-*.txt.
+var updateGolden = flag.Bool("update", false, "update the golden texts")
+
+func rolloutNow() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
+
+// rolledOut is a group with a roll-out of one canary and waves of 4 and 7 servers; edit
+// may change it.
+func rolledOut(phase protocol.RolloutPhase, wave int, states string, edit func(*protocol.ServerGroup, map[string]protocol.RolloutMember)) *protocol.ServerGroup {
+	word := map[rune]protocol.MemberState{'s': protocol.MemberSkipped}
+	for _, s := range rolloutSigns() {
+		word[s.sign] = s.state
+	}
+	g := &protocol.ServerGroup{}
+	g.Metadata.Name = "workers"
+	g.Default()
+	g.Spec.Rollout.Strategy = protocol.RolloutReboot
+	st := &protocol.RolloutStatus{
+		Revision: 7, From: 6, Strategy: protocol.RolloutReboot, Phase: phase, Wave: wave, Waves: 3,
+		StartedAt: rolloutNow().Add(-3 * time.Hour), WaveAt: rolloutNow().Add(-time.Hour), Members: map[string]protocol.RolloutMember{},
+	}
+	for i, sign := range []rune(states) {
+		m := protocol.RolloutMember{State: word[sign], Since: rolloutNow().Add(-time.Duration(i+1) * time.Minute)}
+		switch {
+		case i >= 5:
+			m.Wave = 2
+		case i >= 1:
+			m.Wave = 1
+		}
+		st.Members[fmt.Sprintf("n%02d", i)] = m
+	}
+	g.Status.Revision, g.Status.Rollout = 7, st
+	if edit != nil {
+		edit(g, st.Members)
+	}
+	return g
+}
+
+func because(members map[string]protocol.RolloutMember, name, reason string) {
+	m := members[name]
+	m.Reason = reason
+	members[name] = m
+}
+
+func TestRolloutTextGolden(t *testing.T) {
+	ended := rolloutNow().Add(-time.Minute)
+	for _, row := range []struct {
+		name string
+		all  bool
+		g    *protocol.ServerGroup
+	}{
+		{"canary", false, rolledOut(protocol.RolloutCanary, 0, ">...........", nil)},
+		{"wave", false, rolledOut(protocol.RolloutWave, 1, "###=>.......", func(_ *protocol.ServerGroup, m map[string]protocol.RolloutMember) {
+			because(m, "n04", "it is dark, and its time begins anew when it is back")
+		})},
+		{"wave-all", true, rolledOut(protocol.RolloutWave, 1, "###=>.......", func(_ *protocol.ServerGroup, m map[string]protocol.RolloutMember) {
+			begun, due := rolloutNow().Add(-10*time.Minute), rolloutNow().Add(35*time.Minute)
+			n := m["n04"]
+			n.BegunAt, n.DueAt = &begun, &due
+			m["n04"] = n
+		})},
+		{"window", false, rolledOut(protocol.RolloutWaiting, 1, "#...........", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+			g.Status.Rollout.Reason = "no window is open before Sat 2026-11-21 22:00 CET"
+			g.Spec.Rollout.TimeZone = "Europe/Berlin"
+			g.Spec.Rollout.Windows = []protocol.RolloutWindow{{Days: []string{"Mon", "Sat"}, Start: "22:00", Duration: protocol.Duration(6 * time.Hour)}, {Start: "03:00", Duration: protocol.Duration(time.Hour)}}
+		})},
+		{"approval", false, rolledOut(protocol.RolloutWaiting, 0, "............", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+			g.Status.Rollout.Strategy, g.Status.Rollout.Reason = protocol.RolloutReprovision, "waits for approval of n00"
+		})},
+		{"frozen", false, rolledOut(protocol.RolloutWaiting, 1, "#...........", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+			g.Spec.Rollout.Freeze, g.Status.Rollout.Reason = true, "spec.rollout.freeze is set"
+		})},
+		{"paused", false, rolledOut(protocol.RolloutPaused, 1, "##xx#.......", func(g *protocol.ServerGroup, m map[string]protocol.RolloutMember) {
+			g.Status.Rollout.Reason = "2 servers failed, and at most 1 may: n02, n03: it boots again and again"
+			because(m, "n02", "it boots again and again")
+			because(m, "n03", "NoDHCP\x1b[31m")
+		})},
+		{"paused-by", false, rolledOut(protocol.RolloutPaused, 1, "##..........", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+			g.Status.Rollout.Reason, g.Status.Rollout.By = "the network is worked on", "ann"
+		})},
+		{"completed", false, rolledOut(protocol.RolloutCompleted, 2, "############", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) { g.Status.Rollout.EndedAt = &ended })},
+		{"rolledback", false, rolledOut(protocol.RolloutRolledBack, 1, "--<x........", func(g *protocol.ServerGroup, m map[string]protocol.RolloutMember) {
+			g.Status.Rollout.Reason, g.Status.Rollout.EndedAt = "1 servers failed, and at most 0 may: n03", &ended
+			because(m, "n03", "it was not seen to boot the revision before by 2026-11-21T08:00:00Z; it needs a look")
+		})},
+		{"aborted", false, rolledOut(protocol.RolloutAborted, 1, "##.s........", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+			g.Status.Rollout.Reason, g.Status.Rollout.By, g.Status.Rollout.EndedAt = "wrong image", "ann", &ended
+		})},
+		{"empty", false, rolledOut(protocol.RolloutCompleted, 2, "", nil)},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := rolloutText(rolloutReportOf(row.g), rolloutNow(), row.all, 80) + "\n"
+			file := filepath.Join("testdata", "rollout-"+row.name+".txt")
+			if *updateGolden {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if strings.ContainsAny(got, "\x1b") {
+				t.Error("a control character of a reason is shown")
+			}
+		})
+	}
+}
+
+// Of many that wait only so many are named, those that failed first.
+func TestRolloutNamesThoseThatMatter(t *testing.T) {
+	g := rolledOut(protocol.RolloutWave, 2, "#####"+strings.Repeat(".", 40)+"x", nil)
+	text := rolloutText(rolloutReportOf(g), rolloutNow(), false, 80)
+	if !strings.Contains(text, "\nand 21 more; -o wide names every server") {
+		t.Errorf("got\n%s", text)
+	}
+	if at := strings.Index(text, "n45 "); at < 0 || at > strings.Index(text, "n05 ") {
+		t.Errorf("n45, which failed, is not the first in\n%s", text)
+	}
+	if all := rolloutText(rolloutReportOf(g), rolloutNow(), true, 80); strings.Count(all, "\nn") != 46 {
+		t.Errorf("not every server is named in\n%s", all)
+	}
+}
+
+// A bar has its width, its states in order, at least one character for each, and none for
+// those that nobody is in.
+func TestRolloutBar(t *testing.T) {
+	for _, row := range []struct {
+		done, begun, failed, waiting, width int
+		want                                string
+	}{
+		{0, 0, 0, 0, 4, "    "},
+		{1, 0, 0, 0, 4, "####"},
+		{1, 0, 0, 1, 4, "##.."},
+		{999, 0, 1, 0, 10, "#########x"},
+		{1, 1, 1, 997, 10, "#>x......."},
+		{2, 1, 0, 1, 8, "####>>.."},
+		{1, 1, 1, 1, 3, "   "}, // too narrow to be true
+		{1, 1, 1, 1, 0, ""},
+	} {
+		c := rolloutCounts{protocol.MemberDone: row.done, protocol.MemberBegun: row.begun, protocol.MemberFailed: row.failed, protocol.MemberWaiting: row.waiting}
+		if got := rolloutBar(c, row.width); got != row.want {
+			t.Errorf("%+v: %q", row, got)
+		}
+	}
+	signs := rolloutSigns()
+	for seed := range 4096 {
+		c, want := rolloutCounts{}, ""
+		for i, s := range signs {
+			if n := seed >> (2 * i) & 3; n > 0 && i < 6 {
+				c[s.state] = n * n * n
+				want += string(s.sign)
+			}
+		}
+		bar := rolloutBar(c, 30)
+		if got := string(slices.Compact([]rune(bar))); len(bar) != 30 || len(c) > 0 && got != want {
+			t.Fatalf("%v: %q of %d, which has not %q", c, bar, len(bar), want)
+		}
+	}
+}
+
+// The bar fits the screen, down to one that is too narrow for anything.
+func TestRolloutProgressFits(t *testing.T) {
+	r := rolloutReportOf(rolledOut(protocol.RolloutWave, 1, "############", nil))
+	for columns, want := range map[int]int{200: 60, 80: 60, 68: 60, 67: 59, 40: 32, 18: 10, 5: 10, 0: 10} {
+		bar, _, _ := strings.Cut(rolloutProgress(r, columns), "\n")
+		if n := strings.Count(bar, "#"); n != want || columns >= 18 && len(bar) > columns {
+			t.Errorf("%d columns: %d of %d in %q", columns, n, want, bar)
+		}
+	}
+}
+
+func TestRolloutTables(t *testing.T) {
+	phases := append(doctable.Words(protocol.RolloutPhases()...), "OfANewerHub")
+	flags := []string{"yes", "no"}
+	doctable.Of(t, "rolloutreport.go", "rolloutTodo").HoldOne(t, [][]string{phases, flags, flags}, func(in []string) string {
+		return string(rolloutTodo(protocol.RolloutPhase(in[0]), in[1] == "yes", in[2] == "yes"))
+	})
+	doctable.Of(t, "rolloutwatch.go", "rolloutExit").HoldOne(t, [][]string{phases, flags}, func(in []string) string {
+		return strconv.Itoa(rolloutExit(protocol.RolloutPhase(in[0]), in[1] == "yes"))
+	})
+}
+
+// Everything that is to be done is said in words, and the help names each exit code.
+func TestRolloutWords(t *testing.T) {
+	g := rolledOut(protocol.RolloutPaused, 1, "#x", nil)
+	for _, what := range []todo{todoWait, todoUnfreeze, todoResume, todoLook, todoRetry, todoUnpin, todoRevert, todoCorrect, todoUpgrade} {
+		if len(todoText(what, g)) == 0 {
+			t.Errorf("nothing is said for %s", what)
+		}
+	}
+	help := (&app{}).rolloutStatusCmd().Long
+	codes := map[int]bool{}
+	for _, p := range protocol.RolloutPhases() {
+		codes[rolloutExit(p, false)] = true
+	}
+	delete(codes, goesOn)
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		if !strings.Contains(help, fmt.Sprintf("\n  %2d  ", code)) {
+			t.Errorf("the help has no exit code %d", code)
+		}
+	}
+}
+
+func TestStrategyText(t *testing.T) {
+	for _, s := range protocol.RolloutStrategies() {
+		text := strategyText(s)
+		if text == strategyText("") {
+			t.Errorf("%s is not known", s)
+		}
+		if overwrites := strings.Contains(text, "DISKS ARE OVERWRITTEN"); overwrites != (s == protocol.RolloutReprovision) {
+			t.Errorf("%s: %s", s, text)
+		}
+	}
+}

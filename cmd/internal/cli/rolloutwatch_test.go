@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rackboot/cmd/internal/terminal"
+	"rackboot/hub/api/apitest"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// groupHub is a hub that has one group, or is away while that is nil.
+type groupHub struct {
+	group atomic.Pointer[protocol.ServerGroup]
+}
+
+// RoundTrip implements http.RoundTripper.
+func (h *groupHub) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	g := h.group.Load()
+	switch {
+	case g == nil:
+		rec.WriteHeader(http.StatusServiceUnavailable)
+	case r.URL.Path != api.PathObject(protocol.KindServerGroup, "workers"):
+		rec.WriteHeader(http.StatusNotFound)
+	default:
+		if err := json.NewEncoder(rec).Encode(g); err != nil {
+			return nil, err
+		}
+	}
+	return rec.Result(), nil
+}
+
+// watches follows a roll-out on a screen.
+func (h *groupHub) watches(t *testing.T, w rolloutWatch) (screen, out *output, end chan error) {
+	t.Helper()
+	client, err := api.NewClient(api.Config{BaseURL: "http://127.0.0.1:1", HTTPClient: &http.Client{Transport: h}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, out, end = &output{}, &output{}, make(chan error, 1)
+	a := &app{cfg: Config{Err: screen, Out: out}, print: printer{out: out, form: formTable}}
+	w.group, w.block = "workers", &terminal.Block{Out: screen}
+	go func() { end <- a.watchRollout(t.Context(), client, w) }()
+	return screen, out, end
+}
+
+// On a screen the roll-out is written again in place, through a hub that is away; then it
+// is taken away, and the whole is the output.
+func TestRolloutWatchLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &groupHub{}
+		shows := func(screen *output, g *protocol.ServerGroup, want string) {
+			t.Helper()
+			before := len(screen.text())
+			h.group.Store(g)
+			time.Sleep(10 * time.Second)
+			if text := screen.text()[before:]; !strings.Contains(text, want) {
+				t.Errorf("no %q in %q", want, text)
+			}
+		}
+		h.group.Store(rolledOut(protocol.RolloutWave, 1, "##>.........", nil))
+		screen, out, end := h.watches(t, rolloutWatch{timeout: time.Hour})
+		shows(screen, h.group.Load(), "# 2 done  > 1 begun  . 9 waiting")
+		shows(screen, nil, "roll-out of group workers: get /v1/servergroups/workers: answered 503")
+		shows(screen, rolledOut(protocol.RolloutWave, 1, "###=>.......", nil), "# 3 done  = 1 soaking  > 1 begun  . 7 waiting")
+		h.group.Store(rolledOut(protocol.RolloutPaused, 1, "###x>.......", nil))
+		var own *ownExit
+		if err := <-end; !errors.As(err, &own) || own.exit != exitPaused {
+			t.Errorf("it ended with %v", err)
+		}
+		text := screen.text()
+		if !strings.HasSuffix(text, "A\r\x1b[J") {
+			t.Errorf("it is not taken away in %q", text)
+		}
+		orders := regexp.MustCompile("\x1b\\[[0-9]*[A-Z]|\r")
+		for line := range strings.SplitSeq(orders.ReplaceAllString(text, ""), "\n") {
+			if n := len([]rune(line)); n > 80 {
+				t.Errorf("a line of %d characters: %q", n, line)
+			}
+		}
+		if got := out.text(); !strings.HasPrefix(got, "Group:     workers\n") || !strings.Contains(got, "\nWhat to do:\n") || strings.Contains(got, "\x1b") {
+			t.Errorf("the output is\n%s", got)
+		}
+	})
+}
+
+// It waits for the revision that is meant, and no longer than it may.
+func TestRolloutWatchEnds(t *testing.T) {
+	of := func(revision int, phase protocol.RolloutPhase) *protocol.ServerGroup {
+		return rolledOut(phase, 1, "##", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+			g.Status.Rollout.Revision = revision
+		})
+	}
+	none := of(1, protocol.RolloutWave)
+	none.Status.Rollout = nil
+	for _, row := range []struct {
+		name         string
+		watch        rolloutWatch
+		first, later *protocol.ServerGroup
+		exit         int
+		code         protocol.Code
+	}{
+		{"none", rolloutWatch{}, none, none, 0, protocol.CodeNotFound},
+		{"none yet", rolloutWatch{revision: 1}, none, of(1, protocol.RolloutCompleted), 0, ""},
+		{"the one before has ended", rolloutWatch{revision: 2}, of(1, protocol.RolloutFailed), of(2, protocol.RolloutCompleted), 0, ""},
+		{"a newer one", rolloutWatch{}, of(1, protocol.RolloutWave), of(2, protocol.RolloutCompleted), exitSuperseded, protocol.CodeConflict},
+		{"too long", rolloutWatch{}, of(1, protocol.RolloutWave), of(1, protocol.RolloutWave), 0, protocol.CodeTimeout},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &groupHub{}
+				h.group.Store(row.first)
+				row.watch.timeout = 5 * time.Minute
+				_, _, end := h.watches(t, row.watch)
+				time.Sleep(10 * time.Second)
+				h.group.Store(row.later)
+				err := <-end
+				own := &ownExit{}
+				if errors.As(err, &own) {
+					err = own.error
+				}
+				if protocol.CodeOf(err) != row.code || own.exit != row.exit {
+					t.Errorf("%v, exit code %d, want %s and %d", err, own.exit, row.code, row.exit)
+				}
+				if row.code == protocol.CodeTimeout && !strings.Contains(err.Error(), "last: wave 1 of 2: 2 of 2 done") {
+					t.Errorf("%v does not say how it was last", err)
+				}
+			})
+		})
+	}
+}
+
+// Elsewhere it is lines on stderr, one for each change, and none of a screen.
+func TestRolloutWatchLines(t *testing.T) {
+	hub := apitest.New(t)
+	g := rolledOut(protocol.RolloutWave, 1, "##>.........", nil)
+	g.Spec.Selector.MatchLabels, g.Spec.Catalogue, g.Spec.BootPolicy.Boot = map[string]string{"row": "7"}, "stable", protocol.BootNetwork
+	if err := hub.Store.Put(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	out, stop := start(t, hub, "rollout", "status", "workers", "--watch")
+	out.await(t, "roll-out of group workers: wave 1 of 2: 2 of 12 done, 1 begun, 9 waiting\n")
+	g.Status = rolledOut(protocol.RolloutWave, 1, "###=........", nil).Status
+	if err := hub.Store.Put(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	out.await(t, "roll-out of group workers: wave 1 of 2: 3 of 12 done, 1 soaking, 8 waiting\n")
+	if code := stop(); code != protocol.CodeTimeout.ExitCode() {
+		t.Errorf("exit code %d of one that was interrupted", code)
+	}
+	lines := strings.Split(strings.TrimSpace(out.text()), "\n")
+	if !strings.Contains(out.text(), "interrupted") || strings.Contains(out.text(), "\x1b") || len(lines) != len(slices.Compact(lines)) {
+		t.Errorf("got\n%s", out.text())
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package terminal
+
+import "os"
+
+func size(*os.File) (columns, rows int) { return 0, 0 }

@@ -1,0 +1,122 @@
+package access
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rackboot/protocol"
+)
+
+// world has rack r1 (site=a), BMC b1 with servers n1 (row=7) and n2 (site=b), and BMC
+// b2 without one.
+type world map[string]protocol.Object
+
+func find[T protocol.Object](w world, name string) (out T) {
+	out, _ = w[string(protocol.KindOf[T]())+"/"+name].(T)
+	return out
+}
+
+func (w world) Rack(name string) *protocol.Rack     { return find[*protocol.Rack](w, name) }
+func (w world) BMC(name string) *protocol.BMC       { return find[*protocol.BMC](w, name) }
+func (w world) Server(name string) *protocol.Server { return find[*protocol.Server](w, name) }
+
+func (w world) Behind(bmc string) (out []*protocol.Server) {
+	for _, name := range []string{"n1", "n2"} {
+		if s := w.Server(name); s != nil && s.Spec.BMCRef.Name == bmc {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func rack(name string, l Labels) *protocol.Rack {
+	r := &protocol.Rack{}
+	r.Metadata.Name, r.Metadata.Labels = name, l
+	return r
+}
+
+func bmc(name, rack string) *protocol.BMC {
+	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: rack}}}
+	b.Metadata.Name = name
+	return b
+}
+
+func server(name, bmc string, l Labels) *protocol.Server {
+	s := &protocol.Server{Spec: protocol.ServerSpec{BMCRef: protocol.Ref{Name: bmc}}}
+	s.Metadata.Name, s.Metadata.Labels = name, l
+	return s
+}
+
+func small() world {
+	return world{
+		"Rack/r1": rack("r1", Labels{"site": "a"}), "BMC/b1": bmc("b1", "r1"), "BMC/b2": bmc("b2", "r1"),
+		"Server/n1": server("n1", "b1", Labels{"row": "7"}), "Server/n2": server("n2", "b1", Labels{"site": "b"}),
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	n1, n2, r1 := Labels{"site": "a", "row": "7"}, Labels{"site": "b"}, Labels{"site": "a"}
+	claim := func(bound string, spec protocol.ClaimSpec) *protocol.Claim {
+		return &protocol.Claim{Spec: spec, Status: protocol.ClaimStatus{Server: bound}}
+	}
+	named := protocol.ClaimSpec{ServerRef: &protocol.Ref{Name: "n2"}}
+	selected := protocol.ClaimSpec{ServerSelector: &protocol.Selector{MatchLabels: Labels{"row": "9"}}}
+	for _, row := range []struct {
+		name string
+		obj  protocol.Object
+		want []Labels
+	}{
+		{"a rack", rack("r9", Labels{"x": "y"}), []Labels{{"x": "y"}}},
+		{"a rack without labels", rack("r9", nil), []Labels{{}}},
+		{"a segment", &protocol.Segment{Spec: protocol.SegmentSpec{RackRef: protocol.Ref{Name: "r1"}}}, []Labels{r1}},
+		{"an agent", &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "r1"}}}, []Labels{r1}},
+		{"an agent of no rack", &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "gone"}}}, []Labels{nil}},
+		{"a BMC with servers", bmc("b1", "r1"), []Labels{n1, n2}},
+		{"a BMC without", bmc("b2", "r1"), []Labels{r1}},
+		{"a server that adds a label", small()["Server/n1"], []Labels{n1}},
+		{"a server that says otherwise than its rack", small()["Server/n2"], []Labels{n2}},
+		{"a claim with a server", claim("n1", named), []Labels{n1}},
+		{"a claim that names one", claim("", named), []Labels{n2}},
+		{"a claim that selects", claim("", selected), []Labels{{"row": "9"}}},
+		{"a claim whose server is gone", claim("gone", selected), []Labels{nil}},
+		{"a claim that names nothing", claim("", protocol.ClaimSpec{}), []Labels{nil}},
+		{"a hold", &protocol.Hold{Spec: protocol.HoldSpec{Server: "n1"}}, []Labels{n1}},
+		{"a boot configuration", &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n2"}}, []Labels{n2}},
+	} {
+		if diff := cmp.Diff(row.want, Places(row.obj, small())); diff != "" {
+			t.Errorf("%s (-want +got): %s", row.name, diff)
+		}
+	}
+}
+
+// What somebody with a scope may not do by a change.
+func TestChanged(t *testing.T) {
+	w := small()
+	row7 := Caller{Roles: []Role{Operator}, Scope: Scope{MatchLabels: Labels{"row": "7"}}}
+	siteA := Caller{Roles: []Role{Operator}, Scope: Scope{MatchLabels: Labels{"site": "a"}}}
+	for _, row := range []struct {
+		name      string
+		by        Caller
+		old, next protocol.Object
+		want      Verdict
+	}{
+		{"another spec", row7, w["Server/n1"], server("n1", "b1", Labels{"row": "7", "x": "y"}), Allowed},
+		{"out of the scope", row7, w["Server/n1"], server("n1", "b1", Labels{"row": "8"}), DeniedScope},
+		{"into the scope", row7, w["Server/n2"], server("n2", "b1", Labels{"row": "7"}), DeniedScope},
+		{"a new server with the label, at a BMC of others", row7, nil, server("n3", "b1", Labels{"row": "7"}), DeniedScope},
+		{"a new server with the label, at a free BMC", row7, nil, server("n3", "b2", Labels{"row": "7"}), DeniedScope},
+		{"a new server with the label, at no BMC", row7, nil, server("n3", "gone", Labels{"row": "7"}), DeniedScope},
+		{"a server that moves to a BMC outside", row7, w["Server/n1"], server("n1", "b2", Labels{"row": "7"}), DeniedScope},
+		{"a new server in a rack of the scope", siteA, nil, server("n3", "b2", nil), Allowed},
+		{"a BMC with a server of somebody else", siteA, bmc("b1", "r1"), bmc("b1", "r1"), DeniedScope},
+		{"a new BMC in a rack of the scope", siteA, nil, bmc("b3", "r1"), Allowed},
+		{"a rack that leaves", siteA, w["Rack/r1"], rack("r1", nil), DeniedScope},
+		{"a claim for any server", row7, nil, &protocol.Claim{Spec: protocol.ClaimSpec{ServerSelector: &protocol.Selector{MatchLabels: Labels{"gpu": "yes"}}}}, DeniedScope},
+		{"a claim within", row7, nil, &protocol.Claim{Spec: protocol.ClaimSpec{ServerSelector: &protocol.Selector{MatchLabels: Labels{"gpu": "yes", "row": "7"}}}}, Allowed},
+	} {
+		if got := May(row.by, Apply, Target{Changed(row.old, row.next, w)}); got != row.want {
+			t.Errorf("%s: %s, want %s", row.name, got, row.want)
+		}
+	}
+}

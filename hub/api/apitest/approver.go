@@ -1,0 +1,93 @@
+package apitest
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"rackboot/hub/api"
+	"rackboot/hub/approval"
+	"rackboot/protocol"
+)
+
+var _ api.Approver = (*CannedApprover)(nil)
+
+// CannedApprover is a hub/api.Approver of approvals that the test told it. It is safe
+// for concurrent use.
+type CannedApprover struct {
+	mu  sync.Mutex
+	key *approval.Key
+	all []protocol.ApprovalRequest
+}
+
+// Set says what approvals there are, and which key signs them.
+func (a *CannedApprover) Set(key *approval.Key, all []protocol.ApprovalRequest) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.key, a.all = key, all
+}
+
+// Approvals are those of Set, as they are now.
+func (a *CannedApprover) Approvals() []protocol.ApprovalRequest {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.all)
+}
+
+// Approval is one of them.
+func (a *CannedApprover) Approval(id string) (protocol.ApprovalRequest, error) {
+	return a.change(id, func(*protocol.ApprovalRequest) error { return nil })
+}
+
+func (a *CannedApprover) change(id string, do func(*protocol.ApprovalRequest) error) (protocol.ApprovalRequest, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.all, func(r protocol.ApprovalRequest) bool { return r.ID == id })
+	if i < 0 {
+		return protocol.ApprovalRequest{}, protocol.Errorf(protocol.CodeNotFound, "get approval", "approval %q does not exist", id).WithHint("rackctl approve list")
+	}
+	err := do(&a.all[i])
+	return a.all[i], err
+}
+
+// GrantApproval judges as a hub does.
+func (a *CannedApprover) GrantApproval(_ context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error) {
+	return a.change(id, func(r *protocol.ApprovalRequest) error {
+		switch verdict := approval.MayGrant(*r, version, by, right); verdict {
+		case approval.GrantMore, approval.GrantDone:
+			r.By = append(r.By, by)
+			if verdict == approval.GrantDone {
+				r.State, r.NotBefore, r.NotAfter = protocol.ApprovalGranted, Now(), Now().Add(protocol.MaxApprovalLife)
+			}
+			return nil
+		case approval.GrantAgain:
+			return nil
+		case approval.GrantStale, approval.GrantOver:
+			return protocol.Errorf(protocol.CodeConflict, "grant", "%s", verdict).WithHint("rackctl approve show %s", id)
+		default:
+			return protocol.Errorf(protocol.CodeDenied, "grant", "%s", verdict).WithHint("rackctl approve show %s", id)
+		}
+	})
+}
+
+// DenyApproval denies for whoever may approve, or asked.
+func (a *CannedApprover) DenyApproval(_ context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
+	return a.change(id, func(r *protocol.ApprovalRequest) error {
+		if !right && !slices.Contains(r.Asked, by) {
+			return protocol.Errorf(protocol.CodeDenied, "deny", "%q may not", by).WithHint("ask somebody who may")
+		}
+		r.State, r.DeniedBy, r.Message = protocol.ApprovalDenied, by, reason
+		return nil
+	})
+}
+
+// SignApproval checks the signature.
+func (a *CannedApprover) SignApproval(_ context.Context, id string, signed []byte, _ string) (protocol.ApprovalRequest, error) {
+	return a.change(id, func(r *protocol.ApprovalRequest) error {
+		if err := a.key.Check(signed, r.Approval); err != nil {
+			return err
+		}
+		r.State, r.Signed = protocol.ApprovalApproved, signed
+		return nil
+	})
+}

@@ -1,0 +1,110 @@
+package apitest
+
+import (
+	"context"
+
+	"rackboot/hub/plan/bootimages"
+	"rackboot/hub/plan/rollout"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// ActOnGroup implements Fleet: the word is kept with the group; a return makes no revision.
+func (f *CannedFleet) ActOnGroup(ctx context.Context, name string, action protoapi.GroupAction, r protoapi.GroupRequest, by string) (out protoapi.GroupAnswer, err error) {
+	if err := r.Check(action); err != nil {
+		return out, err
+	}
+	g, err := store.Get[*protocol.ServerGroup](f.Store, name)
+	if err != nil {
+		return out, err
+	}
+	word := protocol.Confirmation{By: by, Reason: r.Reason, At: Now()}
+	out.Group = g
+	switch action {
+	case protoapi.GroupAdopt:
+		if g.Spec.Image == "" {
+			return out, protocol.Errorf(protocol.CodeConflict, "adopt group", "group %q has no image of its owner's own", name).WithHint("rackctl get servergroup %s -o yaml shows why it is passed over", name)
+		}
+		g.Status.Adopted = &protocol.GroupAdoption{Confirmation: word, Image: g.Spec.Image}
+	case protoapi.GroupAck:
+		g.Status.HotLoop = nil
+	case protoapi.GroupPin:
+		g.Status.Pinned = &protocol.GroupPin{Confirmation: word, Revision: g.Status.Revision}
+	case protoapi.GroupUnpin:
+		g.Status.Pinned = nil
+	case protoapi.GroupRevert:
+		to := r.Revision
+		if to == 0 {
+			to = g.Status.Verified
+		}
+		if to == g.Status.Revision {
+			return out, protocol.Errorf(protocol.CodeConflict, "revert group", "revision %d of group %q is the current one", to, name).WithHint("rackctl group pin %s keeps it", name)
+		}
+		diff, err := f.DiffGroup(name, g.Status.Revision, to)
+		if err != nil {
+			return out, err
+		}
+		out.Revision, out.CopyOf, out.Changes = g.Status.Revision+1, to, diff.Changes
+		return out, nil
+	}
+	return out, f.Store.Put(ctx, g)
+}
+
+// CommandRollout implements Fleet: as the hub does it.
+func (f *CannedFleet) CommandRollout(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (out protoapi.GroupAnswer, err error) {
+	if err := r.Check(); err != nil {
+		return out, err
+	}
+	g, err := store.Get[*protocol.ServerGroup](f.Store, name)
+	if err != nil {
+		return out, err
+	}
+	if g.Status.Rollout == nil {
+		return out, protocol.Errorf(protocol.CodeConflict, "rollout "+string(r.Command), "group %q has no roll-out", name)
+	}
+	st, err := rollout.Do(Now(), *g.Status.Rollout, rollout.Command(r.Command), by, r.Reason)
+	if err != nil {
+		return out, err
+	}
+	g.Status.Rollout = &st
+	return protoapi.GroupAnswer{Group: g}, f.Store.Put(ctx, g)
+}
+
+// DiffGroup implements Fleet.
+func (f *CannedFleet) DiffGroup(name string, from, to int) (protoapi.GroupDiff, error) {
+	if to == 0 {
+		g, err := store.Peek[*protocol.ServerGroup](f.Store, name)
+		if err != nil {
+			return protoapi.GroupDiff{}, err
+		}
+		to = g.Status.Revision
+	}
+	if from == 0 {
+		from = to - 1
+	}
+	out := protoapi.GroupDiff{Group: name, From: from, To: to}
+	a, err := store.Peek[*protocol.GroupRevision](f.Store, protocol.GroupRevisionName(name, from))
+	if err != nil {
+		return out, err
+	}
+	b, err := store.Peek[*protocol.GroupRevision](f.Store, protocol.GroupRevisionName(name, to))
+	if err != nil {
+		return out, err
+	}
+	for _, d := range bootimages.Diff(a, b) {
+		out.Changes = append(out.Changes, protoapi.GroupChange{Field: d.Field, From: d.From, To: d.To})
+	}
+	return out, nil
+}
+
+// Doctor implements Fleet: the groups that are pinned, and an agent.
+func (f *CannedFleet) Doctor() protoapi.DoctorAnswer {
+	out := protoapi.DoctorAnswer{Version: "test", Findings: []protoapi.DoctorFinding{}}
+	for _, g := range store.List[*protocol.ServerGroup](f.Store) {
+		if g.Status.Pinned != nil {
+			out.Findings = append(out.Findings, protoapi.DoctorFinding{Code: protocol.CondImagesDegraded, Target: "ServerGroup/" + g.Metadata.Name, Message: "it is pinned", Blocks: true})
+		}
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package apitest
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// AdoptServer implements Fleet: the word is kept with the claim's configuration, which
+// has nothing else.
+func (f *CannedFleet) AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*protocol.Claim, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	cl := f.Store.ClaimOf(server)
+	if cl == nil {
+		return nil, protocol.Errorf(protocol.CodeConflict, "adopt server", "server %q has no claim", server).WithHint("apply a claim")
+	}
+	cl = store.Copy(f.Store, cl)
+	word := protocol.Confirmation{By: by, Reason: r.Reason, At: Now()}
+	if r.Reprovision {
+		cl.Status.Decision = &protocol.Decision{Since: Now(), Why: protocol.DecisionFoundOn, Install: &word}
+		return cl, f.Store.Put(ctx, cl)
+	}
+	reference, digest := protocol.SplitImage(r.Provisioned)
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+		Server: server, Claim: cl.Metadata.Name, ClaimUID: cl.Metadata.UID, Image: protocol.Image{Reference: reference, Digest: digest},
+	}}
+	cfg.Metadata.Name = cl.Metadata.Name
+	cfg.Status.Adopted = &protocol.Adopted{ImageDigest: digest, By: by, Reason: r.Reason, At: Now()}
+	return cl, f.Store.Put(ctx, cfg)
+}
+
+// Import implements Fleet: objects are stored without a look at what they prove.
+func (f *CannedFleet) Import(ctx context.Context, objs []protocol.Object, r protoapi.ImportRequest, by string) (out protoapi.ImportAnswer, err error) {
+	results, err := f.Store.Import(ctx, objs, store.ImportOptions{DryRun: r.DryRun, By: by})
+	if err != nil {
+		return out, err
+	}
+	for i, res := range results {
+		line := protoapi.ImportResult{Kind: objs[i].Head().Kind, Name: objs[i].Head().Metadata.Name, Outcome: protoapi.ImportCreated}
+		switch {
+		case protocol.CodeOf(res.Err) == protocol.CodeConflict:
+			line.Outcome, line.Message = protoapi.ImportConflict, res.Err.Error()
+		case res.Err != nil:
+			line.Outcome, line.Message = protoapi.ImportRefused, res.Err.Error()
+		case res.Outcome == store.Unchanged:
+			line.Outcome = protoapi.ImportUnchanged
+		}
+		out.Results = append(out.Results, line)
+	}
+	return out, nil
+}

@@ -1,0 +1,28 @@
+package apitest
+
+import (
+	"context"
+
+	"rackboot/protocol"
+)
+
+// SetTraces says what Trace knows of a server, the oldest first.
+func (f *CannedFleet) SetTraces(server string, all []protocol.Trace) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set(&f.traces, server, all)
+}
+
+// Trace implements Fleet.
+func (f *CannedFleet) Trace(_ context.Context, server string, serial int) (protocol.Trace, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.traces[server]
+	for i, t := range all {
+		if t.Serial == serial || serial == 0 && i == len(all)-1 {
+			return t, nil
+		}
+	}
+	return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, "trace", "attempt %d of server %s is not kept", serial, server).
+		WithHint("leave --attempt out for the newest")
+}

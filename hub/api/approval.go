@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"rackboot/hub/access"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// Approver is what the API asks of the hub's control about approvals of destructive
+// actions. by is the caller, and right says whether it may approve.
+type Approver interface {
+	Approvals() []protocol.ApprovalRequest
+	Approval(id string) (protocol.ApprovalRequest, error)
+	GrantApproval(ctx context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error)
+	DenyApproval(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error)
+	SignApproval(ctx context.Context, id string, signed []byte, by string) (protocol.ApprovalRequest, error)
+}
+
+type approvalID struct {
+	ID string `path:"id" doc:"of the approval"`
+}
+
+type approvalBody struct {
+	ID      string `path:"id" doc:"of the approval"`
+	RawBody []byte `contentType:"application/json"`
+}
+
+type approvalAnswer = answer[protocol.ApprovalRequest]
+
+// mayApprove says whether a caller may approve destructive actions at all.
+func mayApprove(who access.Caller) bool {
+	return access.May(who, access.Approve, access.Target{}) == access.Allowed
+}
+
+// registerApprovals: an API without an Approver has no such routes.
+func (a *API) registerApprovals() {
+	if a.approver == nil {
+		return
+	}
+	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathApprovals, "listApprovals", "List approvals of destructive actions", nil),
+		func(context.Context, *struct{}) (*answer[protoapi.List[protocol.ApprovalRequest]], error) {
+			list := a.approver.Approvals()
+			if list == nil {
+				list = []protocol.ApprovalRequest{}
+			}
+			return &answer[protoapi.List[protocol.ApprovalRequest]]{protoapi.List[protocol.ApprovalRequest]{APIVersion: protocol.APIVersion, Kind: "ApprovalList", Items: list}}, nil
+		})
+	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathApprovals+"/{id}", "getApproval", "Read one approval", nil),
+		func(_ context.Context, in *approvalID) (*approvalAnswer, error) {
+			return approved(a.approver.Approval(in.ID))
+		})
+	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/grant", "grantApproval",
+		"Grant an approval as it was read; idempotent", reflect.TypeFor[protoapi.GrantRequest]()),
+		func(ctx context.Context, in *approvalBody) (*approvalAnswer, error) {
+			var req protoapi.GrantRequest
+			if err := body("grant", in.RawBody, &req); err != nil {
+				return nil, err
+			}
+			who := caller(ctx)
+			return approved(a.approver.GrantApproval(ctx, in.ID, req.Version, who.Name, mayApprove(who)))
+		})
+	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/deny", "denyApproval",
+		"Deny an approval; idempotent", reflect.TypeFor[protoapi.DenyRequest]()),
+		func(ctx context.Context, in *approvalBody) (*approvalAnswer, error) {
+			var req protoapi.DenyRequest
+			if err := body("deny", in.RawBody, &req); err != nil {
+				return nil, err
+			}
+			who := caller(ctx)
+			return approved(a.approver.DenyApproval(ctx, in.ID, who.Name, req.Reason, mayApprove(who)))
+		})
+	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/sign", "signApproval",
+		"Give a granted approval the signature of the destructive key; idempotent", reflect.TypeFor[protoapi.SignRequest]()),
+		func(ctx context.Context, in *approvalBody) (*approvalAnswer, error) {
+			var req protoapi.SignRequest
+			if err := body("sign", in.RawBody, &req); err != nil {
+				return nil, err
+			}
+			who := caller(ctx)
+			return approved(a.approver.SignApproval(ctx, in.ID, req.Signed, who.Name))
+		})
+}
+
+func approved(r protocol.ApprovalRequest, err error) (*approvalAnswer, error) {
+	if err != nil {
+		return nil, problem(err)
+	}
+	return &approvalAnswer{r}, nil
+}

@@ -1,0 +1,23 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+func (a *API) registerDiscovery() {
+	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/discover", "discover",
+		"Discover a server again that nobody owns; idempotent", reflect.TypeFor[protoapi.DiscoverRequest]())
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.Server], error) {
+		var req protoapi.DiscoverRequest
+		if err := body("discover", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+		s, err := a.fleet.Discover(ctx, in.Name, caller(ctx).Name)
+		return decorated(a, s, err)
+	})
+}

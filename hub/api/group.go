@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// Groups is what the API asks about server groups.
+type Groups interface {
+	// ActOnGroup does what somebody wants of a group.
+	ActOnGroup(ctx context.Context, name string, action protoapi.GroupAction, r protoapi.GroupRequest, by string) (protoapi.GroupAnswer, error)
+	// CommandRollout says a command to a group's roll-out.
+	CommandRollout(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (protoapi.GroupAnswer, error)
+	// DiffGroup is how two revisions of a group differ; 0 is the current one, and the one
+	// before it.
+	DiffGroup(name string, from, to int) (protoapi.GroupDiff, error)
+	// Doctor says what stands against an upgrade.
+	Doctor() protoapi.DoctorAnswer
+}
+
+type groupDiffInput struct {
+	Name string `path:"name" doc:"metadata.name of the group"`
+	From int    `query:"from" doc:"number of the first revision; 0 is the one before the other"`
+	To   int    `query:"to" doc:"number of the second revision; 0 is the current one"`
+}
+
+func (a *API) registerGroups() {
+	base := protoapi.PathKind(protocol.KindServerGroup) + "/{name}/"
+	for _, w := range []struct {
+		action      protoapi.GroupAction
+		id, summary string
+	}{
+		{protoapi.GroupAdopt, "adoptGroup", "Give a group with an image of its owner's own to the catalogue; idempotent"},
+		{protoapi.GroupAck, "ackGroup", "Apply to a group again that somebody else changed each time; idempotent"},
+		{protoapi.GroupPin, "pinGroup", "Keep a group at its current revision; idempotent"},
+		{protoapi.GroupUnpin, "unpinGroup", "Let a group follow its catalogue again; idempotent"},
+		{protoapi.GroupRevert, "revertGroup", "Return a group to an older revision, and pin it"},
+	} {
+		op := a.operation(http.MethodPost, base+string(w.action), w.id, w.summary, reflect.TypeFor[protoapi.GroupRequest]())
+		register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.GroupAnswer], error) {
+			var req protoapi.GroupRequest
+			if err := body(string(w.action)+" group", in.RawBody, &req); err != nil {
+				return nil, err
+			}
+			out, err := a.fleet.ActOnGroup(ctx, in.Name, w.action, req, caller(ctx).Name)
+			if err != nil {
+				return nil, problem(err)
+			}
+			a.fleet.Decorate(out.Group)
+			return &answer[protoapi.GroupAnswer]{out}, nil
+		})
+	}
+	a.registerRollouts()
+	op := a.operation(http.MethodGet, base+"diff", "diffGroup", "How two revisions of a group differ", nil)
+	huma.Register(a.huma, op, func(_ context.Context, in *groupDiffInput) (*answer[protoapi.GroupDiff], error) {
+		out, err := a.fleet.DiffGroup(in.Name, in.From, in.To)
+		if err != nil {
+			return nil, problem(err)
+		}
+		return &answer[protoapi.GroupDiff]{out}, nil
+	})
+	op = a.operation(http.MethodGet, protoapi.PathDoctor, "doctor", "What stands against an upgrade of the hub or of servers", nil)
+	huma.Register(a.huma, op, func(context.Context, *struct{}) (*answer[protoapi.DoctorAnswer], error) {
+		return &answer[protoapi.DoctorAnswer]{a.fleet.Doctor()}, nil
+	})
+}

@@ -1,0 +1,193 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"rackboot/hub/access"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+const (
+	// recordTimeout bounds the write of the entry that says how an action ended.
+	recordTimeout = 5 * time.Second
+	// maxTarget bounds a target in an entry in bytes.
+	maxTarget = 256
+	// deniedPerSecond and deniedBurst bound the entries of what was denied: anybody who
+	// reaches the hub can have them written.
+	deniedPerSecond = 1
+	deniedBurst     = 60
+)
+
+// Recorder keeps the audit log. An entry is durable when Append returns; what it returns
+// is the entry as it is kept. It is used concurrently.
+type Recorder interface {
+	Append(ctx context.Context, e protocol.AuditEntry) (protocol.AuditEntry, error)
+}
+
+// record notes each action that may change something before it is begun, and how it
+// ended. What cannot be noted is not begun.
+func (a *API) record(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	if a.recorder == nil || !mutates(r) || a.rules[ctx.Operation().OperationID].part {
+		next(ctx)
+		return
+	}
+	answer := w.(*recorder)
+	e := entryOf(r, ctx.Operation(), a.rules[ctx.Operation().OperationID])
+	e.At, e.Outcome = a.clock().UTC(), protocol.AuditAsked
+	if _, err := a.recorder.Append(r.Context(), e); err != nil {
+		a.logger.Error("audit entry not written", "op", e.Op, "target", e.Target, "err", err)
+		answer.untouched = true
+		writeProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "record", "the audit log cannot be written").
+			WithHint("nothing was done; see the hub's log, and check its disk")))
+		return
+	}
+	defer func() { // also after a panic, which is answered further up
+		e.At = a.clock().UTC()
+		e.Outcome, e.Code, e.Detail = ended(answer)
+		end, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), recordTimeout)
+		defer cancel()
+		if _, err := a.recorder.Append(end, e); err != nil {
+			a.logger.Error("audit entry of an outcome not written", "op", e.Op, "target", e.Target, "outcome", e.Outcome, "err", err)
+			a.metrics.unrecorded.Inc()
+		}
+	}()
+	next(ctx)
+}
+
+// ended says how an action ended by what was answered.
+func ended(w *recorder) (protocol.AuditOutcome, protocol.Code, string) {
+	if w.status >= 200 && w.status < 300 {
+		return protocol.AuditAccepted, "", ""
+	}
+	outcome := protocol.AuditFailed
+	if w.status >= 400 && w.status < 500 {
+		outcome = protocol.AuditRefused
+	}
+	var p protoapi.Problem
+	if json.Unmarshal(w.kept, &p) != nil || p.Code == "" {
+		p.Code = protocol.CodeInternal
+	}
+	return outcome, p.Code, short(p.Detail, protocol.MaxAuditDetail)
+}
+
+// recordDenied notes what somebody was refused for who they are. So many entries are
+// written and no more: the rest is counted.
+func (a *API) recordDenied(r *http.Request, e protocol.AuditEntry, err error) {
+	if a.recorder == nil {
+		return
+	}
+	if !a.denials.Allow() {
+		a.metrics.unrecorded.Inc()
+		return
+	}
+	e.At, e.Outcome, e.Code, e.Detail = a.clock().UTC(), protocol.AuditRefused, protocol.CodeOf(err), short(err.Error(), protocol.MaxAuditDetail)
+	if _, err := a.recorder.Append(r.Context(), e); err != nil {
+		a.metrics.unrecorded.Inc()
+		a.logger.Error("audit entry of a refusal not written", "op", e.Op, "target", e.Target, "err", err)
+	}
+}
+
+// entryOf says who asks for what, without its outcome.
+func entryOf(r *http.Request, op *huma.Operation, route rule) protocol.AuditEntry {
+	who := caller(r.Context())
+	e := protocol.AuditEntry{Caller: who.Name, From: remoteHost(r), Op: cmp.Or(route.noted, string(route.op)), Reason: reasonOf(r)}
+	if e.Op == "" && op != nil {
+		e.Op = op.OperationID
+	}
+	for _, role := range who.Roles {
+		e.Roles = append(e.Roles, string(role))
+	}
+	switch {
+	case route.iso:
+		e.Target = isoTarget(r)
+	case route.kind != "":
+		e.Target = short(string(route.kind)+"/"+nameOf(r), maxTarget)
+	case route.op == access.Apply, route.op == access.Secret:
+		e.Target = applied(rawBody(r))
+	}
+	return e
+}
+
+// isoTarget names the uploaded file that a request is about, or the upload where it does
+// not say the file.
+func isoTarget(r *http.Request) string {
+	var b struct {
+		File string `json:"file"`
+	}
+	_ = json.Unmarshal(rawBody(r), &b) // one that cannot be read is refused by its handler
+	switch {
+	case b.File != "":
+		return short("ISO/"+b.File, maxTarget)
+	case r.PathValue("name") != "":
+		return short("ISO/"+r.PathValue("name"), maxTarget)
+	}
+	return short("upload/"+r.PathValue("id"), maxTarget)
+}
+
+// remoteHost is the address at the other end of the connection.
+func remoteHost(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return short(r.RemoteAddr, maxTarget)
+	}
+	return host
+}
+
+// reasonOf is the reason that a request gives for itself.
+func reasonOf(r *http.Request) string {
+	if q := r.URL.Query().Get(protoapi.QueryReleaseHolds); q != "" {
+		return short(q, maxReason)
+	}
+	var b struct {
+		Reason     string `json:"reason"`
+		BreakGlass string `json:"breakGlass"`
+	}
+	_ = json.Unmarshal(rawBody(r), &b) // one that cannot be read is refused by its handler
+	if b.BreakGlass != "" {
+		return short(b.BreakGlass, maxReason)
+	}
+	return short(b.Reason, maxReason)
+}
+
+// applied names what a body would write: the resource, or how many and the first.
+func applied(raw []byte) string {
+	type head struct {
+		Kind     protocol.Kind `json:"kind"`
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	var b struct {
+		head
+		Objects []head `json:"objects"`
+	}
+	_ = json.Unmarshal(raw, &b) // one that cannot be read is refused by its handler
+	if len(b.Objects) == 0 {
+		b.Objects = []head{b.head}
+	}
+	name := short(string(b.Objects[0].Kind)+"/"+b.Objects[0].Metadata.Name, maxTarget)
+	if n := len(b.Objects); n > 1 {
+		name = fmt.Sprintf("%s and %d more", name, n-1)
+	}
+	return name
+}
+
+// short cuts a text at a number of bytes.
+func short(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}

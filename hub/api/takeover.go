@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+// registerTakeover: somebody says what becomes of systems that no agent of this hub has
+// installed.
+func (a *API) registerTakeover() {
+	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/adopt", "adoptServer",
+		"Keep the system of a claimed server, or let it be installed over; idempotent", reflect.TypeFor[protoapi.AdoptRequest]())
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.Claim], error) {
+		var req protoapi.AdoptRequest
+		if err := body("adopt server", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+		cl, err := a.fleet.AdoptServer(ctx, in.Name, req, caller(ctx).Name)
+		return decorated(a, cl, err)
+	})
+
+	op = a.operation(http.MethodPost, protoapi.PathImport, "import",
+		"Take what another hub exported, each object whole or not at all; idempotent", reflect.TypeFor[protoapi.ImportRequest]())
+	op.MaxBodyBytes = protoapi.MaxImport + 1
+	register(a, op, a.importObjects)
+}
+
+func (a *API) importObjects(ctx context.Context, in *bodyInput) (*answer[protoapi.ImportAnswer], error) {
+	var req protoapi.ImportRequest
+	if err := body("import", in.RawBody, &req); err != nil {
+		return nil, err
+	}
+	objs, refused, err := importedObjects(req)
+	if err != nil {
+		return nil, problem(err)
+	}
+	out, err := a.fleet.Import(ctx, objs, req, caller(ctx).Name)
+	if err != nil {
+		return nil, problem(err)
+	}
+	all := &answer[protoapi.ImportAnswer]{protoapi.ImportAnswer{Keys: out.Keys, Results: refused}}
+	next := 0
+	for i := range all.Body.Results { // those that could be read are in their places
+		if all.Body.Results[i].Outcome == "" && next < len(out.Results) {
+			all.Body.Results[i], next = out.Results[next], next+1
+		}
+	}
+	return all, nil
+}
+
+// importedObjects decodes the objects of an import. refused has a result for each; that
+// of one that was decoded is empty.
+func importedObjects(req protoapi.ImportRequest) (objs []protocol.Object, refused []protoapi.ImportResult, err error) {
+	const op = "import"
+	if strings.TrimSpace(req.Reason) == "" || len(req.Reason) > protoapi.MaxReason {
+		return nil, nil, protocol.Errorf(protocol.CodeInvalid, op, "say in 1 to %d bytes why", protoapi.MaxReason).WithHint("add --reason")
+	}
+	if len(req.Objects) > protoapi.MaxImportObjects {
+		return nil, nil, protocol.Errorf(protocol.CodeInvalid, op, "there are %d objects, and %d is the most at once", len(req.Objects), protoapi.MaxImportObjects).
+			WithHint("export rack by rack: rackctl export --rack RACK")
+	}
+	refused = make([]protoapi.ImportResult, len(req.Objects))
+	for i, raw := range req.Objects {
+		obj, wrong := object(raw)
+		if len(wrong) == 0 {
+			objs = append(objs, obj)
+			continue
+		}
+		refused[i] = protoapi.ImportResult{Name: fmt.Sprintf("object %d", i), Outcome: protoapi.ImportRefused, Message: wrong.Error()}
+		if obj != nil {
+			refused[i].Kind, refused[i].Name = obj.Head().Kind, obj.Head().Metadata.Name
+		}
+	}
+	return objs, refused, nil
+}

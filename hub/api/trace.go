@@ -1,0 +1,28 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+)
+
+type traceInput struct {
+	Name   string `path:"name" doc:"metadata.name of the server"`
+	Serial int    `query:"attempt" minimum:"0" doc:"serial of a power-on that the agent keeps; 0 is the newest"`
+}
+
+func (a *API) registerTrace() {
+	op := a.operation(http.MethodGet, protoapi.PathKind(protocol.KindServer)+"/{name}/trace", "traceServer",
+		"Read what was seen of a power-on; waits for the rack's agent", nil)
+	huma.Register(a.huma, op, func(ctx context.Context, in *traceInput) (*answer[protocol.Trace], error) {
+		t, err := a.fleet.Trace(ctx, in.Name, in.Serial)
+		if err != nil {
+			return nil, problem(err)
+		}
+		return &answer[protocol.Trace]{t}, nil
+	})
+}

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"slices"
+
+	"rackboot/hub/access"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// names judges the Secrets of user data and params that a resource newly names: whoever
+// has a scope could have a server of its own given what is another's. Only who may do
+// everything writes Secrets, so that their labels say whose they are, and they must be in
+// the scope.
+func (a *API) names(who access.Caller, op access.Operation, old, next protocol.Object, set []protocol.Object) error {
+	if who.Scope.Everywhere() {
+		return nil
+	}
+	was := a.secretsOf(old)
+	for _, name := range a.secretsOf(next) {
+		if slices.Contains(was, name) {
+			continue
+		}
+		var labels access.Labels // nil is nowhere
+		if s, err := a.store.GetObject(protocol.KindSecret, name); err == nil {
+			labels = s.Head().Metadata.Labels
+		}
+		for _, o := range set { // of the same set, which the caller may not write
+			if h := o.Head(); h.Kind == protocol.KindSecret && h.Metadata.Name == name {
+				labels = nil
+			}
+		}
+		if v := access.May(who, op, access.Target{Places: []access.Labels{labels}}); v != access.Allowed {
+			return denied(who, op, v, "Secret "+name)
+		}
+	}
+	return nil
+}
+
+// secretsOf are the Secrets whose content a server is given by what names them: user data
+// of a claim or a maintenance, and params of a server and of the profiles that it names.
+// Every server has the profile global, whoever writes it.
+func (a *API) secretsOf(obj protocol.Object) (names []string) {
+	add := func(ref *protocol.Ref) {
+		if ref != nil {
+			names = append(names, ref.Name)
+		}
+	}
+	switch o := obj.(type) {
+	case *protocol.Claim:
+		if o != nil {
+			add(o.Spec.IgnitionSecretRef)
+		}
+	case *protocol.Maintenance:
+		if o != nil {
+			add(o.Spec.Boot.IgnitionSecretRef)
+		}
+	case *protocol.Server:
+		if o == nil {
+			return nil
+		}
+		add(o.Spec.ParamsSecretRef)
+		for _, name := range o.Spec.Profiles {
+			if p, err := store.Peek[*protocol.Profile](a.store, name); err == nil {
+				add(p.Spec.ParamsSecretRef)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,34 @@
+package api
+
+import (
+	"rackboot/hub/access"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// wipes judges a maintenance that newly names an environment which discards disks: it
+// takes a right of its own, at the maintenance's server. What the description of an
+// environment calls itself is the word of whoever may write it.
+func (a *API) wipes(who access.Caller, old, next protocol.Object, set []protocol.Object, t access.Target) error {
+	m, ok := next.(*protocol.Maintenance)
+	if !ok || m.Spec.Boot.BootEnv == nil || m.Spec.ServerPower == protocol.WantOff {
+		return nil
+	}
+	name := m.Spec.Boot.BootEnv.Name
+	if was, ok := old.(*protocol.Maintenance); ok && was != nil && was.Spec.Boot.BootEnv != nil && was.Spec.Boot.BootEnv.Name == name && was.Spec.ServerPower == m.Spec.ServerPower {
+		return nil
+	}
+	env, _ := store.Peek[*protocol.BootEnv](a.store, name) // one that is not there is refused as such
+	for _, o := range set {
+		if e, ok := o.(*protocol.BootEnv); ok && e.Metadata.Name == name {
+			env = e
+		}
+	}
+	if env == nil || !env.Spec.Destructive {
+		return nil
+	}
+	if v := access.May(who, access.Wipe, t); v != access.Allowed {
+		return denied(who, access.Wipe, v, "Maintenance "+m.Metadata.Name+", which discards disks,")
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/hub/approval"
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+const (
+	// approvalLife is how long a wish for an approval waits for people, and how long the
+	// approval counts once it is granted.
+	approvalLife = time.Hour
+	// approvalSkew is how far an agent's clock may be behind the hub's.
+	approvalSkew = 5 * time.Minute
+	// approvalKept is how long it can be read how a wish ended.
+	approvalKept = 24 * time.Hour
+	// approvalTravels is how long an approval may be on its way before a server that
+	// still waits needs another one.
+	approvalTravels = 30 * time.Second
+	// maxApprovals bounds the wishes that are not over, of all racks.
+	maxApprovals = 64
+	// maxApprovalBytes bounds the signed approvals in one hold document.
+	maxApprovalBytes = 12 << 10
+)
+
+// approvals ends wishes whose time is over, and makes those that are needed.
+func (c *Control) approvals(ctx context.Context, f plan.Fleet) error {
+	errs := []error{c.sweepApprovals(ctx)}
+	for _, r := range f.Racks {
+		if r.Status.Agent != "" {
+			errs = append(errs, c.needApprovals(ctx, f, r))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sweepApprovals ends and forgets, and plans the pass that ends the next one.
+func (c *Control) sweepApprovals(ctx context.Context) error {
+	now, next := c.cfg.Clock(), time.Time{}
+	var errs []error
+	for _, r := range c.cfg.Store.Approvals() {
+		at := r.CreatedAt.Add(approvalLife)
+		switch r.State {
+		case protocol.ApprovalPending:
+		case protocol.ApprovalGranted, protocol.ApprovalApproved:
+			at = r.NotAfter
+		case protocol.ApprovalDenied, protocol.ApprovalExpired, protocol.ApprovalEnded:
+			at = r.CreatedAt.Add(approvalLife + approvalKept)
+		}
+		done := r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride && c.holdsGone(r.Targets)
+		switch {
+		case r.State.Over() && !now.Before(at):
+			errs = append(errs, c.cfg.Store.RemoveApproval(ctx, r.ID))
+		case done:
+			errs = append(errs, c.endApproval(ctx, r, protocol.ApprovalEnded, "done"))
+		case now.Before(at):
+			if next.IsZero() || at.Before(next) {
+				next = at
+			}
+		case r.State == protocol.ApprovalApproved:
+			errs = append(errs, c.endApproval(ctx, r, protocol.ApprovalEnded, "its time is over"))
+		default:
+			errs = append(errs, c.endApproval(ctx, r, protocol.ApprovalExpired, "nobody approved it in time"))
+		}
+	}
+	at := int64(0)
+	if !next.IsZero() {
+		at = next.UnixNano()
+	}
+	c.approvalEnds.Store(at)
+	return errors.Join(errs...)
+}
+
+// approvalsDue makes a pass when a wish is over.
+func (c *Control) approvalsDue(now time.Time) {
+	if at := c.approvalEnds.Load(); at != 0 && now.UnixNano() >= at {
+		c.poke()
+	}
+}
+
+// endApproval writes how a wish ended. A release that nobody approved is taken back
+// first: the agent was not sent it, and the hold stays.
+func (c *Control) endApproval(ctx context.Context, r store.StoredApproval, state protocol.ApprovalState, why string) error {
+	if r.Class == protocol.ApproveReprovision && state != protocol.ApprovalEnded {
+		if err := c.withdrawInstalls(ctx, r.Targets); err != nil {
+			return err
+		}
+		if err := c.pauseRollouts(ctx, r, why); err != nil {
+			return err
+		}
+	}
+	if r.Class == protocol.ApproveWipe && state != protocol.ApprovalEnded {
+		if err := c.refuseWipes(ctx, r, why); err != nil {
+			return err
+		}
+	}
+	if r.Class == protocol.ApproveHoldOverride && state != protocol.ApprovalEnded {
+		for _, id := range r.Targets {
+			if err := c.cfg.Store.UnreleaseHold(ctx, id); err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
+				return err
+			}
+			c.cfg.Crash.At("hub.approval.unreleased")
+		}
+	}
+	r.State, r.Message = state, why
+	if err := c.cfg.Store.PutApproval(ctx, &r); err != nil {
+		return err
+	}
+	c.tellApproval(ctx, r, strings.ToLower(string(state))+": "+why)
+	return nil
+}
+
+// tellApproval files what became of a wish.
+func (c *Control) tellApproval(ctx context.Context, r store.StoredApproval, what string) {
+	c.log.Info("approval", "approval", r.ID, "class", r.Class, "rack", r.Rack, "state", r.State, "targets", len(r.Targets), "detail", what)
+	c.events.own(ctx, "", protocol.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
+}
+
+func (c *Control) holdsGone(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool {
+		_, err := store.Peek[*protocol.Hold](c.cfg.Store, id)
+		return err == nil
+	})
+}
+
+// needApprovals makes the wishes of one rack.
+func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protocol.Rack) error {
+	stance := c.stance(rack)
+	var errs []error
+	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.rolloutNeeds(f, rack)...), c.wipeNeeds(f, rack, stance)} {
+		if len(needs) == 0 {
+			continue
+		}
+		class := needs[0].Class
+		stored := map[string]store.StoredApproval{}
+		var have []protocol.ApprovalRequest
+		open, ofRack := 0, 0
+		for _, r := range c.cfg.Store.Approvals() {
+			if r.State.Over() {
+				continue
+			}
+			open++
+			if r.Rack == rack.Metadata.Name {
+				ofRack++
+			}
+			if r.Class == class && r.Rack == rack.Metadata.Name && (r.State != protocol.ApprovalApproved || c.cfg.Clock().Sub(*r.SignedAt) < approvalTravels) {
+				stored[r.ID], have = r, append(have, r.ApprovalRequest)
+			}
+		}
+		fresh := func(n approval.Need) (r protocol.ApprovalRequest, ok bool) {
+			if open >= maxApprovals || ofRack >= protocol.MaxApprovals {
+				c.log.Warn("no room for another approval", "rack", n.Rack, "class", n.Class, "open", open)
+				return r, false
+			}
+			open, ofRack = open+1, ofRack+1
+			return c.freshApproval(n, rack, stance)
+		}
+		for _, r := range approval.Open(have, needs, fresh) {
+			was := stored[r.ID]
+			was.ApprovalRequest = r
+			if err := c.cfg.Store.PutApproval(ctx, &was); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			c.cfg.Crash.At("hub.approval.asked")
+			c.tellApproval(ctx, was, fmt.Sprintf("asked, version %d, by %s", r.Version, strings.Join(r.Asked, ", ")))
+			c.approvalEnds.Store(0) // the next pass plans anew
+			c.poke()
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Control) freshApproval(n approval.Need, rack *protocol.Rack, stance protocol.ApprovalStance) (r protocol.ApprovalRequest, ok bool) {
+	a, err := store.Peek[*protocol.Agent](c.cfg.Store, rack.Status.Agent)
+	if err != nil {
+		return r, false
+	}
+	now := c.cfg.Clock().UTC()
+	return protocol.ApprovalRequest{
+		Approval: protocol.Approval{ID: strings.ToLower(c.cfg.NewID()), Class: n.Class, Rack: n.Rack, AgentKey: a.Spec.Key, Reason: n.Reason},
+		State:    protocol.ApprovalPending, Approvers: c.cfg.Approvals.Approvers(n.Class), NeedsKey: len(stance.Keys) > 0, CreatedAt: now,
+	}, true
+}
+
+// stance is what the rack's agent wants approvals for.
+func (c *Control) stance(rack *protocol.Rack) protocol.ApprovalStance {
+	l, err := c.cfg.Store.PeekLedger(rack.Status.Agent)
+	if err != nil || l.Peer.Approvals == nil || rack.Status.Agent == "" {
+		return protocol.ApprovalStance{}
+	}
+	return *l.Peer.Approvals
+}
+
+// bulkNeeds are the servers whose stop waits at the agent.
+func (c *Control) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+	if len(stance.Keys) == 0 {
+		return nil
+	}
+	for _, s := range f.Servers {
+		name := s.Metadata.Name
+		r, _ := c.mirror.server(name)
+		if r == nil || f.RackOf(name) != rack.Metadata.Name ||
+			!slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == protocol.CondApprovalNeeded }) {
+			continue
+		}
+		n := approval.Need{Class: protocol.ApproveBulkStop, Rack: rack.Metadata.Name, Target: name}
+		for _, h := range f.Holds {
+			if h.Spec.Server == name && h.Status.ReleasedAt == nil {
+				n.Asked = append(n.Asked, h.Spec.Owner)
+			}
+		}
+		for _, q := range f.Requests {
+			if q.Server == name {
+				n.Asked = append(n.Asked, q.By)
+			}
+		}
+		needs = append(needs, n)
+	}
+	return needs
+}
+
+// overrideNeeds are the holds that somebody else released than their owners.
+func (c *Control) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+	for _, h := range f.Holds {
+		if c.rackOfHold(h) != rack.Metadata.Name || !c.overrideWaits(h, rack, stance) {
+			continue
+		}
+		reason := h.Status.ReleaseReason
+		if with := h.Metadata.Annotations[store.AnnotationReleasedWith]; with != "" {
+			reason = with + ": " + reason
+		}
+		needs = append(needs, approval.Need{
+			Class: protocol.ApproveHoldOverride, Rack: rack.Metadata.Name, Target: h.Metadata.Name,
+			Asked: []string{h.Status.ReleasedBy}, Reason: reason[:min(len(reason), maxReason)],
+		})
+	}
+	return needs
+}
+
+// overrideWaits says whether the release of a hold waits for an approval. One that was
+// sent is taken back only where the agent says that it did not follow it.
+func (c *Control) overrideWaits(h *protocol.Hold, rack *protocol.Rack, stance protocol.ApprovalStance) bool {
+	by := h.Status.ReleasedBy
+	if h.Status.ReleasedAt == nil || by == h.Spec.Owner ||
+		!c.cfg.Approvals.Wants(protocol.ApproveHoldOverride, len(stance.Keys) > 0) {
+		return false
+	}
+	now := c.cfg.Clock()
+	for _, r := range c.cfg.Store.Approvals() {
+		if r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride && now.Before(r.NotAfter) && slices.Contains(r.Targets, h.Metadata.Name) {
+			return false
+		}
+	}
+	// What ended at the agent is off its disk, unless that was rolled back since.
+	ended := by == byExpiry || strings.HasPrefix(by, localOwner)
+	_, sent := c.sentTo(rack.Status.Agent).of(h.Metadata.Name)
+	return !ended && !sent || c.withheld(h)
+}
+
+// overrideOf is the approval that the release of a hold waits for; empty if none.
+func (c *Control) overrideOf(h *protocol.Hold) string {
+	for _, r := range c.cfg.Store.Approvals() {
+		if !r.State.Over() && r.State != protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride && slices.Contains(r.Targets, h.Metadata.Name) {
+			return r.ID
+		}
+	}
+	return ""
+}
+
+// withheld says whether the agent reports that it did not follow the release of a hold.
+func (c *Control) withheld(h *protocol.Hold) bool {
+	r, _ := c.mirror.server(h.Spec.Server)
+	return r != nil && slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Withheld })
+}
+
+// mayLie says whether the agent may still enforce a hold whose release is in its
+// document: where it knows a destructive key, it may not have followed it.
+func (c *Control) mayLie(h *protocol.Hold, rack *protocol.Rack) bool {
+	if h.Status.ReleasedBy == h.Spec.Owner || len(c.stance(rack).Keys) == 0 {
+		return false
+	}
+	r, _ := c.mirror.server(h.Spec.Server)
+	if r == nil {
+		return c.cfg.Clock().Sub(c.began) < 2*darkAfter
+	}
+	return slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Released == nil })
+}
+
+// signedApprovals are those that travel, by rack.
+func (c *Control) signedApprovals(racks []*protocol.Rack) map[string][][]byte {
+	var out map[string][][]byte
+	now := c.cfg.Clock()
+	for _, r := range c.cfg.Store.Approvals() {
+		if r.State != protocol.ApprovalApproved || len(r.Signed) == 0 || !now.Before(r.NotAfter) {
+			continue
+		}
+		i := slices.IndexFunc(racks, func(k *protocol.Rack) bool { return k.Metadata.Name == r.Rack })
+		if i < 0 {
+			continue
+		}
+		a, err := store.Peek[*protocol.Agent](c.cfg.Store, racks[i].Status.Agent)
+		if err != nil || !bytes.Equal(a.Spec.Key, r.AgentKey) {
+			continue
+		}
+		if out == nil {
+			out = map[string][][]byte{}
+		}
+		out[r.Rack] = append(out[r.Rack], r.Signed)
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// How discoveries end, for the metrics.
+const (
+	discoveryDone    = "done"
+	discoveryGivenUp = "given-up"
+)
+
+// discoveries moves the discovery of every server along, one step each. Each step
+// writes one key: what was found is on disk before the configuration goes, and the
+// server is Available only after both.
+func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
+	var errs []error
+	for _, b := range f.Stray() {
+		errs = append(errs, c.cfg.Store.Remove(ctx, b))
+	}
+	words := plan.Discoveries(f, func(r *protocol.Rack, s *protocol.Server) plan.BootSeen { return c.discoveryImage(f, r, s) })
+	conds := map[string][]protocol.ConditionState{}
+	for _, s := range f.Servers {
+		w, ok := words[s.Metadata.Name]
+		if cfg := f.DiscoveryOf(s.Metadata.Name); !ok && cfg != nil {
+			errs = append(errs, c.regrant(ctx, cfg))
+			cond, err := c.sealEnv(ctx, f, cfg)
+			errs = append(errs, err)
+			if cond != nil {
+				conds[s.Metadata.Name] = []protocol.ConditionState{*cond}
+			}
+		}
+		if !ok {
+			continue
+		}
+		conds[s.Metadata.Name] = w.Conditions
+		errs = append(errs, c.discovery(ctx, f, s, w))
+	}
+	c.sayWaits(ctx, conds)
+	return errors.Join(errs...)
+}
+
+// sayWaits keeps the conditions of servers whose discovery waits. Each is an event when
+// it is news.
+func (c *Control) sayWaits(ctx context.Context, conds map[string][]protocol.ConditionState) {
+	for name, list := range conds {
+		was := c.discoveryConds.of(name)
+		for _, now := range list {
+			news := true
+			for _, old := range was {
+				news = news && (old.Code != now.Code || old.Message != now.Message)
+			}
+			if news {
+				c.events.own(ctx, name, protocol.EventDiscovery, "waits: "+string(now.Code)+": "+now.Message)
+			}
+		}
+	}
+	c.discoveryConds.keep(conds, c.cfg.Clock())
+}
+
+// discoveryImage is what is known of the image for a server's discovery. All servers of
+// one architecture in a rack have one question, so that they boot the same.
+func (c *Control) discoveryImage(f plan.Fleet, r *protocol.Rack, s *protocol.Server) plan.BootSeen {
+	d := r.Spec.Discovery
+	if d.ImageFrom != nil {
+		return c.seenGroup(d.ImageFrom, s, protocol.DiscoveryPolicy(), d.KernelArgs)
+	}
+	if d.BootEnv != nil {
+		return c.seenEnv(f, s, d.BootEnv.Name, plan.EnvFor{
+			Purpose: protocol.PurposeDiscovery, KernelArgs: protocol.JoinKernelArgs(s.Spec.KernelArgs, d.KernelArgs),
+		}, "discovery")
+	}
+	return c.seen(
+		question{discoveryAsker(r, s.Spec.Architecture), d.Image, s.Spec.Architecture, protocol.DiscoveryPolicy().FirstBoot.Target()},
+		s.Spec.KernelArgs, d.KernelArgs,
+	)
+}
+
+// discoveryAsker stands for the servers of one architecture in a rack that discovers.
+func discoveryAsker(r *protocol.Rack, architecture string) string {
+	return "discovery/" + r.Metadata.UID + "/" + architecture
+}
+
+// discoveryAskers are those whose image is to be known: while a server of theirs is to be
+// discovered. A tag that moves counts for those that come later.
+func discoveryAskers(f plan.Fleet, there map[string]bool) {
+	racks := map[string]*protocol.Rack{}
+	for _, r := range f.Racks {
+		if r.Spec.Discovery != nil {
+			racks[r.Metadata.Name] = r
+		}
+	}
+	if len(racks) == 0 {
+		return
+	}
+	for _, s := range f.Servers {
+		if f.Discovery(s) == protocol.DiscoveryWanted {
+			there[discoveryAsker(racks[f.RackOf(s.Metadata.Name)], s.Spec.Architecture)] = true
+		}
+	}
+}
+
+func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Server, w plan.DiscoveryWord) error {
+	name, cfg := s.Metadata.Name, f.DiscoveryOf(s.Metadata.Name)
+	switch w.Then {
+	case plan.DiscoveryBegin:
+		rack, err := store.Peek[*protocol.Rack](c.cfg.Store, f.RackOf(name))
+		if err != nil || rack.Spec.Discovery == nil {
+			return err
+		}
+		group, revision := ofRevision(plan.BootSeen{From: w.From})
+		return c.configure(ctx, owned{
+			group: group, revision: revision,
+			name: plan.DiscoveryName(s), owner: string(protocol.PurposeDiscovery), uid: c.cfg.NewID(), purpose: protocol.PurposeDiscovery,
+			policy: protocol.DiscoveryPolicy(), attempts: rack.Spec.Discovery.MaxAttempts,
+			arguments: protocol.JoinKernelArgs(s.Spec.KernelArgs, rack.Spec.Discovery.KernelArgs),
+		}, s, *w.Image)
+	case plan.DiscoveryKeep:
+		own := store.Copy(c.cfg.Store, s)
+		found := plan.Found(f.Reports[name], cfg)
+		own.Status.Discovered, own.Status.Discovery = found, nil
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.discovery.kept")
+		c.metrics.discoveries.WithLabelValues(discoveryDone).Inc()
+		c.events.own(ctx, name, protocol.EventDiscovery, "the inventory is stored; "+found.ImageDigest+" was booted by "+string(found.Method))
+		return nil
+	case plan.DiscoveryGiveUp:
+		own := store.Copy(c.cfg.Store, s)
+		now := c.cfg.Clock().UTC()
+		own.Status.Discovery = &protocol.DiscoveryStatus{FailedAt: &now, Reason: w.Message}
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.discovery.given-up")
+		c.metrics.discoveries.WithLabelValues(discoveryGivenUp).Inc()
+		c.events.own(ctx, name, protocol.EventDiscovery, "given up: "+w.Message)
+		return nil
+	case plan.DiscoveryEnd:
+		own, now := store.Copy(c.cfg.Store, cfg), c.cfg.Clock()
+		own.Metadata.DeletedAt = &now
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.discovery.ends")
+		return nil
+	case plan.DiscoveryReplace, plan.DiscoveryRemove:
+		if err := c.cfg.Store.Remove(ctx, cfg); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.discovery.unconfigured")
+		message := "has ended"
+		if w.Then == plan.DiscoveryReplace {
+			message = "begins again: the agent has another disk than the one that was given the grant"
+		} else if s.Status.Discovered != nil && s.Status.Discovery == nil {
+			message = "has ended; the server is Available"
+		}
+		c.events.own(ctx, name, protocol.EventDiscovery, message)
+		return nil
+	case plan.DiscoveryNothing, plan.DiscoveryWaits:
+	}
+	return nil
+}
+
+// Discover asks for another discovery of a server that nobody owns. Asking again before
+// it has ended is no change. The codes are not_found, conflict, unavailable and timeout.
+func (c *Control) Discover(ctx context.Context, name, by string) (*protocol.Server, error) {
+	const op = "discover server"
+	for try := 1; ; try++ {
+		s, err := store.Get[*protocol.Server](c.cfg.Store, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.mayDiscover(s); err != nil {
+			return nil, err
+		}
+		if d := s.Status.Discovery; d != nil && d.AskedAt != nil {
+			return s, nil
+		}
+		now := c.cfg.Clock().UTC()
+		s.Status.Discovery = &protocol.DiscoveryStatus{AskedAt: &now, AskedBy: by}
+		err = c.cfg.Store.Put(ctx, s)
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < writeTries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.cfg.Crash.At("hub.discovery.asked")
+		c.log.Info("discovery asked", "op", op, "server", name, "by", by)
+		c.events.own(ctx, name, protocol.EventDiscovery, "asked by "+by)
+		return s, nil
+	}
+}
+
+// mayDiscover says why nobody can ask for a discovery of a server now.
+func (c *Control) mayDiscover(s *protocol.Server) error {
+	const op = "discover server"
+	name := s.Metadata.Name
+	if cl := c.cfg.Store.ClaimOf(name); cl != nil {
+		return protocol.Errorf(protocol.CodeConflict, op, "server %q has claim %q", name, cl.Metadata.Name).WithHint("it is discovered again when nobody owns it; delete the claim first")
+	}
+	if m := c.cfg.Store.MaintenanceOf(name); m != nil {
+		return protocol.Errorf(protocol.CodeConflict, op, "server %q has maintenance %q", name, m.Metadata.Name).WithHint("wait for its end, or delete it")
+	}
+	for _, r := range c.around(s).Racks {
+		if r.Spec.Discovery != nil {
+			return nil
+		}
+	}
+	return protocol.Errorf(protocol.CodeConflict, op, "the rack of server %q has no discovery", name).WithHint("set spec.discovery of the Rack")
+}
+
+// decorateDiscovery says what the hub knows of a server's discovery. While one is under
+// way, the agent says how it goes.
+func (c *Control) decorateDiscovery(in protocol.ServerIntent, s *protocol.Server) {
+	s.Status.Conditions = append(s.Status.Conditions, c.discoveryConds.of(s.Metadata.Name)...)
+	if d := s.Status.Discovery; in.Discovery == protocol.DiscoveryFailed && d != nil && d.FailedAt != nil {
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDiscoveryFailed, Since: *d.FailedAt, Message: strings.TrimSpace(d.Reason)})
+	}
+}

@@ -1,0 +1,100 @@
+package control
+
+import (
+	"strings"
+	"testing"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// What is in force is the agent's word, and stays when a change is refused and when
+// nothing is made any more.
+func TestEnvInForce(t *testing.T) {
+	b, m := bootedEnv(t)
+	for _, row := range []struct {
+		says    *protocol.EnvReport
+		env, os string
+		conds   string
+	}{
+		{nil, "", "", ""},
+		{&protocol.EnvReport{State: protocol.EnvBuilding, Wanted: "sha256:x"}, "", "", ""},
+		{&protocol.EnvReport{State: protocol.EnvRefused, Wanted: "sha256:x", Message: "no kernel"}, "", "", string(protocol.CondBootEnvRefused)},
+		{&protocol.EnvReport{State: protocol.EnvReady, BootEnv: "debian", OS: "debian-12", Source: protocol.EnvFromProxy}, "debian", "debian-12", string(protocol.CondRemoteRepo)},
+		{&protocol.EnvReport{State: protocol.EnvRefused, BootEnv: "debian", OS: "debian-12", Wanted: "sha256:y", Message: "no kernel"}, "debian", "debian-12", string(protocol.CondBootEnvRefused)},
+		{&protocol.EnvReport{State: protocol.EnvReady, BootEnv: "other", OS: "debian-13"}, "other", "debian-13", ""},
+		{nil, "other", "debian-13", ""},
+	} {
+		r := protocol.ServerReport{Server: "n1", ClaimUID: b.claim("c1").Metadata.UID, Observation: protocol.Observation{Power: protocol.PowerOff}, Env: row.says}
+		m.reports(r)
+		b.settles(m)
+		s, err := store.Get[*protocol.Server](b.store, "n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.control.Decorate(s)
+		if s.Status.BootEnv != row.env || s.Status.OS != row.os {
+			t.Errorf("%+v: %q, %q", row.says, s.Status.BootEnv, s.Status.OS)
+		}
+		got := codes(s.Status.Conditions)
+		for _, code := range []protocol.ConditionCode{protocol.CondBootEnvRefused, protocol.CondRemoteRepo} {
+			if strings.Contains(got, string(code)) != (row.conds == string(code)) {
+				t.Errorf("%+v: conditions %q", row.says, got)
+			}
+		}
+	}
+}
+
+// A description says whether it can be used, and for how many servers it is.
+func TestEnvDescriptionStatus(t *testing.T) {
+	b, _ := bootedEnv(t)
+	for name, servers := range map[string]int{"debian": 1, "other": 0} {
+		e, err := store.Get[*protocol.BootEnv](b.store, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.control.Decorate(e)
+		if !e.Status.Valid || e.Status.Servers != servers || len(e.Status.Errors) > 0 {
+			t.Errorf("%s: %+v", name, e.Status)
+		}
+	}
+	e := debianEnv("wrong", func(s *protocol.BootEnvSpec) { s.Kernel = "/x" })
+	b.control.Decorate(e)
+	if e.Status.Valid || len(e.Status.Errors) != 1 {
+		t.Errorf("%+v", e.Status)
+	}
+}
+
+// What a server would be served is shown with where each value is from, and no secret.
+func TestRenderEnv(t *testing.T) {
+	b, _ := bootedEnv(t)
+	all, err := b.control.RenderEnv(ctx(t), "n1", "", "")
+	if err != nil || all.BootEnv != "debian" || all.Source != protocol.EnvFromISO || all.From != "debian.iso" || len(all.Files) != 1 || all.Files[0].Content != "" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if p := all.Files[0].Params; len(p) != 1 || p[0].Param != "root/password" || p[0].Source != "profile global" || !p[0].Secret {
+		t.Errorf("%+v", p)
+	}
+	if boot := all.Boots[0]; boot.Refused != "" || !strings.HasSuffix(boot.Kernel, "/boot/linux") || boot.CommandLine == "" {
+		t.Errorf("%+v", boot)
+	}
+	one, err := b.control.RenderEnv(ctx(t), "n1", "", all.Files[0].Path)
+	if err != nil || len(one.Files) != 1 || one.Files[0].Content != "first "+envMask {
+		t.Errorf("%+v, %v", one, err)
+	}
+	for _, row := range []struct {
+		server, env, path string
+		want              protocol.Code
+	}{
+		{"gone", "", "", protocol.CodeNotFound},
+		{"n2", "", "", protocol.CodeConflict},
+		{"n2", "gone", "", protocol.CodeNotFound},
+		{"n2", "debian", "", ""},
+		{"n1", "", "gone", protocol.CodeNotFound},
+		{"n1", "broken", "", protocol.CodeInvalid},
+	} {
+		if _, err := b.control.RenderEnv(ctx(t), row.server, row.env, row.path); protocol.CodeOf(err) != row.want {
+			t.Errorf("%+v: %v", row, err)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"rackboot/hub/plan/bootimages"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// ActOnGroup does what somebody wants of a group. Doing the same again changes nothing,
+// but for a return, which is a line of the history each time. The codes are invalid,
+// not_found, conflict, unavailable and timeout.
+func (c *Control) ActOnGroup(ctx context.Context, name string, action api.GroupAction, r api.GroupRequest, by string) (api.GroupAnswer, error) {
+	if err := r.Check(action); err != nil {
+		return api.GroupAnswer{}, err
+	}
+	for try := 1; ; try++ {
+		out, err := c.actOnGroup(ctx, name, action, r, by)
+		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < writeTries {
+			continue // another writer was first
+		}
+		if err != nil {
+			return api.GroupAnswer{}, err
+		}
+		c.poke()
+		return out, nil
+	}
+}
+
+// refusal is a conflict with what is asked for, which trying again does not end.
+type refusal struct{ err *protocol.Error }
+
+func (r refusal) Error() string { return r.err.Error() }
+
+// Unwrap gives the code and the hint.
+func (r refusal) Unwrap() error { return r.err }
+
+func isRefusal(err error) bool {
+	_, is := errors.AsType[refusal](err)
+	return is
+}
+
+func (c *Control) actOnGroup(ctx context.Context, name string, action api.GroupAction, r api.GroupRequest, by string) (api.GroupAnswer, error) {
+	op := string(action) + " group"
+	g, err := store.Get[*protocol.ServerGroup](c.cfg.Store, name)
+	if err != nil {
+		return api.GroupAnswer{}, err
+	}
+	refuse := func(hint, format string, args ...any) (api.GroupAnswer, error) {
+		return api.GroupAnswer{}, refusal{protocol.Errorf(protocol.CodeConflict, op, format, args...).WithHint("%s", hint)}
+	}
+	word := protocol.Confirmation{By: by, Reason: r.Reason, At: c.cfg.Clock().UTC()}
+	said := ""
+	switch action {
+	case api.GroupRevert:
+		return c.revert(ctx, g, r, by)
+	case api.GroupAdopt:
+		if g.Spec.Image == "" {
+			return refuse("rackctl get servergroup "+name+" -o yaml shows why it is passed over", "group %q has no image of its owner's own", name)
+		}
+		if a := g.Status.Adopted; a == nil || a.Image != g.Spec.Image {
+			g.Status.Adopted, said = &protocol.GroupAdoption{Confirmation: word, Image: g.Spec.Image}, "adopted by"
+		}
+	case api.GroupAck:
+		if g.Status.HotLoop != nil {
+			g.Status.HotLoop, said = nil, "acknowledged by"
+		}
+	case api.GroupPin:
+		switch {
+		case g.Status.Revision == 0:
+			return refuse("wait for its first", "group %q has no revision yet", name)
+		case r.Revision != 0 && r.Revision != g.Status.Revision:
+			return refuse(fmt.Sprintf("rackctl group revert %s %d returns to it, and pins it", name, r.Revision), "the current revision of group %q is %d", name, g.Status.Revision)
+		}
+		if g.Status.Pinned == nil {
+			g.Status.Pinned, said = &protocol.GroupPin{Confirmation: word, Revision: g.Status.Revision}, "pinned by"
+		}
+	case api.GroupUnpin:
+		if g.Status.Pinned != nil || r.Forgive && len(g.Status.Rejected) > 0 {
+			g.Status.Pinned, said = nil, "unpinned by"
+			if r.Forgive {
+				g.Status.Rejected = nil
+			}
+		}
+	}
+	if said == "" {
+		return api.GroupAnswer{Group: g}, nil
+	}
+	if err := c.cfg.Store.Put(ctx, g); err != nil {
+		return api.GroupAnswer{}, err
+	}
+	c.cfg.Crash.At("hub.group.said")
+	c.groupEvent(ctx, g, "is %s %s%s", said, by, because(r.Reason))
+	return api.GroupAnswer{Group: g}, nil
+}
+
+// revert makes the next revision a copy of an older one. Image and user data return
+// together.
+func (c *Control) revert(ctx context.Context, g *protocol.ServerGroup, r api.GroupRequest, by string) (api.GroupAnswer, error) {
+	const op = "revert group"
+	name := g.Metadata.Name
+	history := c.historyOf(g)
+	p := &groupPass{now: c.cfg.Clock().UTC(), history: map[string][]*protocol.GroupRevision{g.Metadata.UID: history}, versions: map[string]string{}}
+	current := p.revision(g, g.Status.Revision)
+	to := olderRevision(history, g, r.Revision)
+	switch {
+	case current == nil || to == nil:
+		return api.GroupAnswer{}, refusal{protocol.Errorf(protocol.CodeConflict, op, "group %q has no revision to return to", name).WithHint("rackctl group history %s lists them; rackctl group pin %s keeps the current one", name, name)}
+	case to == current:
+		return api.GroupAnswer{}, refusal{protocol.Errorf(protocol.CodeConflict, op, "revision %d of group %q is the current one", r.Revision, name).WithHint("rackctl group pin %s keeps it", name)}
+	}
+	if err := c.bootableStill(ctx, to); err != nil {
+		return api.GroupAnswer{}, err
+	}
+	var entry *protocol.BootImage
+	if b, err := store.Peek[*protocol.BootImage](c.cfg.Store, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
+		entry = b
+	}
+	spec := bootimages.Rollback(bootimages.Next{
+		Group: g, Current: current, History: history, Stamp: c.stampOf(entry), By: by, Reason: r.Reason, At: p.now,
+	}, to, protocol.CauseRollback)
+	out := api.GroupAnswer{Group: g, Revision: spec.Number, CopyOf: to.Spec.Number, Changes: changes(current, to)}
+	if r.DryRun {
+		return out, nil
+	}
+	next, err := c.createRevision(ctx, spec, to.Status.Verified)
+	if err != nil {
+		return out, err
+	}
+	p.history[g.Metadata.UID] = append(history, next)
+	if out.Group, err = c.finishRevision(ctx, p, g); protocol.CodeOf(err) == protocol.CodeConflict {
+		return out, nil // the next pass finishes it
+	}
+	return out, err
+}
+
+// historyOf are a group's revisions, in order.
+func (c *Control) historyOf(g *protocol.ServerGroup) (out []*protocol.GroupRevision) {
+	for _, r := range store.List[*protocol.GroupRevision](c.cfg.Store) {
+		if r.Spec.GroupUID == g.Metadata.UID {
+			out = append(out, r)
+		}
+	}
+	sortRevisions(out)
+	return out
+}
+
+// olderRevision is the revision of a number; with 0 the last verified one before the
+// current whose image is another. nil is that there is none.
+func olderRevision(history []*protocol.GroupRevision, g *protocol.ServerGroup, number int) (found *protocol.GroupRevision) {
+	value := ""
+	for _, r := range history {
+		if r.Spec.Number == g.Status.Revision {
+			value = bootimages.Value(r.Spec.Images)
+		}
+	}
+	for _, r := range history {
+		if number != 0 && r.Spec.Number == number || number == 0 && r.Spec.Number < g.Status.Revision && r.Status.Verified && bootimages.Value(r.Spec.Images) != value {
+			found = r
+		}
+	}
+	return found
+}
+
+// revertLook bounds the questions to a registry before a return.
+const revertLook = 10 * time.Second
+
+// bootableStill says why an older revision cannot be booted any more: its user data, or an
+// image that a registry says it has not. That a registry does not answer says nothing, and
+// agents may have the files.
+func (c *Control) bootableStill(ctx context.Context, r *protocol.GroupRevision) error {
+	const op = "revert group"
+	if r.Spec.Stub != nil {
+		if _, err := c.openIgnition(*r.Spec.Stub); err != nil {
+			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the user data of revision %d is gone: %w", r.Spec.Number, err).WithHint("return to another revision")}
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, revertLook)
+	defer cancel()
+	for arch, img := range r.Spec.Images {
+		if img.Source == protocol.ImageFromHub {
+			continue // its files are kept: see [store.Store.HubFiles]
+		}
+		_, err := c.cfg.Images.Resolve(ctx, img.Reference, arch) // which ends with its digest
+		if err != nil && unresolved(err).Code == protocol.CondImageInvalid {
+			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the image of revision %d for %s is gone: %w", r.Spec.Number, arch, err).WithHint("push it again, or return to another revision")}
+		}
+	}
+	return nil
+}
+
+func changes(a, b *protocol.GroupRevision) (out []api.GroupChange) {
+	for _, d := range bootimages.Diff(a, b) {
+		out = append(out, api.GroupChange{Field: d.Field, From: d.From, To: d.To})
+	}
+	return out
+}
+
+// DiffGroup is how two revisions of a group differ; to is the current one where it is 0,
+// and from the one before to. The codes are not_found.
+func (c *Control) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
+	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, name)
+	if err != nil {
+		return api.GroupDiff{}, err
+	}
+	if to == 0 {
+		to = g.Status.Revision
+	}
+	b := c.revisionOf(g, to)
+	if from == 0 && b != nil {
+		from = b.Spec.Parent
+	}
+	a := c.revisionOf(g, from)
+	for n, r := range map[int]*protocol.GroupRevision{from: a, to: b} {
+		if r == nil {
+			return api.GroupDiff{}, protocol.Errorf(protocol.CodeNotFound, "compare revisions", "group %q has no revision %d", name, n).WithHint("rackctl group history %s", name)
+		}
+	}
+	return api.GroupDiff{Group: name, From: from, To: to, Changes: changes(a, b)}, nil
+}

@@ -1,0 +1,68 @@
+package control
+
+import (
+	"rackboot/hub/catalogue"
+	"rackboot/hub/plan/bootimages"
+	"rackboot/protocol"
+)
+
+// groupAskers begins the names of what asks for images of groups.
+const groupAskers = "group/"
+
+// archSeen is what is known of a group's image for one architecture: of an entry of a
+// catalogue, or with nil of the owner's own.
+func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protocol.BootImage, arch string) bootimages.ArchSeen {
+	reference := g.Spec.Image
+	if entry != nil {
+		a, ok := entry.Spec.Architectures[arch]
+		if !ok {
+			return bootimages.ArchSeen{}
+		}
+		if len(a.Files) > 0 {
+			return c.boots(g, filesSeen(entry, arch))
+		}
+		switch state, err := c.signed.seen(entry, arch); state {
+		case bootimages.SeenReady:
+		case bootimages.SeenFailing, bootimages.SeenInvalid:
+			return bootimages.ArchSeen{Has: true, State: state, Message: advised(err)}
+		case bootimages.SeenAsked:
+			return bootimages.ArchSeen{Has: true, State: state}
+		}
+		reference = a.Image
+	}
+	asker := groupAskers + g.Metadata.UID + "/" + arch + "/" + reference
+	p.asked[asker] = true
+	img, cond := c.images.get(question{claimUID: asker, reference: reference, arch: arch})
+	switch {
+	case cond != nil && cond.Code == protocol.CondRegistryUnavailable:
+		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: cond.Message}
+	case cond != nil:
+		return bootimages.ArchSeen{Has: true, State: bootimages.SeenInvalid, Message: cond.Message}
+	case img == nil:
+		return bootimages.ArchSeen{Has: true, State: bootimages.SeenAsked}
+	}
+	return c.boots(g, bootimages.ArchSeen{Has: true, State: bootimages.SeenReady, Image: *img})
+}
+
+// boots says whether the group's first boot can boot an image.
+func (c *Control) boots(g *protocol.ServerGroup, s bootimages.ArchSeen) bootimages.ArchSeen {
+	if s.State != bootimages.SeenReady {
+		return s
+	}
+	if err := c.cfg.Images.Require(s.Image, g.Spec.BootPolicy.FirstBoot.Target()); err != nil {
+		s.Boots = err.Error()
+	}
+	return s
+}
+
+// filesSeen is what is known of an entry of files: all of them are to be verified.
+func filesSeen(entry *protocol.BootImage, arch string) bootimages.ArchSeen {
+	img, err := catalogue.Image(entry, arch)
+	switch {
+	case protocol.CodeOf(err) == protocol.CodeUnavailable:
+		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: err.Error()}
+	case err != nil:
+		return bootimages.ArchSeen{Has: true, State: bootimages.SeenInvalid, Message: err.Error()}
+	}
+	return bootimages.ArchSeen{Has: true, State: bootimages.SeenReady, Image: img}
+}

@@ -1,0 +1,61 @@
+package control
+
+import (
+	"slices"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/plan/bootimages"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// keeps are the files that agents keep for a return of a group to an earlier revision, by
+// rack: of groups that select a server of the rack, or that one boots by.
+func (c *Control) keeps(f plan.Fleet) map[string]*protocol.KeepIntent {
+	groups := store.List[*protocol.ServerGroup](c.cfg.Store)
+	if len(groups) == 0 {
+		return nil
+	}
+	history := map[string][]*protocol.GroupRevision{}
+	for _, r := range store.List[*protocol.GroupRevision](c.cfg.Store) {
+		history[r.Spec.GroupUID] = append(history[r.Spec.GroupUID], r)
+	}
+	boots := map[string]map[string]bool{} // group -> servers
+	for _, b := range f.Configs {
+		if b.Spec.Group != "" {
+			if boots[b.Spec.Group] == nil {
+				boots[b.Spec.Group] = map[string]bool{}
+			}
+			boots[b.Spec.Group][b.Spec.Server] = true
+		}
+	}
+	byRack := map[string][]bootimages.KeepGroup{}
+	for _, g := range groups {
+		archs := map[string][]string{} // by rack
+		for _, m := range bootimages.Members(g, f.Servers) {
+			addArch(archs, f.RackOf(m.Metadata.Name), m.Spec.Architecture)
+		}
+		for _, s := range f.Servers {
+			if boots[g.Metadata.Name][s.Metadata.Name] {
+				addArch(archs, f.RackOf(s.Metadata.Name), s.Spec.Architecture)
+			}
+		}
+		for rack, list := range archs {
+			slices.Sort(list)
+			byRack[rack] = append(byRack[rack], bootimages.KeepGroup{Group: g, History: history[g.Metadata.UID], Architectures: list})
+		}
+	}
+	out := map[string]*protocol.KeepIntent{}
+	for rack, list := range byRack { // whose groups are in order of name
+		if keep := bootimages.Files(list); keep != nil {
+			out[rack] = keep
+		}
+	}
+	return out
+}
+
+func addArch(archs map[string][]string, rack, arch string) {
+	if rack != "" && !slices.Contains(archs[rack], arch) {
+		archs[rack] = append(archs[rack], arch)
+	}
+}

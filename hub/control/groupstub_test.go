@@ -1,0 +1,119 @@
+package control
+
+import (
+	"strings"
+	"testing"
+
+	"rackboot/hub/store"
+	"rackboot/netboot/ignition"
+	"rackboot/protocol"
+)
+
+// spec2 is user data of specification 2.
+func spec2(name string) string {
+	return `{"ignition":{"version":"2.2.0","config":{"append":[{"source":"https://a.example/x"},{"source":"https://b.example/y"}]}},"passwd":{"users":[{"name":"` + name + `"}]}}`
+}
+
+func withStub(manage bool) func(*protocol.ServerGroup) {
+	return func(g *protocol.ServerGroup) {
+		g.Spec.Stub = &protocol.StubSpec{SecretRef: protocol.Ref{Name: "node"}, Manage: manage}
+	}
+}
+
+// Row 11 and seed 001, secret_name-spec-3-managed: the translation is a Secret of its own,
+// the original stays, and that it was opened is in the audit log, once.
+func TestGroupStubTranslated(t *testing.T) {
+	b, _, _ := groupSite(t, optIn(protocol.OptInAll), userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
+	r := b.groupRevision(1)
+	if r.Spec.Stub == nil || r.Spec.Stub.Secret != "node-spec-3-managed" || r.Spec.OriginalStub.Secret != "node" || !strings.HasPrefix(r.Spec.StubVersion, "3.") {
+		t.Fatalf("%+v", r.Spec)
+	}
+	content, err := b.control.openIgnition(*r.Spec.Stub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, errs := ignition.Check(content); len(errs) > 0 || out.Version != r.Spec.StubVersion || !strings.Contains(string(content), "b.example/y") {
+		t.Errorf("%+v, %v", out, errs)
+	}
+	was, err := b.control.rawIgnition(*r.Spec.OriginalStub)
+	if err != nil || string(was) != spec2("ann") {
+		t.Errorf("the original: %s, %v", was, err)
+	}
+	secret, _ := store.Peek[*protocol.Secret](b.store, "node-spec-3-managed")
+	if secret.Metadata.Annotations[store.AnnotationManagedStub] != "node" {
+		t.Errorf("%+v", secret.Metadata)
+	}
+	b.pass()
+	opened := 0
+	for _, e := range b.trail.entries {
+		if e.Op == "open" && e.Target == "Secret/node" && strings.Contains(e.Detail, "workers") {
+			opened++
+		}
+	}
+	if opened == 0 || opened > 2 {
+		t.Errorf("opened %d times: %+v", opened, b.trail.entries)
+	}
+	// Other data is another revision; the same data is none.
+	b.apply(userDataSecret(spec2("bob")))
+	b.pass()
+	b.wantHistory("other data", "1:1.0/catalogue 2:1.0/stub @2")
+	if old, err := b.control.openIgnition(*r.Spec.Stub); err != nil || string(old) != string(content) {
+		t.Errorf("the data of the revision before is gone: %v", err)
+	}
+	b.restart()
+	b.pass()
+	b.wantHistory("after a restart", "1:1.0/catalogue 2:1.0/stub @2")
+}
+
+// Rows 10, 14 and 15: without consent nothing is translated; what cannot be translated or
+// read is said with its path, before anything is changed, also where the image is current.
+func TestGroupStubRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		data   string
+		manage bool
+		change func(*protocol.BootImage)
+		want   string
+	}{
+		"no consent":                 {spec2("ann"), false, nil, "spec.stub.manage: true"},
+		"networkd":                   {`{"ignition":{"version":"2.2.0"},"networkd":{"units":[{"name":"a.network","contents":"x"}]}}`, true, nil, "UsesNetworkd at $.networkd"},
+		"newer than the image reads": {`{"ignition":{"version":"3.5.0"}}`, false, nil, "up to 3.4.0"},
+		"the image reads none":       {ignite("ann"), true, func(b *protocol.BootImage) { b.Spec.MaxIgnition = "" }, "import it again with --max-ignition"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := entryOf("1.0")
+			if c.change != nil {
+				c.change(entry)
+			}
+			b, _, _ := groupSite(t, optIn(protocol.OptInAll), userDataSecret(c.data), entry, workers(withStub(c.manage)))
+			b.wantHistory(name, "@0")
+			g := b.group()
+			if got := codes(g.Status.Conditions); got != "BootImageUpdateDegraded StubRefused" || !strings.Contains(g.Status.Conditions[1].Message, c.want) {
+				t.Errorf("%+v", g.Status.Conditions)
+			}
+			if _, err := store.Peek[*protocol.Secret](b.store, "node-spec-3-managed"); err == nil {
+				t.Error("something was written")
+			}
+			b.apply(fromWorkers("c1", "n1"))
+			b.pass()
+			if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, "NoGroupRevision") {
+				t.Errorf("%s", got)
+			}
+			b.apply(userDataSecret(ignite("good")), entryOf("2.0"))
+			b.pass()
+			if b.group().Status.Revision != 1 {
+				t.Errorf("corrected: %+v", b.group().Status.Conditions)
+			}
+		})
+	}
+}
+
+// A Secret of somebody else that has the name is left alone, and said.
+func TestGroupStubNameTaken(t *testing.T) {
+	taken := userDataSecret(ignite("mine"))
+	taken.Metadata.Name = "node-spec-3-managed"
+	b, _, _ := groupSite(t, optIn(protocol.OptInAll), taken, userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
+	b.wantHistory("taken", "@0")
+	if g := b.group(); !strings.Contains(codes(g.Status.Conditions), "StubRefused") || !strings.Contains(g.Status.Conditions[0].Message, "not the hub's") {
+		t.Errorf("%+v", g.Status.Conditions)
+	}
+}

@@ -1,0 +1,217 @@
+package control
+
+import (
+	"fmt"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/plan/bootimages"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// taken is the revision of a group that a server is given; the zero value is of no group.
+type taken struct {
+	revision *protocol.GroupRevision
+	// turn is that no wave of a roll-out is to come first.
+	turn bool
+	cond *protocol.ConditionState // why there is none
+}
+
+func (t taken) number() int {
+	if t.revision == nil {
+		return 0
+	}
+	return t.revision.Spec.Number
+}
+
+func (t taken) group() string {
+	if t.revision == nil {
+		return ""
+	}
+	return t.revision.Spec.Group
+}
+
+// takeForClaim is the revision for a claim; the zero value where it names no group.
+func (c *Control) takeForClaim(f plan.Fleet, cl *protocol.Claim, srv *protocol.Server) taken {
+	if cl.Spec.ImageFrom == nil || srv == nil {
+		return taken{}
+	}
+	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, cl.Spec.ImageFrom.Group)
+	if err != nil {
+		return noRevision(cl.Spec.ImageFrom.Group)
+	}
+	var given []string
+	ro := g.Status.Rollout
+	back := ro != nil && isReturnOf(c.revisionOf(g, g.Status.Revision), ro)
+	if ro == nil || back {
+		given = givenOthers(f, g, cl, srv.Metadata.Name)
+	}
+	t := c.take(g, placed(g, srv.Metadata.Name, back) && bootimages.Canary(g, srv.Metadata.Name, srv.Metadata.Labels, given))
+	t.turn = turn(g, srv.Metadata.Name, back)
+	return t
+}
+
+// givenOthers are the other servers that were given a group's current revision. It costs
+// what there are of claims, and only a group without a roll-out of it has to know.
+func givenOthers(f plan.Fleet, g *protocol.ServerGroup, cl *protocol.Claim, server string) (given []string) {
+	for _, b := range f.Configs {
+		if b.Spec.Group == g.Metadata.Name && b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Purpose.Or() == protocol.PurposeClaim {
+			given = append(given, b.Spec.Server)
+		}
+	}
+	// Of claims without a configuration the first by name are the canaries, and not each
+	// of them in one pass.
+	for _, other := range f.Claims {
+		from := other.Spec.ImageFrom
+		if from != nil && from.Group == g.Metadata.Name && other.Metadata.Name < cl.Metadata.Name && other.Status.Server != "" && other.Metadata.DeletedAt == nil && f.ConfigOf(other) == nil {
+			given = append(given, other.Status.Server)
+		}
+	}
+	return given
+}
+
+// placed says whether a server may be a canary of a group's current revision; back is that
+// this is the one by which a failed roll-out is rolled back. With a roll-out under way it
+// has its place in that, and before the first step it has none.
+func placed(g *protocol.ServerGroup, server string, back bool) bool {
+	ro := g.Status.Rollout
+	if ro == nil || back {
+		return true
+	}
+	_, member := ro.Members[server]
+	return ro.Revision == g.Status.Revision && member
+}
+
+// turn says whether a server that has a configuration may be given another one.
+func turn(g *protocol.ServerGroup, server string, back bool) bool {
+	ro := g.Status.Rollout
+	if ro == nil {
+		return true
+	}
+	m, member := ro.Members[server]
+	return turnRule(ro.Revision == g.Status.Revision, back, ro.Strategy == protocol.RolloutOnNextBoot || ro.Phase == protocol.RolloutCompleted, member && m.BegunAt != nil)
+}
+
+// turnRule says whether the configuration of a server that has one follows its group. The
+// first row that fits decides.
+//
+//	of current | return | next boot | begun | turn
+//	no         | yes    | *         | *     | yes
+//	no         | no     | *         | *     | no
+//	yes        | *      | yes       | *     | yes
+//	yes        | *      | no        | yes   | yes
+//	yes        | *      | no        | no    | no
+//
+// of current is that the roll-out is of the current revision; before it has begun nobody
+// has a turn. return is that the current revision is the one by which a failed roll-out is
+// rolled back. next boot is that whoever boots takes the revision: the strategy says so, or
+// the roll-out is complete. begun is that the server was ordered to.
+func turnRule(current, back, next, begun bool) bool {
+	if !current {
+		return back
+	}
+	return next || begun
+}
+
+// take is the revision of a group for a server that is a canary, or is not.
+func (c *Control) take(g *protocol.ServerGroup, canary bool) taken {
+	current := c.revisionOf(g, g.Status.Revision)
+	in := bootimages.TakeIn{Verified: g.Status.Verified, Canary: canary}
+	why := ""
+	if current != nil {
+		in.Current, why = g.Status.Revision, c.unstamped(current)
+		in.Stamped = why == ""
+	}
+	switch bootimages.Taken(in) {
+	case bootimages.TakeCurrent:
+		return taken{revision: current}
+	case bootimages.TakeVerified:
+		if r := c.revisionOf(g, g.Status.Verified); r != nil {
+			return taken{revision: r}
+		}
+	case bootimages.TakeNothing:
+	}
+	if current == nil {
+		return noRevision(g.Metadata.Name)
+	}
+	return taken{cond: &protocol.ConditionState{Code: protocol.CondWaitingForStamp, Message: fmt.Sprintf("group %s, revision %d: %s", g.Metadata.Name, g.Status.Revision, why)}}
+}
+
+func noRevision(group string) taken {
+	return taken{cond: &protocol.ConditionState{Code: protocol.CondNoRevision, Message: "group " + group}}
+}
+
+func (c *Control) revisionOf(g *protocol.ServerGroup, number int) *protocol.GroupRevision {
+	r, err := store.Peek[*protocol.GroupRevision](c.cfg.Store, protocol.GroupRevisionName(g.Metadata.Name, number))
+	if err != nil || r.Spec.GroupUID != g.Metadata.UID {
+		return nil
+	}
+	return r
+}
+
+// takenImage is a revision's image for a server, with kernel arguments.
+func (c *Control) takenImage(t taken, srv *protocol.Server, policy protocol.BootPolicy, arguments string) (*protocol.Image, *protocol.ConditionState) {
+	if t.revision == nil {
+		return nil, t.cond
+	}
+	img, ok := t.revision.Spec.Images[srv.Spec.Architecture]
+	if !ok {
+		return nil, &protocol.ConditionState{Code: protocol.CondImageInvalid, Message: fmt.Sprintf("%s has no image for %s", t.revision.Metadata.Name, srv.Spec.Architecture)}
+	}
+	if err := c.cfg.Images.Require(img, policy.FirstBoot.Target()); err != nil {
+		return nil, unresolved(err)
+	}
+	full, err := plan.WithArguments(img, srv.Spec.KernelArgs, arguments)
+	if err != nil {
+		return nil, unresolved(err)
+	}
+	return &full, nil
+}
+
+// claimData is the user data of a claim: its own, or else that of the revision.
+func (c *Control) claimData(cl *protocol.Claim, t taken) (*protocol.IgnitionRef, *protocol.ConditionState) {
+	if cl.Spec.IgnitionSecretRef != nil || t.revision == nil {
+		return c.userData(cl.Spec.IgnitionSecretRef)
+	}
+	return c.revisionData(t.revision)
+}
+
+func (c *Control) revisionData(r *protocol.GroupRevision) (*protocol.IgnitionRef, *protocol.ConditionState) {
+	if r.Spec.Stub == nil {
+		return nil, nil
+	}
+	if _, err := c.openIgnition(*r.Spec.Stub); err != nil {
+		return nil, &protocol.ConditionState{Code: protocol.CondUserDataInvalid, Message: err.Error()}
+	}
+	return r.Spec.Stub, nil
+}
+
+// seenGroup is what is known of a group's image for a maintenance or a discovery, which
+// are no canaries.
+func (c *Control) seenGroup(from *protocol.ImageFrom, srv *protocol.Server, policy protocol.BootPolicy, arguments string) plan.BootSeen {
+	t := noRevision(from.Group)
+	if g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, from.Group); err == nil {
+		t = c.take(g, false)
+	}
+	img, cond := c.takenImage(t, srv, policy, arguments)
+	if cond != nil {
+		state := plan.ImageFailing // it comes with the group
+		if cond.Code == protocol.CondImageInvalid {
+			state = plan.ImageInvalid
+		}
+		return plan.BootSeen{State: state, Message: string(cond.Code) + ": " + cond.Message}
+	}
+	data, cond := c.revisionData(t.revision)
+	if cond != nil {
+		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+	}
+	return plan.BootSeen{State: plan.ImageReady, Image: img, Ignition: data, From: t.revision}
+}
+
+// ofRevision names the revision that something is from; empty without one.
+func ofRevision(seen plan.BootSeen) (group string, revision int) {
+	if seen.From == nil {
+		return "", 0
+	}
+	return seen.From.Spec.Group, seen.From.Spec.Number
+}

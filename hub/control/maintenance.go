@@ -1,0 +1,266 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// maintenances moves every maintenance along: looks up its image, gives it the server
+// when it is its turn, and lets it go when the server was proved Off.
+func (c *Control) maintenances(ctx context.Context, f plan.Fleet) error {
+	if len(f.Maintenances) == 0 {
+		return nil
+	}
+	images := map[string]plan.BootSeen{}
+	for _, m := range f.Maintenances {
+		images[m.Metadata.Name] = c.maintenanceBoot(f, m)
+	}
+	words := plan.Maintain(f, images)
+	var errs []error
+	for _, m := range f.Maintenances {
+		errs = append(errs, c.maintenance(ctx, f, m, words[m.Metadata.Name], images[m.Metadata.Name]))
+	}
+	return errors.Join(errs...)
+}
+
+// forgetImages ends the questions of owners that are no more: a maintenance that has not
+// begun is deleted at once.
+func (c *Control) forgetImages(f plan.Fleet) {
+	there := map[string]bool{}
+	for _, cl := range f.Claims {
+		there[cl.Metadata.UID] = true
+	}
+	for _, m := range f.Maintenances {
+		there[m.Metadata.UID] = true
+	}
+	discoveryAskers(f, there)
+	c.images.forget(func(q question) bool {
+		return !there[q.claimUID] && !strings.HasPrefix(q.claimUID, envAskers) && !strings.HasPrefix(q.claimUID, groupAskers)
+	})
+}
+
+// maintenanceBoot is what is known of the image and the user data of a maintenance.
+func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.BootSeen {
+	if m.Spec.ServerPower == protocol.WantOff {
+		return plan.BootSeen{State: plan.ImageReady}
+	}
+	srv, err := store.Peek[*protocol.Server](c.cfg.Store, m.Spec.ServerRef.Name)
+	if err != nil {
+		return plan.BootSeen{State: plan.ImageFailing, Message: err.Error()}
+	}
+	b := m.Spec.Boot
+	if cond := c.carried(srv, b.BootPolicy); cond != nil {
+		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+	}
+	if c.wipeWaitsAt(f, m) {
+		return plan.BootSeen{State: plan.ImageFailing, Message: "it discards the disks of server " + m.Spec.ServerRef.Name + ", and waits for an approval: rackctl approve list"}
+	}
+	var seen plan.BootSeen
+	if b.ImageFrom != nil {
+		if seen = c.seenGroup(b.ImageFrom, srv, b.BootPolicy, b.KernelArgs); seen.State != plan.ImageReady || b.IgnitionSecretRef == nil {
+			return seen
+		}
+	} else if b.BootEnv != nil {
+		seen = c.seenEnv(f, srv, b.BootEnv.Name, plan.EnvFor{
+			Purpose: protocol.PurposeMaintenance, Owner: m.Metadata.Name, Ignition: b.IgnitionSecretRef != nil,
+			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs),
+		}, m.Metadata.UID)
+	} else {
+		seen = c.seen(question{m.Metadata.UID, b.Image, srv.Spec.Architecture, b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
+	}
+	if seen.State != plan.ImageReady {
+		return seen
+	}
+	data, cond := c.userData(b.IgnitionSecretRef)
+	if cond != nil {
+		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+	}
+	seen.Ignition = data
+	return seen
+}
+
+// seen is what is known of an image, with the kernel arguments of server and owner.
+func (c *Control) seen(q question, server, owner string) plan.BootSeen {
+	img, cond := c.image(q)
+	switch {
+	case cond != nil && (cond.Code == protocol.CondRegistryUnavailable || cond.Code == protocol.CondImageUnverified):
+		return plan.BootSeen{State: plan.ImageFailing, Message: string(cond.Code) + ": " + cond.Message}
+	case cond != nil:
+		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+	case img == nil:
+		return plan.BootSeen{State: plan.ImageAsked}
+	}
+	full, err := plan.WithArguments(*img, server, owner)
+	if err != nil {
+		return plan.BootSeen{State: plan.ImageInvalid, Message: string(protocol.CondImageInvalid) + ": " + err.Error()}
+	}
+	return plan.BootSeen{State: plan.ImageReady, Image: &full}
+}
+
+// seenEnv is what is known of a boot environment.
+func (c *Control) seenEnv(f plan.Fleet, srv *protocol.Server, name string, w plan.EnvFor, key string) plan.BootSeen {
+	img, cond := c.seeEnv(f, srv, name, w, key)
+	switch {
+	case cond != nil:
+		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+	case img == nil:
+		return plan.BootSeen{State: plan.ImageAsked}
+	}
+	return plan.BootSeen{State: plan.ImageReady, Image: img}
+}
+
+func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Maintenance, w plan.MaintenanceWord, seen plan.BootSeen) error {
+	uid, server := m.Metadata.UID, m.Spec.ServerRef.Name
+	cfg, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, configName(uid))
+	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
+		return err
+	}
+	if err != nil {
+		cfg = nil
+	}
+	if m.Metadata.DeletedAt != nil {
+		return c.endMaintenance(ctx, f, m, cfg)
+	}
+	if cfg == nil && w.State == protocol.MaintenanceActive {
+		w.Message = seen.Message // what it boots is not to be had any more, or not known since a start
+	}
+	if cfg != nil {
+		data, err := c.sealIgnition(ctx, f, cfg)
+		if err != nil {
+			return err
+		}
+		env, err := c.sealEnv(ctx, f, cfg)
+		if err != nil {
+			return err
+		}
+		for _, cond := range []*protocol.ConditionState{data, env} {
+			if cond != nil && w.State == protocol.MaintenanceActive {
+				w.Message = string(cond.Code) + ": " + cond.Message
+			}
+		}
+	}
+	if was := m.Status; was.State != w.State || was.Message != w.Message || was.Position != w.Position {
+		own := store.Copy(c.cfg.Store, m)
+		own.Status.State, own.Status.Message, own.Status.Position = w.State, w.Message, w.Position
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.maintenance.moved")
+		if was.State != w.State {
+			c.events.own(ctx, server, protocol.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
+		}
+	}
+	switch {
+	case cfg != nil:
+		return c.regrant(ctx, cfg)
+	case w.State != protocol.MaintenanceActive || seen.Image == nil:
+		return nil
+	}
+	srv, err := store.Peek[*protocol.Server](c.cfg.Store, server)
+	if err != nil {
+		return err
+	}
+	group, revision := ofRevision(seen)
+	return c.configure(ctx, owned{
+		group: group, revision: revision,
+		name: configName(uid), owner: m.Metadata.Name, uid: uid, purpose: protocol.PurposeMaintenance, policy: m.Spec.Boot.BootPolicy,
+		ignition: seen.Ignition, arguments: protocol.JoinKernelArgs(srv.Spec.KernelArgs, m.Spec.Boot.KernelArgs),
+	}, srv, *seen.Image)
+}
+
+// endMaintenance removes a maintenance whose server was proved Off, its configuration
+// first. The server is its claim's again then, or nobody's.
+func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.Maintenance, cfg *protocol.BootConfiguration) error {
+	server := m.Spec.ServerRef.Name
+	r := f.Reports[server]
+	if r == nil || !r.Released || r.ClaimUID != m.Metadata.UID {
+		return nil
+	}
+	if cfg != nil {
+		if err := c.cfg.Store.Remove(ctx, cfg); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.maintenance.unconfigured")
+	}
+	c.images.forget(func(q question) bool { return q.claimUID == m.Metadata.UID })
+	if err := c.cfg.Store.Remove(ctx, m); err != nil {
+		return err
+	}
+	to := "Available"
+	if f.ClaimOf(server) != nil {
+		to = "Reserved"
+	}
+	c.events.own(ctx, server, protocol.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
+	return nil
+}
+
+// configName is the name of a maintenance's boot configuration: no claim has it, and no
+// maintenance of the same name that comes later.
+func configName(uid string) string { return "m-" + strings.ToLower(uid) }
+
+// bookName is a maintenance in the book of conditions, where claims are by their names.
+func bookName(m *protocol.Maintenance) string {
+	return target(protocol.KindMaintenance, m.Metadata.Name)
+}
+
+// owned is whom a boot configuration is made for; name is the configuration's.
+type owned struct {
+	name, owner, uid string
+	purpose          protocol.Purpose
+	policy           protocol.BootPolicy
+	ignition         *protocol.IgnitionRef // nil for none
+	attempts         int                   // that the grant is for; 0 is firstBootAttempts
+	arguments        string                // the server's and the owner's, which img has
+	// group and revision are what it was taken from; empty is of no group.
+	group    string
+	revision int
+	// instead is the configuration that is replaced; nil makes the first.
+	instead *protocol.BootConfiguration
+	// fallback is after how many failed boots its agent returns to instead; 0 is never.
+	fallback int
+	// order is that of a roll-out for which instead is replaced, and installed over.
+	order *protocol.RolloutTask
+}
+
+func (o owned) generation() uint64 {
+	if o.instead == nil {
+		return 1
+	}
+	return o.instead.Metadata.Generation + 1
+}
+
+// grantFor is the permission that goes with a configuration.
+func (c *Control) grantFor(o owned, srv *protocol.Server, img protocol.Image) ([]byte, error) {
+	attempts := o.attempts
+	if attempts == 0 {
+		attempts = firstBootAttempts
+	}
+	g := protocol.Grant{
+		ClaimUID: o.uid, Generation: o.generation(), Server: srv.Metadata.Name, ServerUID: srv.Metadata.UID, ImageDigest: img.Digest,
+		FirstBoot: o.policy.FirstBoot, MaxAttempts: attempts, IssuedAt: c.cfg.Clock(), Repeat: plan.Repeats(o.purpose, o.policy),
+		Over: o.order != nil && o.order.Installs,
+	}
+	if o.purpose != protocol.PurposeClaim {
+		g.Purpose = o.purpose
+	}
+	return wire.Seal(c.cfg.Signer, wire.FactGrant, g)
+}
+
+func (c *Control) decorateMaintenance(m *protocol.Maintenance) {
+	m.Status.ObservedGeneration = m.Metadata.Generation
+	if m.Status.State != protocol.MaintenanceActive {
+		return
+	}
+	if s, err := store.Get[*protocol.Server](c.cfg.Store, m.Spec.ServerRef.Name); err == nil {
+		c.decorateServer(s)
+		m.Status.Conditions = s.Status.Conditions
+	}
+	m.Status.Conditions = append(c.conds.of(bookName(m)), m.Status.Conditions...)
+}

@@ -1,0 +1,215 @@
+package control
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+func (b *bench) maintenance(name string) *protocol.Maintenance {
+	b.t.Helper()
+	m, err := store.Get[*protocol.Maintenance](b.store, name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return m
+}
+
+func firmware(name string, p protocol.MaintenancePolicy) *protocol.Maintenance {
+	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{
+		ServerRef: protocol.Ref{Name: "n1"}, Policy: p, Reason: "BIOS 2.1",
+		Boot: protocol.MaintenanceBoot{Image: "registry.example/fw:1", BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP}},
+	}}
+	m.Metadata.Name = name
+	m.Default()
+	return m
+}
+
+// intent is a server's entry in the newest documents that the agent was sent.
+func (m *modern) intent(server string) protocol.ServerIntent {
+	m.b.t.Helper()
+	var d protocol.RackDoc
+	m.listens()
+	if err := wire.Open(m.hub, protocol.TopicDown(m.name, "rack/0"), m.bodies["rack/0"], &d); err != nil {
+		m.b.t.Fatal(err)
+	}
+	for _, s := range d.Servers {
+		if s.Server == server {
+			return s
+		}
+	}
+	m.b.t.Fatalf("no entry of %s", server)
+	return protocol.ServerIntent{}
+}
+
+// told are the messages of events of a code.
+func told(b *bench, code protocol.EventCode) (out []string) {
+	for _, e := range b.control.Events(0, 1000) {
+		if e.Code == code {
+			out = append(out, e.Message)
+		}
+	}
+	return out
+}
+
+// The seed's table of lifetimes: a claim, a maintenance and a new claim own one boot
+// configuration each; a claim's is as it was after a maintenance; deletion takes one's
+// own. Discovery is not among them yet.
+func TestLifetimesOfConfigurations(t *testing.T) {
+	b, m := modernSite(t)
+	names := func() string {
+		var out []string
+		for _, c := range store.List[*protocol.BootConfiguration](b.store) {
+			out = append(out, string(c.Spec.Purpose)+":"+c.Spec.Claim)
+		}
+		return strings.Join(out, " ")
+	}
+	step := func(when, want string) {
+		t.Helper()
+		b.pass()
+		m.listens()
+		b.pass()
+		if got := names(); got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	released := func() {
+		t.Helper()
+		in := m.intent("n1")
+		r := off("n1")
+		r.ClaimUID, r.Released = in.ClaimUID, true
+		if !in.Releasing {
+			t.Fatalf("it is not asked to release: %+v", in)
+		}
+		m.reports(r)
+	}
+	b.apply(storetest.Claim("c1", "n1"))
+	step("new claim", "claim:c1")
+	claim := b.claim("c1").Metadata.UID
+	was, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	b.apply(firmware("m1", protocol.MaintenanceOwnerApproval))
+	step("asks the owner", "claim:c1")
+	if in := m.intent("n1"); b.maintenance("m1").Status.State != protocol.MaintenanceAwaitingApproval || in.ClaimUID != claim {
+		t.Fatalf("%+v %+v", b.maintenance("m1").Status, in)
+	}
+	if _, err := b.store.JudgeMaintenance(ctx(t), "m1", protocol.MaintenanceApproval{By: "ann", Reason: " "}); protocol.CodeOf(err) != protocol.CodeInvalid {
+		t.Errorf("without a reason: %v", err)
+	}
+	if _, err := b.store.JudgeMaintenance(ctx(t), "m1", protocol.MaintenanceApproval{By: "ann", Reason: "go on"}); err != nil {
+		t.Fatal(err)
+	}
+	step("maintenance", "claim:c1 maintenance:m1")
+	in := m.intent("n1")
+	uid := b.maintenance("m1").Metadata.UID
+	if in.ClaimUID != uid || in.Purpose != protocol.PurposeMaintenance || !in.PowerCycle || in.Boot == nil || in.Boot.Purpose != protocol.PurposeMaintenance {
+		t.Fatalf("%+v", in)
+	}
+	var g protocol.Grant
+	if err := wire.Open(m.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil || !g.Repeat || g.Purpose != protocol.PurposeMaintenance || g.ClaimUID != uid {
+		t.Fatalf("grant %+v: %v", g, err)
+	}
+	if _, err := b.store.JudgeMaintenance(ctx(t), "m1", protocol.MaintenanceApproval{By: "ann", Reason: "no", Denied: true}); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("denied after it began: %v", err)
+	}
+	s, err := store.Get[*protocol.Server](b.store, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.control.Decorate(s); s.Status.Phase != protocol.PhaseMaintenance {
+		t.Errorf("phase %s", s.Status.Phase)
+	}
+
+	if _, err := b.store.Delete(ctx(t), protocol.KindMaintenance, "m1"); err != nil {
+		t.Fatal(err)
+	}
+	step("maintenance ends", "claim:c1 maintenance:m1")
+	released()
+	step("maintenance has ended", "claim:c1")
+	if in := m.intent("n1"); in.ClaimUID != claim || in.Boot == nil || in.Releasing {
+		t.Fatalf("back at the claim: %+v", in)
+	}
+	if is, err := store.Get[*protocol.BootConfiguration](b.store, "c1"); err != nil || is.Metadata.UID != was.Metadata.UID || string(is.Spec.Grant) != string(was.Spec.Grant) {
+		t.Errorf("the claim's configuration has changed: %v", err)
+	}
+
+	// The claim is deleted under a maintenance: it ends after it.
+	b.apply(firmware("m2", protocol.MaintenanceEnforced))
+	step("enforced", "claim:c1 maintenance:m2")
+	if _, err := b.store.DeleteClaim(ctx(t), "c1", store.HoldRelease{}); err != nil {
+		t.Fatal(err)
+	}
+	step("claim deleted under it", "claim:c1 maintenance:m2")
+	if _, err := b.store.Delete(ctx(t), protocol.KindMaintenance, "m2"); err != nil {
+		t.Fatal(err)
+	}
+	step("both end", "claim:c1 maintenance:m2")
+	released()
+	step("the claim ends now", "claim:c1")
+	released()
+	step("Available", "")
+
+	b.apply(storetest.Claim("c1", "n1"))
+	step("new claim of the same name", "claim:c1")
+	if is, err := store.Get[*protocol.BootConfiguration](b.store, "c1"); err != nil || is.Status.Provisioned != nil || is.Metadata.UID == was.Metadata.UID {
+		t.Errorf("%+v %v", is, err)
+	}
+	got := strings.Join(told(b, protocol.EventMaintenance), "\n")
+	for _, want := range []string{"m1 is AwaitingApproval: server n1 has claim c1", "m1 is Active", "m1 has ended; the server is Reserved", "m2 is Active", "m2 has ended"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no event %q in\n%s", want, got)
+		}
+	}
+}
+
+// An image that cannot be booted is an event on the maintenance and nothing else.
+func TestMaintenanceImage(t *testing.T) {
+	images := &flakyRegistry{bare: true}
+	b := newBench(t, images)
+	b.apply(storetest.Site()...)
+	m := b.modern(b.join("r1"))
+	m.connects()
+	b.pass()
+	m.listens()
+	b.apply(firmware("m1", protocol.MaintenanceEnforced))
+	b.pass()
+	b.pass()
+	if s := b.maintenance("m1").Status; s.State != protocol.MaintenanceError || !strings.HasPrefix(s.Message, "ImageInvalid: ") {
+		t.Fatalf("%+v", s)
+	}
+	if in := m.intent("n1"); b.configs() != 0 || in.ClaimUID != "" || in.Power != "" {
+		t.Errorf("%d configurations, %+v", b.configs(), in)
+	}
+	if got := told(b, protocol.EventMaintenance); !strings.Contains(strings.Join(got, "\n"), "m1 is Error: ImageInvalid") {
+		t.Errorf("events %v", got)
+	}
+	images.bare = false
+	b.now = b.now.Add(resolvePauseMin + time.Second)
+	b.pass()
+	b.pass()
+	if s := b.maintenance("m1").Status; s.State != protocol.MaintenanceActive || b.configs() != 1 {
+		t.Errorf("after the correction %+v, %d configurations", s, b.configs())
+	}
+
+	// One that has not begun is deleted at once, and nothing is asked for it any more.
+	b.apply(firmware("m2", protocol.MaintenanceEnforced))
+	b.pass()
+	if s := b.maintenance("m2").Status; s.State != protocol.MaintenanceQueued || s.Message != "server n1 has maintenance m1" {
+		t.Errorf("%+v", s)
+	}
+	if _, err := b.store.Delete(ctx(t), protocol.KindMaintenance, "m2"); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	if n := len(b.control.images.found); n != 1 {
+		t.Errorf("%d images are remembered for one maintenance", n)
+	}
+}

@@ -1,0 +1,83 @@
+package control
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+// isoRegistry has images of an ISO; of a UKI while wrong is set.
+type isoRegistry struct {
+	wrong bool
+	movingTag
+}
+
+func (r *isoRegistry) Resolve(ctx context.Context, ref, arch string) (protocol.Image, error) {
+	img, err := r.movingTag.Resolve(ctx, ref, arch)
+	if !r.wrong {
+		img.Artefacts[0].Kind = protocol.ArtefactISO
+	}
+	return img, err
+}
+
+// A claim by virtual media is configured when the image has an ISO and the BMC a drive, as
+// far as its inventory says; until then it says why not, and nothing is made for it. So it
+// is with a maintenance.
+func TestClaimByVirtualMedia(t *testing.T) {
+	images := &isoRegistry{wrong: true}
+	b := newBench(t, images)
+	b.apply(storetest.Site()...)
+	m := b.modern(b.join("r1"))
+	m.caps = protocol.Capabilities()
+	m.connects()
+	srv, err := store.Get[*protocol.Server](b.store, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := store.Get[*protocol.BMC](b.store, srv.Spec.BMCRef.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inventory := func(drives int) {
+		t.Helper()
+		inv := &store.Inventory{BMC: own.Metadata.Name, UID: own.Metadata.UID, At: b.now, Systems: []protocol.Inventory{
+			{SystemURI: srv.Spec.SystemURI, Media: &protocol.MediaDrives{Boot: drives}},
+		}}
+		if old := b.store.PeekInventory(own.Metadata.Name, own.Metadata.UID); old != nil {
+			inv.Made, inv.Revision = old.Made, old.Revision
+		}
+		if err := b.store.PutInventory(ctx(t), inv); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := storetest.Claim("c1", "n1")
+	c.Spec.BootPolicy.FirstBoot = protocol.FirstBootVirtualMedia
+	b.apply(c)
+	wants := func(when string, code protocol.ConditionCode, part string, configs int) {
+		t.Helper()
+		b.now = b.now.Add(resolvePauseMax + time.Second)
+		b.pass()
+		m.listens()
+		var d protocol.RackDoc
+		b.opens(m, "rack/0", &d)
+		got := b.claim("c1").Status.Conditions
+		found := code == ""
+		for _, g := range got {
+			found = found || g.Code == code && strings.Contains(g.Message, part)
+		}
+		if !found || b.configs() != configs || (d.Servers[0].Boot != nil) != (configs > 0) {
+			t.Errorf("%s: %d configurations, %+v", when, b.configs(), got)
+		}
+	}
+	wants("a UKI", protocol.CondImageInvalid, "cannot be booted by VirtualMedia: it has uki, and no iso", 0)
+	images.wrong = false
+	inventory(0)
+	wants("no drive", protocol.CondUnsupportedBoot, "has no drive for CD images", 0)
+	inventory(1)
+	wants("an ISO and a drive", "", "", 1)
+}

@@ -1,0 +1,39 @@
+package control
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// TestInventoryStays: not each report carries an inventory, and one that is another's
+// is not shown.
+func TestInventoryStays(t *testing.T) {
+	whole := &protocol.HostInventory{MemoryBytes: 1}
+	image := func(digest string, inv *protocol.HostInventory) *protocol.ImageReport {
+		return &protocol.ImageReport{State: protocol.ProbeBooted, Digest: digest, Inventory: inv}
+	}
+	for _, row := range []struct {
+		name      string
+		last, now *protocol.ImageReport
+		want      bool
+	}{
+		{"the first", nil, image("a", whole), true},
+		{"the same, without", image("a", whole), image("a", nil), true},
+		{"another, without", image("a", whole), image("b", nil), false},
+		{"another", image("a", nil), image("b", whole), true},
+		{"none any more", image("a", whole), nil, false},
+		{"none ever", image("", nil), image("", nil), false},
+		{"nothing before", nil, image("a", nil), false},
+	} {
+		m := newMirror()
+		for seq, i := range []*protocol.ImageReport{row.last, row.now} {
+			m.put(protocol.Report{Agent: "a", Session: "s", Seq: uint64(seq + 1), Servers: []protocol.ServerReport{{Server: "n1", Image: i}}}, time.Unix(1, 0))
+		}
+		s, _ := m.server("n1")
+		if got := s.Image != nil && s.Image.Inventory != nil; got != row.want {
+			t.Errorf("%s: %t", row.name, got)
+		}
+	}
+}

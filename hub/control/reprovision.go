@@ -1,0 +1,82 @@
+package control
+
+import (
+	"context"
+
+	"rackboot/hub/approval"
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// installWaits is what the installation over a system that may be there waits for; nil
+// if for nothing. Where the class reprovision needs approvals, it needs one.
+func (c *Control) installWaits(f plan.Fleet, cl *protocol.Claim) *protocol.ConditionState {
+	for _, r := range f.Racks {
+		if r.Metadata.Name == f.RackOf(cl.Status.Server) && c.reprovisionWaits(r, c.stance(r), cl) {
+			return &protocol.ConditionState{Code: protocol.CondNeedsDecision, Message: "the installation over what there is waits for an approval: rackctl approve list"}
+		}
+	}
+	return nil
+}
+
+// reprovisionNeed is the approval that a claim needs whose server is installed over what
+// there is.
+func reprovisionNeed(rack *protocol.Rack, cl *protocol.Claim) approval.Need {
+	n := approval.Need{
+		Class: protocol.ApproveReprovision, Rack: rack.Metadata.Name, Target: cl.Status.Server,
+		Boot: &protocol.ApprovedBoot{Server: cl.Status.Server, Owner: cl.Metadata.UID},
+	}
+	if d := cl.Status.Decision; d != nil && d.Install != nil {
+		n.Asked, n.Reason = []string{d.Install.By}, d.Install.Reason
+	}
+	return n
+}
+
+func (c *Control) reprovisionWaits(rack *protocol.Rack, stance protocol.ApprovalStance, cl *protocol.Claim) bool {
+	d := cl.Status.Decision
+	if d == nil || d.Install == nil || !c.cfg.Approvals.Wants(protocol.ApproveReprovision, len(stance.Keys) > 0) {
+		return false
+	}
+	now, n := c.cfg.Clock(), reprovisionNeed(rack, cl)
+	for _, r := range c.cfg.Store.Approvals() {
+		if r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveReprovision && r.Rack == rack.Metadata.Name &&
+			now.Before(r.NotAfter) && !r.CreatedAt.Before(d.Install.At) && approval.Covers(r.Approval, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// reprovisionNeeds are the servers that somebody wants installed over what they have, and
+// those whose agent does not install them again without an approval.
+func (c *Control) reprovisionNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+	for _, cl := range f.Claims {
+		server := cl.Status.Server
+		if server == "" || cl.Metadata.DeletedAt != nil || f.RackOf(server) != rack.Metadata.Name {
+			continue
+		}
+		if f.ConfigOf(cl) == nil && c.reprovisionWaits(rack, stance, cl) || c.waitsThere(server, cl.Metadata.UID, protocol.CondInstallNotApproved) {
+			needs = append(needs, reprovisionNeed(rack, cl))
+		}
+	}
+	return needs
+}
+
+// withdrawInstalls takes back the word to install where its approval was denied or
+// expired.
+func (c *Control) withdrawInstalls(ctx context.Context, servers []string) error {
+	for _, name := range servers {
+		shared := c.cfg.Store.ClaimOf(name)
+		if shared == nil || shared.Status.Decision == nil || shared.Status.Decision.Install == nil {
+			continue
+		}
+		cl := store.Copy(c.cfg.Store, shared)
+		cl.Status.Decision.Install = nil
+		if err := c.cfg.Store.Put(ctx, cl); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.approval.uninstalled")
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package control
+
+import (
+	"context"
+	"fmt"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// Revoke refuses an agent's certificate and key for ever: its connection is cut, its
+// messages are not heeded, it gets no documents and no certificate. What it enforces
+// stays as it is. The rack has no agent from then on. It may be said of an agent whose
+// term is over already, and again.
+func (c *Control) Revoke(ctx context.Context, agent string, r api.EndRequest, by string) (api.EndAnswer, error) {
+	const op = "revoke an agent"
+	if err := r.Validate(); err != nil {
+		return api.EndAnswer{}, err
+	}
+	rack, term, err := c.termOf(agent)
+	if err != nil {
+		return api.EndAnswer{}, protocol.Errorf(protocol.CodeOf(err), op, "%w", err).WithHint("%s", protocol.HintOf(err))
+	}
+	c.joining.Lock()
+	defer c.joining.Unlock()
+	e := ending{Code: protocol.CondRevoked, Term: term, At: c.cfg.Clock(), By: by, Reason: r.Reason}
+	news, err := c.end(ctx, agent, e)
+	if err != nil {
+		return api.EndAnswer{}, err
+	}
+	out := api.EndAnswer{Agent: agent, Rack: rack, Code: protocol.CondRevoked}
+	if news {
+		c.dismiss(agent, "", e) // if it comes through, the agent need not ask why it is cut
+		c.events.own(ctx, "", protocol.EventRevoked, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, rack, by, r.Reason))
+	}
+	if c.cfg.Cut == nil {
+		out.Broker = "the broker is not the hub's own: remove the agent's permissions there, and end its connection"
+	} else if out.Cut, err = c.cfg.Cut(agent); err != nil {
+		return out, err // said again, it is tried again
+	}
+	c.poke()
+	return out, nil
+}
+
+// CutRevoked ends the connections that revoked agents have made before the hub knew
+// who they are. It is called once, when the hub starts: until then it says nothing to
+// anybody and heeds nobody.
+func (c *Control) CutRevoked() error {
+	if c.cfg.Cut == nil {
+		return nil
+	}
+	for _, a := range store.List[*protocol.Agent](c.cfg.Store) {
+		if !c.Refused(a.Metadata.Name) {
+			continue
+		}
+		if _, err := c.cfg.Cut(a.Metadata.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// termOf finds the rack and term of an agent that is there, or was.
+func (c *Control) termOf(agent string) (rack string, term uint64, err error) {
+	if a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent); err == nil {
+		return a.Spec.RackRef.Name, a.Spec.Term, nil
+	}
+	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+		name := r.Metadata.Name
+		last, _, err := c.readNumber(termKey(name))
+		if err != nil {
+			return "", 0, err
+		}
+		for t := max(last, r.Status.Term); t > 0; t-- {
+			if agentName(name, t) == agent {
+				return name, t, nil
+			}
+		}
+	}
+	return "", 0, protocol.Errorf(protocol.CodeNotFound, "find an agent", "there never was an agent %q", agent).
+		WithHint("rackctl get agents lists them")
+}

@@ -1,0 +1,62 @@
+package control
+
+import (
+	"context"
+	"errors"
+
+	"rackboot/hub/plan/rollout"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// CommandRollout does what somebody wants of the roll-out of a group. The codes are
+// invalid, not_found, conflict (the roll-out is not such that it can be done), unavailable
+// and timeout.
+func (c *Control) CommandRollout(ctx context.Context, name string, r api.RolloutRequest, by string) (api.GroupAnswer, error) {
+	if err := r.Check(); err != nil {
+		return api.GroupAnswer{}, err
+	}
+	for try := 1; ; try++ {
+		g, err := c.commandRollout(ctx, name, r, by)
+		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < writeTries {
+			continue // a pass was first
+		}
+		if err != nil {
+			return api.GroupAnswer{}, err
+		}
+		c.poke()
+		return api.GroupAnswer{Group: g}, nil
+	}
+}
+
+func (c *Control) commandRollout(ctx context.Context, name string, r api.RolloutRequest, by string) (*protocol.ServerGroup, error) {
+	g, err := store.Get[*protocol.ServerGroup](c.cfg.Store, name)
+	if err != nil {
+		return nil, err
+	}
+	if g.Status.Rollout == nil {
+		return nil, refusal{protocol.Errorf(protocol.CodeConflict, "rollout "+string(r.Command), "group %q has no roll-out", name).
+			WithHint("one begins with the group's next revision: rackctl group history %s", name)}
+	}
+	next, err := rollout.Do(c.cfg.Clock(), *g.Status.Rollout, rollout.Command(r.Command), by, r.Reason)
+	if err != nil {
+		return nil, refused(err)
+	}
+	g.Status.Rollout = &next
+	if err := c.cfg.Store.Put(ctx, g); err != nil {
+		return nil, err
+	}
+	c.cfg.Crash.At("hub.rollout.said")
+	c.groupEvent(ctx, g, "has its roll-out of revision %d told to %s by %s%s", next.Revision, r.Command, by, because(r.Reason))
+	return g, nil
+}
+
+// refused marks a conflict of a roll-out with what is asked for, which trying again does
+// not end.
+func refused(err error) error {
+	if e, is := errors.AsType[*protocol.Error](err); is {
+		return refusal{e}
+	}
+	return err
+}

@@ -1,0 +1,112 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rackboot/hub/approval"
+	"rackboot/hub/plan"
+	"rackboot/hub/plan/rollout"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// installReason is what people read who are to approve that servers of a group are installed
+// anew. It names the revision, so that an approval is for no other.
+func installReason(g *protocol.ServerGroup) string {
+	ro := g.Status.Rollout
+	if ro.Phase == protocol.RolloutRolledBack {
+		return fmt.Sprintf("group %s returns from revision %d: these servers are installed anew, and what is on their disks is lost", g.Metadata.Name, ro.Revision)
+	}
+	return fmt.Sprintf("roll-out of revision %d of group %s, wave %d: these servers are installed anew, and what is on their disks is lost", ro.Revision, g.Metadata.Name, ro.Wave)
+}
+
+// isInstallReason says whether an approval was asked for by a roll-out as it is.
+func isInstallReason(reason string, g *protocol.ServerGroup) bool {
+	own := *g
+	ro := *g.Status.Rollout
+	own.Status.Rollout = &ro
+	for ; ro.Wave >= 0; ro.Wave-- { // who waited in an earlier wave was approved with that
+		if reason == installReason(&own) {
+			return true
+		}
+	}
+	return false
+}
+
+// approvedFor says which servers may be installed anew: those that an approval names which
+// was asked for by this roll-out, after the order before.
+func (c *Control) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[string]*seat) func(string) bool {
+	if g.Status.Rollout.Strategy != protocol.RolloutReprovision {
+		return nil
+	}
+	ok := map[string]bool{}
+	for _, r := range c.cfg.Store.Approvals() {
+		if r.State != protocol.ApprovalApproved || r.Class != protocol.ApproveReprovision || !p.now.Before(r.NotAfter) || !isInstallReason(r.Reason, g) {
+			continue
+		}
+		for _, name := range r.Targets {
+			s := seats[name]
+			if s == nil || p.f.RackOf(name) != r.Rack || !approval.Covers(r.Approval, installNeed(r.Rack, s.claim, "")) {
+				continue
+			}
+			ok[name] = ok[name] || s.seen.Order == nil || !s.seen.Order.Installs || !r.CreatedAt.Truncate(time.Second).Before(s.seen.Order.At)
+		}
+	}
+	return func(server string) bool { return ok[server] }
+}
+
+func installNeed(rack string, cl *protocol.Claim, reason string) approval.Need {
+	return approval.Need{
+		Class: protocol.ApproveReprovision, Rack: rack, Target: cl.Status.Server, Reason: reason, Asked: []string{hubName},
+		Boot: &protocol.ApprovedBoot{Server: cl.Status.Server, Owner: cl.Metadata.UID},
+	}
+}
+
+// wantApprovals remembers for this pass whom a roll-out waits for an approval of.
+func (c *Control) wantApprovals(g *protocol.ServerGroup, out rollout.Result) {
+	if len(out.Unapproved) == 0 {
+		return
+	}
+	own := *g
+	own.Status.Rollout = &out.Status
+	for _, name := range out.Unapproved {
+		c.groups.installs[name] = installReason(&own)
+	}
+}
+
+// rolloutNeeds are the approvals of one rack that roll-outs wait for.
+func (c *Control) rolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []approval.Need) {
+	for _, name := range sortedKeys(c.groups.installs) {
+		if cl := f.ClaimOf(name); cl != nil && f.RackOf(name) == rack.Metadata.Name {
+			needs = append(needs, installNeed(rack.Metadata.Name, cl, c.groups.installs[name]))
+		}
+	}
+	return needs
+}
+
+// pauseRollouts pauses the roll-outs that asked for an approval which was denied, or that
+// nobody gave: it is not asked for again until somebody resumes.
+func (c *Control) pauseRollouts(ctx context.Context, r store.StoredApproval, why string) error {
+	for _, g := range store.List[*protocol.ServerGroup](c.cfg.Store) {
+		ro := g.Status.Rollout
+		if ro == nil || ro.Strategy != protocol.RolloutReprovision || ro.Phase.Over() || ro.Phase == protocol.RolloutPaused || !isInstallReason(r.Reason, g) ||
+			!slices.ContainsFunc(r.Targets, func(name string) bool { return ro.Members[name].State == protocol.MemberWaiting }) {
+			continue
+		}
+		own := store.Copy(c.cfg.Store, g)
+		next, err := rollout.Do(c.cfg.Clock().UTC().Truncate(time.Second), *ro, rollout.Pause, "", "approval "+r.ID+": "+why)
+		if err != nil {
+			return err
+		}
+		own.Status.Rollout = &next
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.rollout.unapproved")
+		c.groupEvent(ctx, own, "roll-out of revision %d is paused: %s", next.Revision, next.Reason)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package control
+
+import (
+	"context"
+
+	"rackboot/hub/plan/rollout"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// tellRollout files what a step has changed that people want to know.
+func (c *Control) tellRollout(ctx context.Context, g *protocol.ServerGroup, was protocol.RolloutStatus, out rollout.Result) {
+	st := out.Status
+	said := rolloutNews(was.Phase, st.Phase, st.Wave > was.Wave)
+	if said == "" {
+		return
+	}
+	c.groupEvent(ctx, g, "roll-out of revision %d %s: %s", st.Revision, said, out.Message)
+	if st.Phase.Over() && !was.Phase.Over() {
+		c.metrics.rollouts.WithLabelValues(string(st.Phase)).Inc()
+	}
+}
+
+// rolloutNews says in words what is new; empty if nothing is. The first row that fits
+// decides.
+//
+//	phase now  | phase before | next wave | said
+//	Paused     | Paused       | *         | nothing
+//	Paused     | *            | *         | is paused
+//	Completed  | Completed    | *         | nothing
+//	Completed  | *            | *         | is complete
+//	RolledBack | RolledBack   | *         | nothing
+//	RolledBack | *            | *         | has failed and is rolled back
+//	Failed     | Failed       | *         | nothing
+//	Failed     | *            | *         | has failed
+//	Aborted    | Aborted      | *         | nothing
+//	Superseded | Superseded   | *         | nothing
+//	*          | *            | yes       | begins its next wave
+//	*          | *            | no        | nothing
+func rolloutNews(was, now protocol.RolloutPhase, wave bool) string {
+	switch {
+	case was == now && (now.Over() || now == protocol.RolloutPaused):
+		return ""
+	case now == protocol.RolloutPaused:
+		return "is paused"
+	case now == protocol.RolloutCompleted:
+		return "is complete"
+	case now == protocol.RolloutRolledBack:
+		return "has failed and is rolled back"
+	case now == protocol.RolloutFailed:
+		return "has failed"
+	case wave:
+		return "begins its next wave"
+	}
+	return ""
+}
+
+// endedRollout notes with a revision how its roll-out went. Doing it again changes nothing.
+func (c *Control) endedRollout(ctx context.Context, p *groupPass, g *protocol.ServerGroup, st protocol.RolloutStatus) error {
+	failed := 0
+	for _, m := range st.Members {
+		if m.State == protocol.MemberFailed {
+			failed++
+		}
+	}
+	for i, r := range p.history[g.Metadata.UID] {
+		s := r.Status
+		if r.Spec.Number != st.Revision {
+			continue
+		}
+		s.Result, s.Message, s.EndedAt, s.Failed = "", "", nil, failed
+		if st.Phase.Over() {
+			s.Result, s.Message, s.EndedAt = st.Phase, st.Reason, st.EndedAt
+		}
+		if was := r.Status; was.Result == s.Result && was.Message == s.Message && was.Failed == s.Failed && (was.EndedAt == nil) == (s.EndedAt == nil) {
+			return nil
+		}
+		own := store.Copy(c.cfg.Store, r)
+		own.Status = s
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.rollout.noted")
+		p.history[g.Metadata.UID][i] = own
+	}
+	return nil
+}

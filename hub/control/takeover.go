@@ -1,0 +1,210 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/protocol/wire"
+)
+
+// AdoptServer takes somebody's word on what becomes of a claimed server's system: it is
+// kept, and booted from its disk; or the claim may go on to its first boot. The same
+// again changes nothing. The codes are invalid, not_found, conflict, unavailable and
+// timeout.
+func (c *Control) AdoptServer(ctx context.Context, name string, r api.AdoptRequest, by string) (*protocol.Claim, error) {
+	const op = "adopt server"
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	r.Reason = strings.TrimSpace(r.Reason)
+	for try := 1; ; try++ {
+		cl, err := c.takeOver(ctx, name, r, by)
+		if protocol.CodeOf(err) != protocol.CodeConflict || !stale(err, op) || try == writeTries {
+			return cl, err
+		}
+	}
+}
+
+// stale says whether a conflict is another writer's, and none that op itself has found.
+func stale(err error, op string) bool {
+	e, ok := errors.AsType[*protocol.Error](err)
+	return ok && e.Op != op
+}
+
+func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest, by string) (*protocol.Claim, error) {
+	const op = "adopt server"
+	conflict := func(format string, args ...any) *protocol.Error {
+		return protocol.Errorf(protocol.CodeConflict, op, format, args...)
+	}
+	srv, err := store.Get[*protocol.Server](c.cfg.Store, name)
+	if err != nil {
+		return nil, err
+	}
+	shared := c.cfg.Store.ClaimOf(name)
+	switch {
+	case shared == nil:
+		return nil, conflict("server %q has no claim", name).
+			WithHint("what runs on it is kept for a claim: apply one with spec.serverRef %s, then adopt the server", name)
+	case shared.Metadata.DeletedAt != nil:
+		return nil, conflict("claim %q of server %q is being deleted", shared.Metadata.Name, name).
+			WithHint("the server is powered off for that; wait until the claim is gone")
+	}
+	cl := store.Copy(c.cfg.Store, shared)
+	cfg, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, cl.Metadata.Name)
+	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
+		return nil, err
+	}
+	if err != nil || cfg.Spec.ClaimUID != cl.Metadata.UID {
+		cfg = nil
+	}
+	asked := plan.AskKeep
+	if r.Reprovision {
+		asked = plan.AskInstall
+	}
+	img := plan.AdoptedImage(cl, srv, r.Provisioned)
+	word := protocol.Adopted{ImageDigest: img.Digest, By: by, Reason: r.Reason, At: c.cfg.Clock().UTC()}
+	switch plan.Take(asked, cl, cfg, img.Digest) {
+	case plan.TakeNothing:
+		return cl, nil
+	case plan.TakeKeep:
+		if err := c.keep(ctx, cl, srv, img, protocol.BootConfigurationStatus{Adopted: &word}); err != nil {
+			return nil, err
+		}
+	case plan.TakeMark:
+		cfg.Status.Adopted = &word
+		if err := c.cfg.Store.Put(ctx, cfg); err != nil {
+			return nil, err
+		}
+		c.cfg.Crash.At("hub.adopt.marked")
+	case plan.TakeInstall:
+		if d := cl.Status.Decision; d != nil && d.Install != nil && d.Install.By == by && d.Install.Reason == r.Reason {
+			return cl, nil
+		}
+		return cl, c.allowInstall(ctx, cl, protocol.Confirmation{By: by, Reason: r.Reason, At: word.At})
+	case plan.RefuseImage:
+		return nil, conflict("the configuration of claim %q is for image %s", cl.Metadata.Name, cfg.Spec.Image.Digest).
+			WithHint("name that digest if it is what is installed; else delete the claim, and adopt the server under a new one")
+	case plan.RefuseGrant:
+		if d := cl.Status.Decision; d != nil && d.Install != nil {
+			return cl, nil // it was decided, and is on its way
+		}
+		return nil, conflict("claim %q has its boot configuration already", cl.Metadata.Name).
+			WithHint("to install the server anew, delete the claim and create it again")
+	case plan.RefuseNetwork:
+		return nil, conflict("claim %q boots from the network at each power-on, so that nothing on the disk is kept", cl.Metadata.Name).
+			WithHint("let it boot with --reprovision, or give the claim bootPolicy.boot: Hdd")
+	}
+	c.adoptedBy(ctx, name, fmt.Sprintf("claim %s keeps %s by the word of %s: %s", cl.Metadata.Name, img.Digest, by, r.Reason))
+	return cl, nil
+}
+
+// keep makes the configuration of a system that is installed. It has no grant.
+func (c *Control) keep(ctx context.Context, cl *protocol.Claim, srv *protocol.Server, img protocol.Image, status protocol.BootConfigurationStatus) error {
+	cfg := &protocol.BootConfiguration{Status: status, Spec: protocol.BootConfigurationSpec{
+		Server: srv.Metadata.Name, Purpose: protocol.PurposeClaim, Claim: cl.Metadata.Name, ClaimUID: cl.Metadata.UID,
+		Image: img, BootEnv: img.BootEnv(), BootPolicy: cl.Spec.BootPolicy, Ignition: c.ignitionOf(cl.Spec.IgnitionSecretRef),
+		KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
+	}}
+	now := c.cfg.Clock()
+	cfg.Metadata = protocol.Metadata{Name: cl.Metadata.Name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
+	if status.Provisioned != nil {
+		cfg.Metadata.Generation = status.Provisioned.Generation
+	}
+	cfg.Default()
+	if err := c.cfg.Store.Put(ctx, cfg); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.adopt.kept")
+	return nil
+}
+
+func (c *Control) allowInstall(ctx context.Context, cl *protocol.Claim, word protocol.Confirmation) error {
+	if cl.Status.Decision == nil {
+		cl.Status.Decision = &protocol.Decision{Since: word.At, Why: protocol.DecisionFoundOn}
+	}
+	cl.Status.Decision.Install = &word
+	if err := c.cfg.Store.Put(ctx, cl); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.adopt.install")
+	c.adoptedBy(ctx, cl.Status.Server, fmt.Sprintf("claim %s may install over what there is, by the word of %s: %s", cl.Metadata.Name, word.By, word.Reason))
+	return nil
+}
+
+func (c *Control) adoptedBy(ctx context.Context, server, what string) {
+	c.log.Warn("server taken over", "server", server, "detail", what)
+	c.events.own(ctx, server, protocol.EventAdopted, what)
+	c.poke()
+}
+
+// undecided is what a claim shows that somebody has to decide about. That it has to be decided
+// is stored first, so that nothing that happens to the server later answers it. A record
+// of the rack's own agent answers it: a restored hub has lost the configuration.
+func (c *Control) undecided(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (*protocol.ConditionState, error) {
+	if p, signed := c.ownRecord(f, cl); p != nil {
+		srv, err := store.Peek[*protocol.Server](c.cfg.Store, cl.Status.Server)
+		if err != nil {
+			return nil, err
+		}
+		named := cl.Spec.Image
+		if cl.Spec.BootEnv != nil {
+			named = protocol.EnvImagePrefix + cl.Spec.BootEnv.Name
+		}
+		img := plan.AdoptedImage(cl, srv, named+"@"+p.ImageDigest)
+		if _, digest := protocol.SplitImage(cl.Spec.Image); digest == p.ImageDigest {
+			img.Reference = cl.Spec.Image
+		}
+		return nil, c.keep(ctx, cl, srv, img, protocol.BootConfigurationStatus{Provisioned: p, SignedProvisioned: signed})
+	}
+	d := cl.Status.Decision
+	if d == nil {
+		own := store.Copy(c.cfg.Store, cl)
+		d = &protocol.Decision{Since: c.cfg.Clock().UTC(), Why: protocol.DecisionFoundOn}
+		own.Status.Decision = d
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			return nil, err
+		}
+		c.cfg.Crash.At("hub.adopt.asked")
+	}
+	why := "server " + cl.Status.Server + " was On when it was bound, and nothing here had booted it"
+	if d.Why == protocol.DecisionImported {
+		why = "the claim was imported"
+	}
+	if d.Message != "" {
+		why += ": " + d.Message
+	}
+	return &protocol.ConditionState{Code: protocol.CondNeedsDecision, Message: why}, nil
+}
+
+// ownRecord is the record that the active agent of the server's rack reports for a claim.
+func (c *Control) ownRecord(f plan.Fleet, cl *protocol.Claim) (*protocol.Provisioned, []byte) {
+	r, a := f.Reports[cl.Status.Server], c.agentFor(f, cl.Status.Server)
+	if r == nil || a == nil || len(r.Provisioned) == 0 || cl.Spec.BootPolicy.Boot == protocol.BootNetwork {
+		return nil, nil
+	}
+	var p protocol.Provisioned
+	if wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, r.Provisioned, &p) != nil {
+		return nil, nil
+	}
+	srv, err := store.Peek[*protocol.Server](c.cfg.Store, cl.Status.Server)
+	if err != nil || p.ClaimUID != cl.Metadata.UID || p.Server != cl.Status.Server || p.ServerUID != srv.Metadata.UID {
+		return nil, nil
+	}
+	return &p, r.Provisioned
+}
+
+// settled drops a question that a configuration has answered.
+func (c *Control) settled(ctx context.Context, cl *protocol.Claim) error {
+	if !cl.Status.Decision.Open() {
+		return nil
+	}
+	own := store.Copy(c.cfg.Store, cl)
+	own.Status.Decision = nil
+	return c.cfg.Store.Put(ctx, own)
+}

@@ -1,0 +1,65 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// Trace asks the agent of a server's rack what it saw of a power-on; serial 0 is the
+// newest. It waits for the answer until ctx ends, at most [api.TraceWait]. The codes are
+// not_found, unsupported, unavailable, timeout, and those of the agent's answer.
+func (c *Control) Trace(ctx context.Context, server string, serial int) (protocol.Trace, error) {
+	const op = "trace"
+	if _, err := store.Get[*protocol.Server](c.cfg.Store, server); err != nil {
+		return protocol.Trace{}, err
+	}
+	f := c.look(view{}).Fleet
+	a, rack := c.agentFor(f, server), f.RackOf(server)
+	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
+		return protocol.Errorf(code, op, format, args...)
+	}
+	switch {
+	case a == nil:
+		return protocol.Trace{}, fail(protocol.CodeUnavailable, "rack %s of server %s has no agent", rack, server).
+			WithHint("rackctl rack join-token %s", rack)
+	case c.cannotAsk(a.Metadata.Name):
+		return protocol.Trace{}, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", a.Metadata.Name).
+			WithHint("upgrade it")
+	case !c.hears(a.Metadata.Name):
+		return protocol.Trace{}, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", a.Metadata.Name).
+			WithHint("at its host: rackboot-agent trace %s", server)
+	}
+	m := protocol.Ask{Kind: protocol.AskTrace, Server: server, Serial: serial, NotAfter: c.cfg.Clock().Add(api.TraceWait)}
+	answered := make(chan protocol.Answer, 1)
+	q, err := c.put(a.Metadata.Name, m, func(a protocol.Answer) { answered <- a })
+	if err != nil {
+		return protocol.Trace{}, err
+	}
+	select {
+	case m := <-answered:
+		if err := answerError(op, m); err != nil {
+			return protocol.Trace{}, err
+		}
+		return trace(m.Body, server)
+	case <-ctx.Done():
+		c.asks.take(q.ID, a.Metadata.Name)
+		return protocol.Trace{}, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", a.Metadata.Name).
+			WithHint("try again; at its host: rackboot-agent trace %s", server)
+	}
+}
+
+// trace reads the body of an answer.
+func trace(body []byte, server string) (out protocol.Trace, err error) {
+	const op = "read answer"
+	if err := json.Unmarshal(body, &out); err != nil {
+		return protocol.Trace{}, protocol.Errorf(protocol.CodeInternal, op, "it cannot be read: %w", err)
+	}
+	if out.Server != server || len(out.Rows) > protocol.MaxTraceRows {
+		return protocol.Trace{}, protocol.Errorf(protocol.CodeInternal, op, "it is of server %.60q, with %d rows", out.Server, len(out.Rows))
+	}
+	return out, nil
+}

@@ -1,0 +1,108 @@
+package control
+
+import (
+	"context"
+	"slices"
+
+	"rackboot/hub/approval"
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// wipes says whether a maintenance discards what is on its server's disks.
+func wipes(f plan.Fleet, m *protocol.Maintenance) bool {
+	b := m.Spec.Boot.BootEnv
+	if b == nil || m.Spec.ServerPower == protocol.WantOff || m.Metadata.DeletedAt != nil {
+		return false
+	}
+	env := f.BootEnv(b.Name)
+	return env != nil && env.Spec.Destructive
+}
+
+// wipeNeed is the approval that a maintenance needs which wipes.
+func wipeNeed(rack *protocol.Rack, m *protocol.Maintenance) approval.Need {
+	server, env := m.Spec.ServerRef.Name, m.Spec.Boot.BootEnv.Name
+	reason := env + ": " + m.Spec.Reason
+	return approval.Need{
+		Class: protocol.ApproveWipe, Rack: rack.Metadata.Name, Target: server, Asked: []string{m.Status.AskedBy}, Reason: reason[:min(len(reason), maxReason)],
+		Boot: &protocol.ApprovedBoot{Server: server, Owner: m.Metadata.UID, BootEnv: env},
+	}
+}
+
+// wipeWaits says whether a maintenance that wipes waits for its approval before it begins.
+func (c *Control) wipeWaits(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance, m *protocol.Maintenance) bool {
+	return m.Status.State != protocol.MaintenanceActive && wipes(f, m) && c.cfg.Approvals.Wants(protocol.ApproveWipe, len(stance.Keys) > 0) &&
+		!c.approved(wipeNeed(rack, m))
+}
+
+// approved says whether an approval that counts covers a need.
+func (c *Control) approved(n approval.Need) bool {
+	now := c.cfg.Clock()
+	for _, r := range c.cfg.Store.Approvals() {
+		if r.State == protocol.ApprovalApproved && r.Class == n.Class && r.Rack == n.Rack && now.Before(r.NotAfter) && approval.Covers(r.Approval, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitsThere says whether the agent of a server reports that the boot for an owner waits
+// for an approval: what was approved ended before it came, or was used.
+func (c *Control) waitsThere(server, owner string, code protocol.ConditionCode) bool {
+	r, _ := c.mirror.server(server)
+	return r != nil && r.ClaimUID == owner && slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
+}
+
+// wipeWaitsAt is wipeWaits at the rack of the maintenance's server.
+func (c *Control) wipeWaitsAt(f plan.Fleet, m *protocol.Maintenance) bool {
+	name := f.RackOf(m.Spec.ServerRef.Name)
+	i := slices.IndexFunc(f.Racks, func(r *protocol.Rack) bool { return r.Metadata.Name == name })
+	return i >= 0 && c.wipeWaits(f, f.Racks[i], c.stance(f.Racks[i]), m)
+}
+
+// wipeNeeds are the servers whose disks a maintenance is to discard.
+func (c *Control) wipeNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+	for _, m := range f.Maintenances {
+		refused := m.Status.Approval != nil && m.Status.Approval.Denied && m.Status.Approval.Generation == m.Metadata.Generation
+		if refused || !wipes(f, m) || f.RackOf(m.Spec.ServerRef.Name) != rack.Metadata.Name {
+			continue
+		}
+		if c.wipeWaits(f, rack, stance, m) || c.wipeWaitsThere(m) {
+			needs = append(needs, wipeNeed(rack, m))
+		}
+	}
+	return needs
+}
+
+func (c *Control) wipeWaitsThere(m *protocol.Maintenance) bool {
+	return m.Status.State == protocol.MaintenanceActive && c.waitsThere(m.Spec.ServerRef.Name, m.Metadata.UID, protocol.CondWipeNotApproved)
+}
+
+// refuseWipes denies the maintenances whose wipe nobody approved. A change of the spec
+// asks anew. One that has begun stays, and its server off: it is not asked for again.
+func (c *Control) refuseWipes(ctx context.Context, r store.StoredApproval, why string) error {
+	for _, m := range store.List[*protocol.Maintenance](c.cfg.Store) {
+		b := m.Spec.Boot.BootEnv
+		if b == nil || m.Status.State == protocol.MaintenanceActive && !c.wipeWaitsThere(m) || !slices.Contains(r.Targets, m.Spec.ServerRef.Name) {
+			continue
+		}
+		if !slices.ContainsFunc(r.Boots, func(t protocol.ApprovedBoot) bool { return t.Owner == m.Metadata.UID }) {
+			continue // of another maintenance of the server
+		}
+		if env, err := store.Peek[*protocol.BootEnv](c.cfg.Store, b.Name); err != nil || !env.Spec.Destructive {
+			continue
+		}
+		by := r.DeniedBy
+		if by == "" {
+			by = hubName
+		}
+		own := store.Copy(c.cfg.Store, m)
+		own.Status.Approval = &protocol.MaintenanceApproval{By: by, Reason: "wipe: " + why, At: c.cfg.Clock().UTC(), Denied: true, Generation: m.Metadata.Generation}
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			return err
+		}
+		c.cfg.Crash.At("hub.approval.unwiped")
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/audit"
+	"rackboot/hub/pki"
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// hubKeyFile has the public keys with which rackctl audit verify checks the log: the
+// present one, and those before, which signed earlier parts.
+const hubKeyFile = "hub.pub"
+
+// openAudit opens the audit log, and lays the key down that it is signed with.
+func openAudit(c Config, keys *pki.PKI, log *slog.Logger, reg prometheus.Registerer, crash state.Crasher) (*audit.Log, error) {
+	var text []byte
+	for _, k := range append([]ed25519.PublicKey{keys.Signer().Public()}, keys.PastKeys()...) {
+		der, err := x509.MarshalPKIXPublicKey(k)
+		if err != nil {
+			return nil, err
+		}
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})...)
+	}
+	if err := os.WriteFile(c.path(hubKeyFile), text, 0o644); err != nil {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, "write the hub's public key", "%w", err)
+	}
+	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: time.Now, Logger: log, Registerer: reg, Crash: crash})
+}
+
+// closeAudit signs the log to its end.
+func closeAudit(l *audit.Log, log *slog.Logger) {
+	if err := l.Close(); err != nil {
+		log.Warn("audit log not closed", "err", err)
+	}
+}
+
+// recordRestored notes that the hub's folder was put back from a copy.
+func recordRestored(ctx context.Context, c Config, keys *pki.PKI, detail string) error {
+	log := slog.New(slog.DiscardHandler)
+	l, err := openAudit(c, keys, log, prometheus.NewRegistry(), nil)
+	if err != nil {
+		return err
+	}
+	defer closeAudit(l, log)
+	_, err = l.Append(ctx, protocol.AuditEntry{Caller: "hub", From: "hub", Op: "restored", Outcome: protocol.AuditAccepted, Detail: detail})
+	return err
+}

@@ -1,0 +1,84 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"rackboot/hub/iso"
+	"rackboot/hub/iso/openpgp"
+	"rackboot/protocol"
+)
+
+// ISOs says how the files that people upload are kept.
+type ISOs struct {
+	// Dir is the folder of the files. Default isos in DataDir.
+	Dir string `yaml:"dir"`
+	// QuotaMiB bounds them together, in MiB, by default 204800; MinFreeMiB is how much of
+	// the file system they leave alone, by default 1024.
+	QuotaMiB   int64 `yaml:"quotaMiB"`
+	MinFreeMiB int64 `yaml:"minFreeMiB"`
+	// Keyring is a file with the OpenPGP keys that signatures are checked with; with it
+	// no caller brings keys of its own. RequireSignature refuses files without one.
+	Keyring          string `yaml:"keyring"`
+	RequireSignature bool   `yaml:"requireSignature"`
+}
+
+const (
+	isoQuotaMiB   = 200 << 10
+	isoMinFreeMiB = 1 << 10
+	// maxISOKeyring bounds the hub's keyring in bytes.
+	maxISOKeyring = 16 << 20
+)
+
+func (c ISOs) check() error {
+	switch {
+	case c.QuotaMiB < 0 || c.MinFreeMiB < 0:
+		return fmt.Errorf("isos: a size is not less than 0; leave it out for the default")
+	case c.RequireSignature && c.Keyring == "":
+		return fmt.Errorf("isos.requireSignature: give the keys in isos.keyring")
+	}
+	return nil
+}
+
+// keyring reads the file of keys; nil without one.
+func (c ISOs) keyring() ([]byte, error) {
+	const op = "read isos.keyring"
+	if c.Keyring == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(c.Keyring)
+	if err == nil && info.Size() > maxISOKeyring {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%s has more than %d bytes", c.Keyring, maxISOKeyring).WithHint("name a file with the keys of those who publish what you boot")
+	}
+	raw, err := os.ReadFile(c.Keyring)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
+	}
+	return raw, nil
+}
+
+// openISOs opens the shelf of uploaded files.
+func (h *hub) openISOs(c Config) (*iso.Shelf, error) {
+	keyring, err := c.ISOs.keyring()
+	if err != nil {
+		return nil, err
+	}
+	quota, free, dir := c.ISOs.QuotaMiB, c.ISOs.MinFreeMiB, c.ISOs.Dir
+	if quota == 0 {
+		quota = isoQuotaMiB
+	}
+	if free == 0 {
+		free = isoMinFreeMiB
+	}
+	if dir == "" {
+		dir = c.path("isos")
+	}
+	return iso.Open(iso.Config{
+		Dir: dir, Quota: quota << 20, MinFree: free << 20, Store: h.store, Verifier: openpgp.Verifier{}, Keyring: keyring, RequireSignature: c.ISOs.RequireSignature,
+		// Both are asked for from its Run on and later, when there is a control.
+		Needed: func() (map[string]bool, error) { return h.control.ISODigests() },
+		Event:  func(ctx context.Context, message string) { h.control.ISOEvent(ctx, message) }, Clock: time.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
+	})
+}

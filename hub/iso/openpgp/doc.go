@@ -1,0 +1,2 @@
+// Package openpgp checks detached signatures of OpenPGP (RFC 9580) for package iso.
+package openpgp

@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"testing"
+
+	"rackboot/doctable"
+	"rackboot/protocol"
+)
+
+func TestFirstRule(t *testing.T) {
+	doctable.Of(t, "adopt.go", "firstRule").HoldOne(t, [][]string{
+		doctable.Words(decisionNone, decisionOpen, decisionInstall), doctable.Words(readNever, readOff, readOn, readOther),
+	}, func(in []string) string { return string(firstRule(decision(in[0]), lastRead(in[1]))) })
+}
+
+func TestTakeRule(t *testing.T) {
+	doctable.Of(t, "adopt.go", "takeRule").HoldOne(t, [][]string{
+		doctable.Words(AskKeep, AskInstall), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), {"same", "other"},
+	}, func(in []string) string {
+		return string(takeRule(Asked(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes", in[4] == "same"))
+	})
+}
+
+func TestCarriedRule(t *testing.T) {
+	doctable.Of(t, "carried.go", "carriedRule").HoldOne(t, [][]string{
+		doctable.YesNo(), doctable.Words(proofNone, proofWord, proofSigned), doctable.YesNo(),
+		doctable.Words(signedOurs, signedFiles, signedNobody), doctable.YesNo(),
+	}, func(in []string) string {
+		return string(carriedRule(in[0] == "yes", proof(in[1]), in[2] == "yes", signature(in[3]), in[4] == "yes"))
+	})
+}
+
+// What a claim's first boot depends on, as the reports say it.
+func TestFirstBoot(t *testing.T) {
+	report := func(known, last protocol.PowerState, owner string) *protocol.ServerReport {
+		return &protocol.ServerReport{Power: known, ClaimUID: owner, Observation: protocol.Observation{Power: last}}
+	}
+	open := &protocol.Decision{Why: protocol.DecisionImported}
+	for _, c := range []struct {
+		name     string
+		report   *protocol.ServerReport
+		decision *protocol.Decision
+		active   bool // a maintenance has the server
+		want     First
+	}{
+		{"no agent has said anything", nil, nil, false, FirstWait},
+		{"read Off: an ordinary claim", report(protocol.PowerOff, protocol.PowerOff, ""), nil, false, FirstGoes},
+		{"read Off, and the BMC is away now", report(protocol.PowerOff, protocol.PowerUnreachable, ""), nil, false, FirstGoes},
+		{"the BMC never answered", report("", protocol.PowerUnreachable, ""), nil, false, FirstWait},
+		{"an agent that does not say the last known power: Off", report("", protocol.PowerOff, ""), nil, false, FirstGoes},
+		{"an agent that does not say the last known power: On", report("", protocol.PowerOn, ""), nil, false, FirstAsk},
+		{"found On (facts, boot policy 1.5: an existing fleet)", report(protocol.PowerOn, protocol.PowerOn, ""), nil, false, FirstAsk},
+		{"found On, for this claim: the hub lost its configuration", report(protocol.PowerOn, protocol.PowerOn, "uid-c"), nil, false, FirstAsk},
+		{"in a firmware menu", report("", protocol.PowerPaused, ""), nil, false, FirstAsk},
+		{"the owner before is being stopped", report(protocol.PowerOn, protocol.PowerOn, "uid-before"), nil, false, FirstWait},
+		{"a maintenance runs on it", report(protocol.PowerOn, protocol.PowerOn, ""), nil, true, FirstWait},
+		{"asked before, Off now: an outage answers nothing", report(protocol.PowerOff, protocol.PowerOff, ""), open, false, FirstAsk},
+		{"imported, nothing known", nil, open, false, FirstAsk},
+		{"decided", report(protocol.PowerOn, protocol.PowerOn, ""), &protocol.Decision{Install: &protocol.Confirmation{}}, false, FirstGoes},
+	} {
+		f := makeFleet(1, 1)
+		f.Claims = append(f.Claims, named(&protocol.Claim{Status: protocol.ClaimStatus{Server: "n0000", Decision: c.decision}}, "c"))
+		if c.report != nil {
+			f.Reports = map[string]*protocol.ServerReport{"n0000": c.report}
+		}
+		if c.active {
+			f.Maintenances = append(f.Maintenances, named(&protocol.Maintenance{
+				Spec: protocol.MaintenanceSpec{ServerRef: protocol.Ref{Name: "n0000"}}, Status: protocol.MaintenanceStatus{State: protocol.MaintenanceActive},
+			}, "m"))
+		}
+		if got := f.Indexed().FirstBoot(f.Claims[0]); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A proof counts for the very claim, server and image that it names.
+func TestCarry(t *testing.T) {
+	const digest, other = "sha256:aa", "sha256:bb"
+	record := protocol.Provisioned{ClaimUID: "u", Generation: 1, Server: "n", ServerUID: "s", ImageDigest: digest}
+	for _, c := range []struct {
+		name   string
+		change func(*protocol.BootConfiguration, *protocol.Provisioned, *Proof)
+		want   Carried
+	}{
+		{"as it was", func(*protocol.BootConfiguration, *protocol.Provisioned, *Proof) {}, CarriedAdopts},
+		{"the key is not accepted", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) { p.Accepted = false }, CarriedAsks},
+		{"the key is of an agent of this hub", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
+			*p = Proof{Record: p.Record, Ours: true}
+		}, CarriedCounts},
+		{"nobody's key", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) { p.Known = false }, CarriedAsks},
+		{"of another claim (seed 000 hole 4: by UID, not by name)", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.ClaimUID = "x" }, CarriedAsks},
+		{"of another generation", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.Generation = 2 }, CarriedAsks},
+		{"of another server", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.Server = "x" }, CarriedAsks},
+		{"of an earlier server of that name", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.ServerUID = "x" }, CarriedAsks},
+		{"of another image", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.ImageDigest = other }, CarriedAsks},
+		{"boot: Network", func(c *protocol.BootConfiguration, _ *protocol.Provisioned, _ *Proof) {
+			c.Spec.BootPolicy.Boot = protocol.BootNetwork
+		}, CarriedAsks},
+		{"a word, accepted", func(c *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
+			c.Status.Adopted, *p = &protocol.Adopted{ImageDigest: digest}, Proof{Words: true}
+		}, CarriedAdopts},
+		{"a word, not accepted", func(c *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
+			c.Status.Adopted, *p = &protocol.Adopted{ImageDigest: digest}, Proof{}
+		}, CarriedAsks},
+		{"a word about another image", func(c *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
+			c.Status.Adopted, *p = &protocol.Adopted{ImageDigest: other}, Proof{Words: true}
+		}, CarriedAsks},
+		{"nothing", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
+			*p = Proof{Words: true, Accepted: true}
+		}, CarriedAsks},
+	} {
+		cfg := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n", ClaimUID: "u", Image: protocol.Image{Digest: digest}}}, "c")
+		cfg.Metadata.Generation = 1
+		srv := named(&protocol.Server{}, "n")
+		srv.Metadata.UID = "s"
+		r := record
+		p := Proof{Record: &r, Known: true, Accepted: true}
+		c.change(cfg, &r, &p)
+		if got := Carry(cfg, srv, p); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// An agent is sent an operator's word like a record, and no grant is needed for it; one
+// that does not know words is sent no boot.
+func TestAdoptedTravels(t *testing.T) {
+	word := &protocol.Adopted{ImageDigest: "sha256:aa", By: "admin"}
+	f := makeFleet(1, 1)
+	f.claimOf("c", "n0000")
+	f.Configs[0].Status = protocol.BootConfigurationStatus{Adopted: word}
+	f.Configs[0].Spec.Grant = nil
+	for _, c := range []struct {
+		caps []protocol.Capability
+		boot bool
+	}{{protocol.Capabilities(), true}, {protocol.BaseCapabilities(), false}} {
+		f.Peers = map[string]Peer{"r0-1": {Incarnation: "i", Capabilities: c.caps}}
+		d := Compile(f)["r0-1"]
+		boot := d.Racks[0].Servers[0].Boot
+		if (boot != nil) != c.boot || boot != nil && (boot.Adopted != word || boot.Grant != nil) || (len(d.TooOld["n0000"]) == 0) != c.boot {
+			t.Errorf("%d capabilities: %+v, too old for %v", len(c.caps), boot, d.TooOld)
+		}
+	}
+}
+
+// The reference is the claim's where it is meant, so that a claim that was taken over
+// shows no difference.
+func TestAdoptedImage(t *testing.T) {
+	digest := "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	for _, c := range []struct{ claim, said, reference string }{
+		{"r.example/os:1", "r.example/os:1@" + digest, "r.example/os:1"},
+		{"r.example/os@" + digest, "r.example/os@" + digest, "r.example/os@" + digest},
+		{"r.example/os:2", "r.example/os:1@" + digest, "r.example/os:1"},
+	} {
+		cl := named(&protocol.Claim{Spec: protocol.ClaimSpec{Image: c.claim}}, "c")
+		img := AdoptedImage(cl, &protocol.Server{}, c.said)
+		if img.Reference != c.reference || img.Digest != digest {
+			t.Errorf("%s under %s: %+v", c.said, c.claim, img)
+		}
+	}
+}

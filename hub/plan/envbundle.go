@@ -1,0 +1,257 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// EnvSecret is what is in a Secret of type params, opened.
+type EnvSecret struct {
+	Values  map[string]string
+	Version string // status.digest of the Secret
+}
+
+// EnvFor is whom an environment is for.
+type EnvFor struct {
+	Purpose    protocol.Purpose
+	Owner      string // name of the claim or maintenance; empty for a discovery
+	KernelArgs string // the server's and the owner's
+	Ignition   bool
+}
+
+// EnvForConfig is whom a configuration's environment is for.
+func EnvForConfig(b *protocol.BootConfiguration) EnvFor {
+	w := EnvFor{Purpose: b.Spec.Purpose.Or(), Owner: b.Spec.Claim, KernelArgs: b.Spec.KernelArgs, Ignition: b.Spec.Ignition != nil}
+	if w.Purpose == protocol.PurposeDiscovery {
+		w.Owner = ""
+	}
+	return w
+}
+
+// EnvBundle puts together what one server's files are made from. The same fleet gives the
+// same bundle, to the byte of its encoding. What is named and not there is left out:
+// package netboot/bootenv says so when it judges the bundle.
+//
+// The sources of params are, first the one that wins (facts boot-environments, 1.6): the
+// server, its profiles in their order, the group that selects it, the profile global. A
+// Secret's values are beside those of their source.
+//
+// Of the Templates are those in the bundle that the environment or a bootenv-customize of
+// the server names by id, and those that any text of the bundle names by a literal in
+// CallTemplate or template, over and over. One whose name is put together when it is rendered must be
+// named by a literal somewhere too; a comment will do.
+func (f Fleet) EnvBundle(srv *protocol.Server, env *protocol.BootEnv, w EnvFor, secrets map[string]EnvSecret) protocol.EnvBundle {
+	b := protocol.EnvBundle{
+		BootEnv: env.Metadata.Name, UID: env.Metadata.UID, Spec: env.Spec, Machine: f.machine(srv),
+		Purpose: w.Purpose, Owner: w.Owner, KernelArgs: w.KernelArgs, Ignition: w.Ignition,
+		Params: f.envParams(srv, secrets), Schemas: map[string]protocol.ParamSpec{},
+	}
+	for _, p := range f.Params {
+		b.Schemas[p.Spec.Name] = p.Spec
+	}
+	overrides := overridesOf(b.Params, env.Metadata.Name)
+	b.Templates = f.templates(b, overrides)
+	oses := []protocol.EnvOS{env.Spec.OS}
+	for _, o := range overrides {
+		oses = append(oses, o.OS)
+	}
+	files, images := map[string]bool{}, map[string]bool{}
+	for _, os := range oses {
+		for _, a := range archsFor(os, b.Machine.Architecture) {
+			files[a.IsoFile], images[a.Image] = true, true
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if iso, ok := f.ISOs[file]; ok {
+			b.ISOs = append(b.ISOs, iso)
+		}
+	}
+	for _, ref := range slices.Sorted(maps.Keys(images)) {
+		if img, ok := f.EnvImages[EnvImageKey{ref, b.Machine.Architecture}]; ok {
+			b.Images = append(b.Images, img)
+		}
+	}
+	return b
+}
+
+// EnvImageKey names an OCI image that an environment has for an architecture.
+type EnvImageKey struct{ Reference, Architecture string }
+
+// EnvImageKeys are the images that a server's environment, or what is merged into it, may
+// boot, in order.
+func (f Fleet) EnvImageKeys(srv *protocol.Server, env *protocol.BootEnv) (out []EnvImageKey) {
+	oses := []protocol.EnvOS{env.Spec.OS}
+	for _, o := range overridesOf(f.envParams(srv, nil), env.Metadata.Name) {
+		oses = append(oses, o.OS)
+	}
+	for _, os := range oses {
+		for _, a := range archsFor(os, serverArch(srv)) {
+			if key := (EnvImageKey{a.Image, serverArch(srv)}); a.Image != "" && !slices.Contains(out, key) {
+				out = append(out, key)
+			}
+		}
+	}
+	return out
+}
+
+func serverArch(srv *protocol.Server) string { return cmp.Or(srv.Spec.Architecture, "amd64") }
+
+// machine is what templates know of a server.
+func (f Fleet) machine(srv *protocol.Server) protocol.EnvMachine {
+	m := protocol.EnvMachine{
+		Name: srv.Metadata.Name, UID: srv.Metadata.UID, UUID: srv.Spec.UUID, BootMAC: srv.Spec.BootMAC, MACs: srv.Spec.MACs,
+		Architecture: serverArch(srv), Rack: f.RackOf(srv.Metadata.Name), Segment: srv.Spec.SegmentRef.Name, Labels: srv.Metadata.Labels,
+	}
+	if d := srv.Status.Discovered; m.UUID == "" && d != nil && d.Inventory != nil {
+		m.UUID = d.Inventory.Board.UUID
+	}
+	m.UUID = cmp.Or(m.UUID, m.UID)
+	return m
+}
+
+// EnvSecretsOf are the Secrets whose values a server's params have, in order.
+func (f Fleet) EnvSecretsOf(srv *protocol.Server) (names []string) {
+	add := func(r *protocol.Ref) {
+		if r != nil && !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	add(srv.Spec.ParamsSecretRef)
+	for _, p := range f.profilesOf(srv) {
+		add(p.Spec.ParamsSecretRef)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// profilesOf are a server's profiles, the first the one that wins.
+func (f Fleet) profilesOf(srv *protocol.Server) (out []*protocol.Profile) {
+	for _, name := range append(slices.Clone(srv.Spec.Profiles), protocol.GlobalProfile) {
+		if p := f.profile(name); p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// groupOf is the one group that selects a server; nil where none does, or several do.
+func (f Fleet) groupOf(srv *protocol.Server) (of *protocol.ServerGroup) {
+	for _, g := range f.Groups {
+		if !matches(&g.Spec.Selector, srv.Metadata.Labels) {
+			continue
+		}
+		if of != nil {
+			return nil
+		}
+		of = g
+	}
+	return of
+}
+
+func (f Fleet) envParams(srv *protocol.Server, secrets map[string]EnvSecret) []protocol.EnvParams {
+	out := []protocol.EnvParams{envSource(protocol.SourceServer, srv.Spec.Params, srv.Spec.ParamsSecretRef, secrets)}
+	for _, p := range f.profilesOf(srv) {
+		out = append(out, envSource(protocol.SourceProfile+p.Metadata.Name, p.Spec.Params, p.Spec.ParamsSecretRef, secrets))
+	}
+	if g := f.groupOf(srv); g != nil {
+		// Before the profile of everybody, which a server may also name among its own.
+		at := len(out)
+		if f.profile(protocol.GlobalProfile) != nil {
+			at--
+		}
+		out = slices.Insert(out, at, envSource(protocol.SourceGroup+g.Metadata.Name, g.Spec.Params, nil, secrets))
+	}
+	return slices.DeleteFunc(out, func(p protocol.EnvParams) bool { return len(p.Values) == 0 })
+}
+
+func envSource(name string, values map[string]any, ref *protocol.Ref, secrets map[string]EnvSecret) protocol.EnvParams {
+	p := protocol.EnvParams{Source: name, Values: values}
+	if ref == nil {
+		return p
+	}
+	s, ok := secrets[ref.Name]
+	if !ok {
+		return p
+	}
+	if p.Values = maps.Clone(values); p.Values == nil {
+		p.Values = map[string]any{}
+	}
+	p.Version = s.Version
+	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
+		p.Values[name] = s.Values[name] // also in place of one that is no secret
+		p.Secret = append(p.Secret, name)
+	}
+	return p
+}
+
+// EnvInputs names all that EnvBundle would read: while it is the same, so is the bundle.
+// shared is of EnvShared.
+func (f Fleet) EnvInputs(shared string, srv *protocol.Server, env *protocol.BootEnv, w EnvFor) string {
+	h := sha256.New()
+	part := func(what string, obj protocol.Object) {
+		m := obj.Head().Metadata
+		fmt.Fprintf(h, "%s %s %d\n", what, m.UID, m.Revision)
+	}
+	fmt.Fprintf(h, "%s\n%+v\n", shared, w)
+	part("server", srv)
+	part("bootenv", env)
+	for _, p := range f.profilesOf(srv) {
+		part("profile", p)
+	}
+	if g := f.groupOf(srv); g != nil {
+		fmt.Fprintf(h, "group %s %d\n", g.Metadata.UID, g.Metadata.Generation) // and not its status
+	}
+	for _, name := range f.EnvSecretsOf(srv) {
+		fmt.Fprintf(h, "secret %s %s\n", name, f.SecretVersions[name])
+	}
+	for _, key := range f.EnvImageKeys(srv, env) {
+		fmt.Fprintf(h, "image %s %s\n", key.Reference, f.EnvImages[key].Digest)
+	}
+	return fmt.Sprintf("%s %x", f.RackOf(srv.Metadata.Name), h.Sum(nil))
+}
+
+// EnvShared names what all bundles read: Templates, Params and uploaded files.
+func (f Fleet) EnvShared() string {
+	h := sha256.New()
+	for _, t := range f.Templates {
+		fmt.Fprintf(h, "template %s %d\n", t.Metadata.UID, t.Metadata.Revision)
+	}
+	for _, p := range f.Params {
+		fmt.Fprintf(h, "param %s %d\n", p.Metadata.UID, p.Metadata.Revision)
+	}
+	for _, file := range slices.Sorted(maps.Keys(f.ISOs)) {
+		fmt.Fprintf(h, "iso %q %s %s\n", file, f.ISOs[file].Digest, f.ISOs[file].Sum())
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// archsFor are what a description has for an architecture: its own entries, by any
+// spelling of dr-provision, and the legacy fields of amd64.
+func archsFor(os protocol.EnvOS, arch string) []protocol.EnvArch {
+	var out []protocol.EnvArch
+	if arch == "amd64" {
+		out = append(out, protocol.EnvArch{IsoFile: os.IsoFile})
+	}
+	for _, key := range slices.Sorted(maps.Keys(os.SupportedArchitectures)) {
+		if spelledAs(strings.ToLower(key)) == arch {
+			out = append(out, os.SupportedArchitectures[key])
+		}
+	}
+	return out
+}
+
+func spelledAs(arch string) string {
+	switch arch {
+	case "x86_64":
+		return "amd64"
+	case "aarch64":
+		return "arm64"
+	}
+	return arch
+}

@@ -1,0 +1,50 @@
+package plan
+
+import (
+	"encoding/json"
+
+	"rackboot/protocol"
+)
+
+// overridesOf are the values of bootenv-customize for one environment in all sources.
+// What has another form is left out here; it is refused where it is merged.
+func overridesOf(params []protocol.EnvParams, env string) (out []protocol.BootEnvOverride) {
+	for _, p := range params {
+		byEnv, ok := p.Values[protocol.ParamBootEnvCustomize].(map[string]any)
+		if !ok {
+			continue
+		}
+		raw, err := json.Marshal(byEnv[env])
+		var o protocol.BootEnvOverride
+		if err == nil && json.Unmarshal(raw, &o) == nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// templates are those that a bundle may ask for; see EnvBundle.
+func (f Fleet) templates(b protocol.EnvBundle, overrides []protocol.BootEnvOverride) map[string]string {
+	var open []string
+	ids := func(list []protocol.EnvTemplate) {
+		for _, t := range list {
+			open = append(open, t.ID)
+		}
+	}
+	for _, o := range overrides {
+		ids(o.Templates)
+	}
+	for _, p := range b.Params {
+		open = append(open, protocol.CalledTemplates(p.Values)...)
+	}
+	for _, s := range b.Schemas {
+		open = append(open, protocol.CalledTemplates(s.Schema)...)
+	}
+	return protocol.EnvTemplates(b.Spec, open, func(name string) (string, bool) {
+		t := f.template(name)
+		if t == nil {
+			return "", false
+		}
+		return t.Spec.Contents, true
+	})
+}

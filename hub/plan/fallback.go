@@ -1,0 +1,42 @@
+package plan
+
+import "rackboot/protocol"
+
+// FormerOf is what a configuration that takes the place of another may return to: that one
+// if it was booted well, or else what it could return to itself. after is how many boots of
+// the new one may fail, of its group; 0 is that it never returns.
+func FormerOf(was *protocol.BootConfiguration, after int) *protocol.FormerBoot {
+	switch {
+	case after == 0 || was == nil:
+		return nil
+	case was.Installed() && was.Spec.BootEnv == "":
+		s := was.Spec
+		return &protocol.FormerBoot{
+			After: after, Generation: was.Metadata.Generation, Revision: s.Revision, Image: s.Image, BootPolicy: s.BootPolicy,
+			Ignition: s.Ignition, Grant: s.Grant, GrantFor: was.Status.GrantFor,
+		}
+	case was.Spec.Former != nil:
+		f := *was.Spec.Former
+		f.After = after
+		return &f
+	}
+	return nil
+}
+
+// fallback is what a configuration may return to, as it travels.
+func (f Fleet) fallback(cfg *protocol.BootConfiguration) *protocol.BootFallback {
+	o := cfg.Spec.Former
+	if o == nil {
+		return nil
+	}
+	out := &protocol.BootFallback{
+		After: o.After, Generation: o.Generation, Image: o.Image, Policy: o.BootPolicy, Grant: o.Grant, GrantFor: o.GrantFor,
+	}
+	if o.Ignition != nil {
+		out.Ignition = o.Ignition.Intent()
+		if in, ok := f.FormerIgnitions[cfg.Metadata.Name]; ok && in.Ref() == *o.Ignition {
+			out.Ignition = &in
+		}
+	}
+	return out
+}

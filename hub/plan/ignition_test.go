@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"testing"
+
+	"rackboot/doctable"
+	"rackboot/protocol"
+)
+
+func TestIgnitionFitsTable(t *testing.T) {
+	fixed := &protocol.IgnitionRef{Secret: "s", UID: "u", Version: 1, Digest: "d"}
+	doctable.Of(t, "ignition.go", "IgnitionFits").Hold(t,
+		[][]string{{"none", "one"}, {"none", "one", "another", "the same"}, {"the same", "another", "gone"}},
+		func(in []string) []string {
+			var cfg, have *protocol.IgnitionRef
+			if in[0] == "one" {
+				cfg = fixed
+			}
+			named := map[string]*protocol.Ref{"one": {Name: "x"}, "another": {Name: "x"}, "the same": {Name: "s"}}[in[1]]
+			switch in[2] {
+			case "the same":
+				have = fixed
+			case "another":
+				have = &protocol.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "e"}
+			}
+			return []string{map[bool]string{true: "yes", false: "no"}[IgnitionFits(cfg, named, have)]}
+		})
+}
+
+// Only what was sealed for the very version travels; else the agent knows that there is
+// some.
+func TestIgnitionTravels(t *testing.T) {
+	fixed := &protocol.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "d"}
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Ignition: fixed}}
+	cfg.Metadata.Name = "c"
+	old, good := *fixed.Intent(), *fixed.Intent()
+	old.Version, old.Sealed, good.Sealed = 1, "sha256:old", "sha256:good"
+	for _, row := range []struct {
+		name   string
+		sealed map[string]protocol.IgnitionIntent
+		want   string
+	}{
+		{"nothing", nil, ""},
+		{"another version", map[string]protocol.IgnitionIntent{"c": old}, ""},
+		{"another claim's", map[string]protocol.IgnitionIntent{"d": good}, ""},
+		{"this one", map[string]protocol.IgnitionIntent{"c": good}, "sha256:good"},
+	} {
+		if got := (Fleet{Ignitions: row.sealed}).ignition(cfg); got == nil || got.Sealed != row.want || got.Ref() != *fixed {
+			t.Errorf("%s: %+v", row.name, got)
+		}
+	}
+	cfg.Spec.Ignition = nil
+	if got := (Fleet{}).ignition(cfg); got != nil {
+		t.Errorf("without any: %+v", got)
+	}
+}

@@ -1,0 +1,233 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// ImageState is how far the image of a maintenance is known, with its user data.
+type ImageState string
+
+// The states.
+const (
+	ImageAsked   ImageState = "asked" // nothing has answered yet
+	ImageFailing ImageState = "failing"
+	ImageInvalid ImageState = "invalid" // it cannot be booted as the policy says, or its user data not used
+	ImageReady   ImageState = "ready"   // also where none is needed
+)
+
+// BootSeen is what the hub knows of what a maintenance boots; Image and Ignition only
+// when they are ready and needed.
+type BootSeen struct {
+	State    ImageState
+	Message  string
+	Image    *protocol.Image
+	Ignition *protocol.IgnitionRef
+	// From is the revision of a group that it is of; nil is none.
+	From *protocol.GroupRevision
+}
+
+// MaintenanceWord is what becomes of a maintenance, and why it is no more.
+type MaintenanceWord struct {
+	State    protocol.MaintenanceState
+	Message  string
+	Position int // in the queue of its server, from 1; 0 unless it is Queued
+}
+
+// MaintenanceOf is the maintenance that has a server, also while it ends; or nil.
+func (f Fleet) MaintenanceOf(server string) *protocol.Maintenance {
+	if f.index != nil {
+		return f.index.maintained[server]
+	}
+	for _, m := range f.Maintenances {
+		if m.Spec.ServerRef.Name == server && m.Status.State == protocol.MaintenanceActive {
+			return m
+		}
+	}
+	return nil
+}
+
+// Maintain says what becomes of every maintenance, by name. boots are by name.
+func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
+	f = f.Indexed()
+	first := map[string]*protocol.Maintenance{} // that would begin next, by server
+	for _, m := range f.Maintenances {
+		server := m.Spec.ServerRef.Name
+		img := boots[m.Metadata.Name].State
+		if m.Status.State != protocol.MaintenanceActive && !denied(m) && f.agreed(m) && (img == ImageReady || img == ImageAsked) &&
+			(first[server] == nil || before(m, first[server])) {
+			first[server] = m
+		}
+	}
+	out := map[string]MaintenanceWord{}
+	for _, m := range f.Maintenances {
+		server, img := m.Spec.ServerRef.Name, boots[m.Metadata.Name]
+		waits := ""
+		if now := f.MaintenanceOf(server); now != nil {
+			waits = fmt.Sprintf("server %s has maintenance %s", server, now.Metadata.Name)
+		} else if n := first[server]; n != nil && n != m {
+			waits = fmt.Sprintf("maintenance %s comes first", n.Metadata.Name)
+		}
+		cannot := f.cannot(m, img)
+		w := MaintenanceWord{State: maintenanceRule(m.Status.State == protocol.MaintenanceActive, denied(m), img.State, f.agreed(m), cannot == "", waits == "")}
+		switch w.State {
+		case protocol.MaintenanceActive:
+		case protocol.MaintenanceDenied:
+			w.Message = fmt.Sprintf("by %q: %s", m.Status.Approval.By, m.Status.Approval.Reason)
+		case protocol.MaintenanceError:
+			w.Message = img.Message
+		case protocol.MaintenanceAwaitingApproval:
+			w.Message = fmt.Sprintf("server %s has claim %s: rackctl maintenance approve %s --reason REASON", server, f.ClaimOf(server).Metadata.Name, m.Metadata.Name)
+		case protocol.MaintenanceQueued:
+			w.Message = cmp.Or(waits, img.Message, cannot, "its image is looked up")
+		}
+		out[m.Metadata.Name] = w
+	}
+	f.queue(out)
+	return out
+}
+
+// queue numbers those that are Queued, for each server by itself.
+func (f Fleet) queue(words map[string]MaintenanceWord) {
+	waiting := map[string][]*protocol.Maintenance{}
+	for _, m := range f.Maintenances {
+		if words[m.Metadata.Name].State == protocol.MaintenanceQueued {
+			waiting[m.Spec.ServerRef.Name] = append(waiting[m.Spec.ServerRef.Name], m)
+		}
+	}
+	for _, line := range waiting {
+		slices.SortFunc(line, func(a, b *protocol.Maintenance) int {
+			if before(a, b) {
+				return -1
+			}
+			return 1
+		})
+		for i, m := range line {
+			w := words[m.Metadata.Name]
+			w.Position = i + 1
+			words[m.Metadata.Name] = w
+		}
+	}
+}
+
+// maintenanceRule is the table of what becomes of a maintenance. The first row that
+// fits decides.
+//
+//	active | denied | image   | agreed | able | first | state
+//	yes    | *      | *       | *      | *    | *     | Active
+//	no     | yes    | *       | *      | *    | *     | Denied
+//	no     | no     | invalid | *      | *    | *     | Error
+//	no     | no     | *       | no     | *    | *     | AwaitingApproval
+//	no     | no     | ready   | yes    | yes  | yes   | Active
+//	no     | no     | *       | yes    | *    | *     | Queued
+//
+// An image that cannot be booted, or user data that cannot be used, is an event on the
+// maintenance and nothing else: the server is not touched, and nobody is asked. able is that the claim does not end just
+// now, and that the agent can do it.
+func maintenanceRule(active, denied bool, img ImageState, agreed, able, first bool) protocol.MaintenanceState {
+	switch {
+	case active:
+		return protocol.MaintenanceActive
+	case denied:
+		return protocol.MaintenanceDenied
+	case img == ImageInvalid:
+		return protocol.MaintenanceError
+	case !agreed:
+		return protocol.MaintenanceAwaitingApproval
+	case img == ImageReady && able && first:
+		return protocol.MaintenanceActive
+	}
+	return protocol.MaintenanceQueued
+}
+
+func denied(m *protocol.Maintenance) bool {
+	a := m.Status.Approval
+	return a != nil && a.Denied && a.Generation == m.Metadata.Generation
+}
+
+// agreed says whether nobody has to be asked any more.
+//
+//	claimed | policy        | approved | agreed
+//	no      | *             | *        | yes
+//	yes     | Enforced      | *        | yes
+//	yes     | OwnerApproval | yes      | yes
+//	yes     | OwnerApproval | no       | no
+func agreed(claimed bool, p protocol.MaintenancePolicy, approved bool) bool {
+	return !claimed || p == protocol.MaintenanceEnforced || approved
+}
+
+func (f Fleet) agreed(m *protocol.Maintenance) bool {
+	a := m.Status.Approval
+	return agreed(f.ClaimOf(m.Spec.ServerRef.Name) != nil, m.Spec.Policy, a != nil && !a.Denied && a.Generation == m.Metadata.Generation)
+}
+
+// before orders the queue: by priority, then by age.
+func before(a, b *protocol.Maintenance) bool {
+	if a.Spec.Priority != b.Spec.Priority {
+		return a.Spec.Priority > b.Spec.Priority
+	}
+	if x, y := a.Metadata.CreatedAt, b.Metadata.CreatedAt; x != nil && y != nil && !x.Equal(*y) {
+		return x.Before(*y)
+	}
+	return a.Metadata.Name < b.Metadata.Name
+}
+
+// cannot says why a maintenance cannot begin now; empty if it can.
+func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
+	server := m.Spec.ServerRef.Name
+	if c := f.ClaimOf(server); c != nil && c.Metadata.DeletedAt != nil {
+		return fmt.Sprintf("claim %s ends first", c.Metadata.Name)
+	}
+	rack := f.RackOf(server)
+	i := slices.IndexFunc(f.Racks, func(r *protocol.Rack) bool { return r.Metadata.Name == rack })
+	if i < 0 || f.Peers[f.Racks[i].Status.Agent].Incarnation == "" {
+		return "the rack's agent was not heard yet"
+	}
+	b := protocol.BootIntent{Purpose: protocol.PurposeMaintenance, Policy: m.Spec.Boot.BootPolicy}
+	if seen.Image != nil {
+		b.Image, b.Env = *seen.Image, envOf(*seen.Image)
+	}
+	if seen.Ignition != nil {
+		b.Ignition = seen.Ignition.Intent()
+	}
+	need := b.Needs()
+	if m.Spec.ServerPower == protocol.WantOff {
+		need = []protocol.Capability{protocol.CapPurposes}
+	}
+	if lacking := protocol.Lacking(f.Peers[f.Racks[i].Status.Agent].Capabilities, need); len(lacking) > 0 {
+		var words []string
+		for _, c := range lacking {
+			words = append(words, string(c))
+		}
+		return string(protocol.CondAgentTooOld) + ": it lacks " + strings.Join(words, ", ")
+	}
+	return ""
+}
+
+// Maintained are the conditions of a maintenance that has begun which the hub alone can
+// see: what it boots was fixed then. ignition is the present version of the Secret that it
+// names; nil if there is none.
+func (f Fleet) Maintained(m *protocol.Maintenance, ignition *protocol.IgnitionRef) (out []protocol.ConditionState) {
+	cfg := f.configFor(m.Metadata.UID)
+	if cfg == nil || m.Metadata.DeletedAt != nil {
+		return nil
+	}
+	b, srv, why := m.Spec.Boot, f.server(cfg.Spec.Server), ""
+	switch {
+	case differs(b.Image, b.ImageFrom, b.BootEnv, cfg):
+		why = sourceDiffers("maintenance", b.Image, b.ImageFrom, b.BootEnv, cfg)
+	case !b.BootPolicy.Same(cfg.Spec.BootPolicy):
+		why = "the maintenance's boot policy differs from the configuration's"
+	case (cfg.Spec.Group == "" || b.IgnitionSecretRef != nil) && !IgnitionFits(cfg.Spec.Ignition, b.IgnitionSecretRef, ignition):
+		why = "the maintenance's user data differs from what the server is given"
+	case srv != nil && protocol.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs) != cfg.Spec.KernelArgs:
+		why = fmt.Sprintf("the kernel arguments of server and maintenance differ from what the server is booted with, %q", cfg.Spec.KernelArgs)
+	default:
+		return nil
+	}
+	return []protocol.ConditionState{{Code: protocol.CondReprovisionRequired, Message: why}}
+}

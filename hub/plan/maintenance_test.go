@@ -1,0 +1,148 @@
+package plan
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"rackboot/doctable"
+	"rackboot/protocol"
+)
+
+func word(is bool) []string {
+	if is {
+		return []string{"yes"}
+	}
+	return []string{"no"}
+}
+
+func TestMaintenanceTable(t *testing.T) {
+	doctable.Of(t, "maintenance.go", "maintenanceRule").Hold(t, [][]string{
+		doctable.YesNo(), doctable.YesNo(), doctable.Words(ImageAsked, ImageFailing, ImageInvalid, ImageReady), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(),
+	}, func(in []string) []string {
+		return doctable.Words(maintenanceRule(in[0] == "yes", in[1] == "yes", ImageState(in[2]), in[3] == "yes", in[4] == "yes", in[5] == "yes"))
+	})
+	doctable.Of(t, "maintenance.go", "agreed").Hold(t, [][]string{doctable.YesNo(), doctable.Words(protocol.MaintenancePolicies()...), doctable.YesNo()},
+		func(in []string) []string {
+			return word(agreed(in[0] == "yes", protocol.MaintenancePolicy(in[1]), in[2] == "yes"))
+		})
+}
+
+func TestOwnerTable(t *testing.T) {
+	doctable.Of(t, "owner.go", "ownerRule").Hold(t, [][]string{doctable.Words(stanceActive, stanceEnds, stanceNone), doctable.Words(stanceBound, stanceEnds, stanceNone), doctable.Words(stanceActive, stanceEnds, stanceNone)},
+		func(in []string) []string {
+			owner, releases := ownerRule(stance(in[0]), stance(in[1]), stance(in[2]))
+			if owner == "" {
+				owner = "none"
+			}
+			return append(doctable.Words(owner), word(releases)...)
+		})
+}
+
+func maintenanceOf(name string, priority int, at int) *protocol.Maintenance {
+	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{ServerRef: protocol.Ref{Name: "s1"}, Priority: priority, Reason: "BIOS", Boot: protocol.MaintenanceBoot{Image: "r/fw:1"}}}
+	when := time.Date(2026, 11, 20, 9, at, 0, 0, time.UTC)
+	m.Metadata.Name, m.Metadata.UID, m.Metadata.CreatedAt = name, "uid-"+name, &when
+	m.Default()
+	return m
+}
+
+// maintained is a fleet of one claimed server and maintenances of it.
+func maintained(ms ...*protocol.Maintenance) Fleet {
+	rack := &protocol.Rack{}
+	rack.Metadata.Name, rack.Status.Agent = "r0", "agent"
+	bmc := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "r0"}}}
+	bmc.Metadata.Name = "b1"
+	srv := &protocol.Server{Spec: protocol.ServerSpec{BMCRef: protocol.Ref{Name: "b1"}}}
+	srv.Metadata.Name = "s1"
+	claim := &protocol.Claim{Spec: protocol.ClaimSpec{Power: protocol.WantOn}, Status: protocol.ClaimStatus{Server: "s1"}}
+	claim.Metadata.Name, claim.Metadata.UID = "c1", "uid-c1"
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Purpose: protocol.PurposeClaim, ClaimUID: "uid-c1"}}
+	return Fleet{
+		Racks: []*protocol.Rack{rack}, BMCs: []*protocol.BMC{bmc}, Servers: []*protocol.Server{srv}, Claims: []*protocol.Claim{claim},
+		Configs: []*protocol.BootConfiguration{cfg}, Maintenances: ms, Peers: map[string]Peer{"agent": {Incarnation: "i", Capabilities: protocol.Capabilities()}},
+	}
+}
+
+// The queue is by priority, then age; one maintenance has a server at a time, and none
+// that has it is pushed aside.
+func TestMaintenanceQueue(t *testing.T) {
+	ready := map[string]BootSeen{}
+	for _, n := range []string{"old", "young", "urgent", "asks"} {
+		ready[n] = BootSeen{State: ImageReady}
+	}
+	old, young, urgent, asks := maintenanceOf("old", 0, 1), maintenanceOf("young", 0, 2), maintenanceOf("urgent", 5, 3), maintenanceOf("asks", 9, 0)
+	all := []*protocol.Maintenance{asks, old, urgent, young}
+	for _, m := range all[1:] {
+		m.Spec.Policy = protocol.MaintenanceEnforced
+	}
+	want := func(when string, states ...protocol.MaintenanceState) {
+		t.Helper()
+		got := Maintain(maintained(all...), ready)
+		for i, m := range all {
+			if w := got[m.Metadata.Name]; w.State != states[i] || (w.Message == "") != (w.State == protocol.MaintenanceActive) {
+				t.Errorf("%s: %s is %+v, want %s", when, m.Metadata.Name, w, states[i])
+			}
+		}
+	}
+	const active, queued, awaits = protocol.MaintenanceActive, protocol.MaintenanceQueued, protocol.MaintenanceAwaitingApproval
+	want("to begin with", awaits, queued, active, queued)
+	urgent.Status.State = active
+	asks.Status.Approval = &protocol.MaintenanceApproval{By: "ann", Reason: "now"}
+	want("while urgent has it", queued, queued, active, queued)
+	all = []*protocol.Maintenance{asks, old, young}
+	asks.Status.Approval.Denied = true
+	want("asks is denied", protocol.MaintenanceDenied, active, queued)
+	ready["old"] = BootSeen{State: ImageInvalid, Message: "no UKI"}
+	want("old cannot be booted", protocol.MaintenanceDenied, protocol.MaintenanceError, active)
+	ready["old"] = BootSeen{State: ImageAsked}
+	want("old is looked up", protocol.MaintenanceDenied, queued, queued)
+
+	f := maintained(young)
+	f.Peers = map[string]Peer{"agent": {Incarnation: "i", Capabilities: protocol.BaseCapabilities()}}
+	if w := Maintain(f, ready)["young"]; w.State != queued || w.Message != "AgentTooOld: it lacks boot.purposes" {
+		t.Errorf("an old agent: %+v", w)
+	}
+	f = maintained(young)
+	now := time.Now()
+	f.Claims[0].Metadata.DeletedAt = &now
+	if w := Maintain(f, ready)["young"]; w.State != queued || w.Message != "claim c1 ends first" {
+		t.Errorf("the claim ends: %+v", w)
+	}
+}
+
+// The owner's intent (seed 000, Maintenance lifecycle): the claim's configuration stays,
+// and is not what is booted while the maintenance has the server.
+func TestIntentByOwner(t *testing.T) {
+	now := time.Now()
+	m := maintenanceOf("m1", 0, 0)
+	f := maintained(m)
+	own := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Purpose: protocol.PurposeMaintenance, ClaimUID: "uid-m1"}}
+	f.Configs = append(f.Configs, own)
+	say := func() string {
+		in := Intent(f, f.Servers[0])
+		boot := "nothing"
+		if in.Boot != nil {
+			boot = in.Boot.ClaimUID
+		}
+		return fmt.Sprintf("%s %q %s releasing %t cycle %t boots %s", in.ClaimUID, in.Purpose, in.Power, in.Releasing, in.PowerCycle, boot)
+	}
+	for _, row := range []struct {
+		when   string
+		change func()
+		want   string
+	}{
+		{"queued", func() {}, `uid-c1 "" On releasing false cycle false boots uid-c1`},
+		{"active", func() { m.Status.State = protocol.MaintenanceActive }, `uid-m1 "maintenance" On releasing false cycle true boots uid-m1`},
+		{"kept off", func() { m.Spec.ServerPower = protocol.WantOff }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
+		{"claim deleted under it", func() { f.Claims[0].Metadata.DeletedAt = &now }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
+		{"it ends", func() { m.Metadata.DeletedAt = &now }, `uid-m1 "maintenance" Off releasing true cycle true boots nothing`},
+		{"it has ended, and the claim ends", func() { f.Maintenances = nil }, `uid-c1 "" Off releasing true cycle false boots nothing`},
+		{"nobody", func() { f.Claims = nil }, ` ""  releasing false cycle false boots nothing`},
+	} {
+		row.change()
+		if got := say(); got != row.want {
+			t.Errorf("%s: %s; want %s", row.when, got, row.want)
+		}
+	}
+}

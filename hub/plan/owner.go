@@ -1,0 +1,105 @@
+package plan
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// ownerRule says whose a server is. The first row that fits decides.
+//
+//	maintenance | claim | discovery | owner       | releases
+//	active      | *     | *         | maintenance | no
+//	ends        | *     | *         | maintenance | yes
+//	none        | bound | *         | claim       | no
+//	none        | ends  | *         | claim       | yes
+//	none        | none  | active    | discovery   | no
+//	none        | none  | ends      | discovery   | yes
+//	none        | none  | none      | none        | no
+//
+// A claim that is deleted under a maintenance ends after it: the server is Off by then,
+// and stays so. A discovery that a maintenance has pushed aside goes on after it.
+func ownerRule(maintenance, claim, discovery stance) (owner protocol.Purpose, releases bool) {
+	switch {
+	case maintenance != stanceNone:
+		return protocol.PurposeMaintenance, maintenance == stanceEnds
+	case claim != stanceNone:
+		return protocol.PurposeClaim, claim == stanceEnds
+	case discovery != stanceNone:
+		return protocol.PurposeDiscovery, discovery == stanceEnds
+	}
+	return "", false
+}
+
+// stance is how something stands to a server.
+type stance string
+
+const (
+	stanceNone   stance = "none"
+	stanceActive stance = "active"
+	stanceBound  stance = "bound"
+	stanceEnds   stance = "ends"
+)
+
+// own fills in who owns the server, and what it boots for that owner.
+func (f Fleet) own(in *protocol.ServerIntent) {
+	m, c, d := f.MaintenanceOf(in.Server), f.ClaimOf(in.Server), f.DiscoveryOf(in.Server)
+	ms, cs, ds := stanceNone, stanceNone, stanceNone
+	switch {
+	case m != nil && m.Metadata.DeletedAt != nil:
+		ms = stanceEnds
+	case m != nil:
+		ms = stanceActive
+	}
+	switch {
+	case c != nil && c.Metadata.DeletedAt != nil:
+		cs = stanceEnds
+	case c != nil:
+		cs = stanceBound
+	}
+	switch {
+	case d != nil && d.Metadata.DeletedAt != nil:
+		ds = stanceEnds
+	case d != nil:
+		ds = stanceActive
+	}
+	var cfg *protocol.BootConfiguration
+	var timeout time.Duration
+	switch owner, releases := ownerRule(ms, cs, ds); owner {
+	case protocol.PurposeMaintenance:
+		in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle, in.Power = m.Metadata.Name, m.Metadata.UID, owner, true, m.Spec.ServerPower
+		in.Releasing, cfg = releases, f.configFor(m.Metadata.UID)
+	case protocol.PurposeClaim:
+		in.Claim, in.ClaimUID, in.Power = c.Metadata.Name, c.Metadata.UID, c.Spec.Power
+		in.Releasing, cfg = releases, f.ConfigOf(c)
+	case protocol.PurposeDiscovery:
+		in.Claim, in.ClaimUID, in.Purpose, in.Power = d.Spec.Claim, d.Spec.ClaimUID, owner, protocol.WantOn
+		if r := f.rack(in.Server); r != nil && r.Spec.Discovery != nil {
+			in.PowerCycle, timeout = r.Spec.Discovery.AllowPowerCycle, r.Spec.Discovery.Timeout.D()
+		}
+		in.Releasing, cfg = releases, d
+	default:
+		if s := f.server(in.Server); s != nil {
+			in.Discovery = f.Discovery(s)
+		}
+		return
+	}
+	switch {
+	case in.Releasing:
+		in.Power = protocol.WantOff
+	case cfg != nil && cfg.Spec.Server == in.Server:
+		in.Boot = &protocol.BootIntent{
+			Purpose: cfg.Spec.Purpose, ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image,
+			Policy: cfg.Spec.BootPolicy, Grant: cfg.Spec.Grant, GrantFor: cfg.Status.GrantFor, Provisioned: cfg.Status.SignedProvisioned, Adopted: cfg.Status.Adopted,
+			Ignition: f.ignition(cfg), Env: f.env(cfg), Timeout: timeout, Fallback: f.fallback(cfg),
+		}
+		if s := f.server(in.Server); s != nil && s.Spec.Reach == protocol.ReachURI && in.Boot.Policy.FirstBoot == protocol.FirstBootUefiHTTP {
+			in.Boot.Reach = protocol.ReachURI
+		}
+	}
+}
+
+// Repeats says whether the grant of a boot is for each power-on of its owner.
+func Repeats(p protocol.Purpose, b protocol.BootPolicy) bool {
+	return p.Or() == protocol.PurposeMaintenance || b.Boot == protocol.BootNetwork
+}

@@ -1,0 +1,140 @@
+package rollout
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// sight is what was seen of a server since it came to its state.
+type sight string
+
+const (
+	sawTarget  sight = "target"  // it booted the revision
+	sawAgain   sight = "again"   // it booted the revision once more while it soaked
+	sawFailure sight = "failure" // an attempt with the revision failed
+	sawOther   sight = "other"   // nothing, or another image
+)
+
+func sights() []sight { return []sight{sawTarget, sawAgain, sawFailure, sawOther} }
+
+// clock is whether the time of a state has passed: for Begun that by which it must be
+// seen, for Soaking that of the soak, or of being seen if it boots again and again.
+type clock string
+
+const (
+	timeLeft clock = "left"
+	timeOver clock = "over"
+)
+
+// memberRule is the next state of a member. Failed and Done last: a server that turns
+// people off it later is no news of the roll-out, and what failed counts until somebody
+// resumes. Who boots the revision without an order soaks too. Of a server that is away
+// nothing is concluded; one that soaked comes back to boot the revision, or is begun anew.
+//
+//	state     | seen    | place | time | next
+//	Done      | *       | *     | *    | Done
+//	Failed    | *       | *     | *    | Failed
+//	Returning | *       | *     | *    | Returning
+//	Returned  | *       | *     | *    | Returned
+//	*         | *       | gone  | *    | Skipped
+//	Skipped   | *       | *     | *    | Waiting
+//	*         | failure | *     | *    | Failed
+//	Waiting   | target  | up    | *    | Soaking
+//	Waiting   | *       | *     | *    | Waiting
+//	Begun     | *       | away  | *    | Begun
+//	Begun     | *       | *     | over | Failed
+//	Begun     | target  | up    | left | Soaking
+//	Begun     | *       | *     | left | Begun
+//	Soaking   | *       | away  | *    | Waiting
+//	Soaking   | target  | up    | over | Done
+//	Soaking   | target  | up    | left | Soaking
+//	Soaking   | again   | up    | left | Soaking
+//	Soaking   | *       | *     | *    | Failed
+func memberRule(state protocol.MemberState, seen sight, at place, t clock) protocol.MemberState {
+	switch state {
+	case protocol.MemberDone, protocol.MemberFailed, protocol.MemberReturning, protocol.MemberReturned:
+		return state
+	case protocol.MemberWaiting, protocol.MemberBegun, protocol.MemberSoaking, protocol.MemberSkipped:
+	}
+	switch {
+	case at == isGone:
+		return protocol.MemberSkipped
+	case state == protocol.MemberSkipped:
+		return protocol.MemberWaiting
+	case seen == sawFailure:
+		return protocol.MemberFailed
+	case state == protocol.MemberWaiting:
+		if seen == sawTarget && at == isUp {
+			return protocol.MemberSoaking
+		}
+		return state
+	case state == protocol.MemberBegun:
+		return begunRule(seen, at, t)
+	case at == isAway:
+		return protocol.MemberWaiting
+	case seen == sawTarget && at == isUp && t == timeOver:
+		return protocol.MemberDone
+	case (seen == sawTarget || seen == sawAgain) && at == isUp && t == timeLeft:
+		return state
+	}
+	return protocol.MemberFailed
+}
+
+func begunRule(seen sight, at place, t clock) protocol.MemberState {
+	switch {
+	case at == isAway:
+		return protocol.MemberBegun
+	case t == timeOver:
+		return protocol.MemberFailed
+	case seen == sawTarget && at == isUp:
+		return protocol.MemberSoaking
+	}
+	return protocol.MemberBegun
+}
+
+// see is what was seen of a member's server.
+func see(m protocol.RolloutMember, s Server) sight {
+	since := m.Since
+	if m.State == protocol.MemberBegun && m.BegunAt != nil {
+		since = *m.BegunAt
+	}
+	booted := s.Boots == s.Target
+	switch {
+	case s.Failed != "" && s.FailedAt.After(since) && (!booted || !s.BootedAt.After(s.FailedAt)):
+		return sawFailure
+	case !booted:
+		return sawOther
+	case m.State == protocol.MemberSoaking && s.BootedAt.After(since):
+		return sawAgain
+	case m.State == protocol.MemberBegun && !s.BootedAt.After(since):
+		return sawOther // that was before it was begun
+	}
+	return sawTarget
+}
+
+// clockOf is whether a member's time has passed, and when it does; zero is never.
+func (r *run) clockOf(m protocol.RolloutMember, s Server, seen sight) (clock, time.Time) {
+	var end time.Time
+	now := r.in.Now
+	switch {
+	case m.State == protocol.MemberSoaking && seen == sawTarget:
+		end = m.Since.Add(r.in.Spec.Soak.D())
+		if now.Before(end) {
+			return timeLeft, end
+		}
+		return timeOver, end
+	case m.DueAt == nil:
+		return timeLeft, end
+	case m.State == protocol.MemberSoaking:
+		end = m.DueAt.Add(r.in.Spec.Soak.D())
+	case seen == sawTarget && s.Up:
+		now, end = s.BootedAt, *m.DueAt // what counts is when it was seen, not when we look
+	default:
+		end = *m.DueAt
+	}
+	if now.Before(end) {
+		return timeLeft, end
+	}
+	return timeOver, end
+}

@@ -1,0 +1,41 @@
+package plan
+
+import "rackboot/protocol"
+
+// RotationVerdict is what is to be done about the change of a BMC's account.
+type RotationVerdict string
+
+// The verdicts.
+const (
+	RotationKeep     RotationVerdict = "keep"      // nothing, or nothing yet
+	RotationPromote  RotationVerdict = "promote"   // next is the account from now on
+	RotationRollBack RotationVerdict = "roll-back" // next is given up
+	RotationLose     RotationVerdict = "lose"      // both are kept, and people are told
+	RotationForget   RotationVerdict = "forget"    // the former is given up
+)
+
+// Rotate decides, by what the agent said last. change says whether that is about this
+// very change; newest, whether it has the newest version of the Secret. The former
+// account is given up only once the agent has the next one as the only one. The first
+// row that fits decides.
+//
+//	state    | report  | change | newest | verdict
+//	Rotating | Rotated | yes    | *      | promote
+//	Rotating | Kept    | yes    | *      | roll-back
+//	Rotating | Lost    | yes    | *      | lose
+//	Promoted | InUse   | *      | yes    | forget
+//	*        | *       | *      | *      | keep
+func Rotate(state protocol.RotationState, report protocol.AccountState, change, newest bool) RotationVerdict {
+	under := state == protocol.RotationUnderWay && change
+	switch {
+	case under && report == protocol.AccountRotated:
+		return RotationPromote
+	case under && report == protocol.AccountKept:
+		return RotationRollBack
+	case under && report == protocol.AccountLost:
+		return RotationLose
+	case state == protocol.RotationPromoted && report == protocol.AccountInUse && newest:
+		return RotationForget
+	}
+	return RotationKeep
+}

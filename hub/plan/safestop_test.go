@@ -1,0 +1,37 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"rackboot/protocol"
+)
+
+// TestSafeStopOfAnOldAgent: an agent that knows no stop images goes on to refuse, and
+// people are told on its servers.
+func TestSafeStopOfAnOldAgent(t *testing.T) {
+	f := makeFleet(1, 1)
+	for _, row := range []struct {
+		name  string
+		wants bool
+		caps  []protocol.Capability
+		told  bool
+	}{
+		{"nothing is wanted", false, protocol.BaseCapabilities(), false},
+		{"of before", true, protocol.BaseCapabilities(), true},
+		{"of this version", true, protocol.Capabilities(), false},
+	} {
+		f.Racks[0].Spec.SafeStop = nil
+		if row.wants {
+			f.Racks[0].Spec.SafeStop = &protocol.SafeStopSpec{NetworkFirst: protocol.NetworkFirstStopImage}
+		}
+		f.Peers = map[string]Peer{"r0-1": {Incarnation: "a", Capabilities: row.caps}}
+		d := Compile(f)["r0-1"]
+		if in := d.Racks[0].Rack.SafeStop; (in != nil) != row.wants || in != nil && in.NetworkFirst != protocol.NetworkFirstStopImage {
+			t.Errorf("%s: it is sent %+v", row.name, in)
+		}
+		if got := strings.Join(d.Unheeded["n0000"], " "); strings.Contains(got, "spec.safeStop") != row.told {
+			t.Errorf("%s: told %q", row.name, got)
+		}
+	}
+}

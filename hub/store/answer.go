@@ -1,0 +1,151 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+const (
+	answerBucket = "answer"
+	// AnswerLife is how long an Answer is kept.
+	AnswerLife = 24 * time.Hour
+	// MaxAnswers bounds the answers that are kept for one caller; the oldest one makes
+	// room.
+	MaxAnswers = 512
+	// MaxAnswerBody bounds the body of a kept answer in bytes.
+	MaxAnswerBody = 16 << 10
+	// sweepAnswers is how many old answers are removed with each new one.
+	sweepAnswers = 8
+)
+
+// Answer is what a request with an idempotency key was answered. Status 0 is one that
+// was begun and has no answer yet, or whose hub ended meanwhile.
+type Answer struct {
+	// Request is a digest of the request: another one with the same key is a mistake.
+	Request []byte    `json:"request"`
+	At      time.Time `json:"at"` // when it was begun
+	Status  int       `json:"status,omitempty"`
+	Type    string    `json:"type,omitempty"` // Content-Type
+	ETag    string    `json:"etag,omitempty"`
+	Body    []byte    `json:"body,omitempty"`
+	// Dropped is an answer whose body was not kept: it was too long, or is a secret.
+	Dropped bool `json:"dropped,omitempty"`
+	// Revision is for EndAnswer.
+	Revision uint64 `json:"-"`
+}
+
+func answerKey(caller, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return answerBucket + "." + caller + "_" + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// BeginAnswer notes durably that a caller's request is about to be acted on, under the
+// key that the caller gave it. If the key is known, found is true and the Answer is what
+// is stored: of this request or another. Of two at once, one begins. The codes are
+// unavailable and timeout.
+func (s *Store) BeginAnswer(ctx context.Context, caller, key string, request []byte) (a Answer, found bool, err error) {
+	const op = "begin answer"
+	at := answerKey(caller, key)
+	for try := 1; ; try++ {
+		if e, ok := s.mirror.get(at); ok {
+			err := json.Unmarshal(e.Value, &a)
+			a.Revision = e.Revision
+			switch {
+			case err != nil:
+				return a, false, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+			case s.clock().Sub(a.At) < AnswerLife:
+				return a, true, nil
+			}
+			err = s.remove(ctx, at, e.Revision)
+			if err != nil && !errors.Is(err, state.ErrConflict) {
+				return a, false, stateError(op, err)
+			}
+		}
+		a = Answer{Request: request, At: s.clock().UTC()}
+		value, err := json.Marshal(a)
+		if err != nil {
+			return a, false, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+		}
+		a.Revision, err = s.put(ctx, at, value, 0)
+		switch {
+		case err == nil:
+			s.makeRoom(ctx, caller)
+			return a, false, nil
+		case !errors.Is(err, state.ErrConflict) || try == writeTries:
+			return a, false, stateError(op, err)
+		}
+	}
+}
+
+// EndAnswer stores what was answered. The codes are conflict (it made room meanwhile),
+// unavailable and timeout.
+func (s *Store) EndAnswer(ctx context.Context, caller, key string, a Answer) error {
+	const op = "end answer"
+	if len(a.Body) > MaxAnswerBody {
+		a.Body, a.Dropped = nil, true
+	}
+	value, err := json.Marshal(a)
+	if err != nil {
+		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+	}
+	if _, err := s.put(ctx, answerKey(caller, key), value, a.Revision); err != nil {
+		return stateError(op, err)
+	}
+	return nil
+}
+
+// DropAnswer forgets an Answer that was begun and not acted on. The codes are conflict,
+// unavailable and timeout.
+func (s *Store) DropAnswer(ctx context.Context, caller, key string, a Answer) error {
+	if err := s.remove(ctx, answerKey(caller, key), a.Revision); err != nil {
+		return stateError("drop answer", err)
+	}
+	return nil
+}
+
+// makeRoom removes the oldest answers: those of the caller that are too many, and a few
+// of anybody's that are too old. What cannot be removed now is removed with another one.
+func (s *Store) makeRoom(ctx context.Context, caller string) {
+	all := slices.Clone(s.mirror.list(answerBucket))
+	slices.SortFunc(all, func(a, b cached) int { return cmp.Compare(a.Revision, b.Revision) })
+	mine := 0
+	for _, e := range all {
+		if strings.HasPrefix(e.Key, answerBucket+"."+caller+"_") {
+			mine++
+		}
+	}
+	swept := 0
+	for _, e := range all {
+		over := mine > MaxAnswers && strings.HasPrefix(e.Key, answerBucket+"."+caller+"_")
+		if over {
+			mine--
+		}
+		if !over && (swept == sweepAnswers || !s.answerEnded(e)) {
+			swept = sweepAnswers // those that follow are younger
+			if mine <= MaxAnswers {
+				return
+			}
+			continue
+		}
+		swept++
+		if err := s.remove(ctx, e.Key, e.Revision); err != nil && !errors.Is(err, state.ErrConflict) {
+			s.logger.Warn("old answer not removed", "key", e.Key, "err", err)
+			return
+		}
+	}
+}
+
+func (s *Store) answerEnded(e cached) bool {
+	var a Answer
+	return json.Unmarshal(e.Value, &a) != nil || s.clock().Sub(a.At) >= AnswerLife
+}

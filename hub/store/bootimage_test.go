@@ -1,0 +1,152 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+func bootImage(name, version, kernel string) *protocol.BootImage {
+	file := func(kind protocol.ArtefactKind, sum string) protocol.BootImageFile {
+		return protocol.BootImageFile{Kind: kind, URL: "https://mirror.example/" + string(kind), SHA256: strings.Repeat(sum, 64)}
+	}
+	b := &protocol.BootImage{Spec: protocol.BootImageSpec{
+		Catalogue: "os", Version: version,
+		Architectures: map[string]protocol.BootImageArch{"amd64": {Files: []protocol.BootImageFile{file(protocol.ArtefactKernel, kernel), file(protocol.ArtefactInitramfs, "f")}}},
+	}}
+	b.Metadata.Name = name
+	b.Default()
+	return b
+}
+
+// Facts of boot images, section 5, rows 5 and 6: an entry never changes, and a catalogue
+// has each version once.
+func TestBootImageAdmission(t *testing.T) {
+	labelled := bootImage("os-1", "1.0", "a")
+	labelled.Metadata.Labels = map[string]string{"channel": "stable"}
+	other := bootImage("os-3", "1.00", "a")
+	other.Spec.Catalogue = "other"
+	for _, row := range []struct {
+		name    string
+		apply   []protocol.Object
+		outcome Outcome
+		refused string
+	}{
+		{"the same again", []protocol.Object{bootImage("os-1", "1.0", "a")}, Unchanged, ""},
+		{"a label", []protocol.Object{labelled}, Configured, ""},
+		{"another kernel", []protocol.Object{bootImage("os-1", "1.0", "b")}, "", "an entry never changes; give the new content a version of its own"},
+		{"another version of the name", []protocol.Object{bootImage("os-1", "1.1", "a")}, "", "an entry never changes"},
+		{"the version under another name", []protocol.Object{bootImage("os-2", "1.0", "b")}, "", `is the version of BootImage "os-1"`},
+		{"one that is equal to it", []protocol.Object{bootImage("os-2", "1.00", "b")}, "", `is the version of BootImage "os-1"`},
+		{"in another catalogue", []protocol.Object{other}, Created, ""},
+		{"a newer one", []protocol.Object{bootImage("os-2", "1.1", "b")}, Created, ""},
+		{"twice in the set", []protocol.Object{bootImage("os-2", "2", "b"), bootImage("os-3", "2", "c")}, "", `is the version of BootImage "os-2"`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := open(t, storetest.NewMemory())
+			apply(t, s, bootImage("os-1", "1.0", "a"))
+			res, err := s.Apply(t.Context(), row.apply, ApplyOptions{By: "ann"})
+			switch {
+			case row.refused == "" && (err != nil || res[0].Outcome != row.outcome):
+				t.Errorf("%+v, %v", res, err)
+			case row.refused != "" && (protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), row.refused)):
+				t.Errorf("got %v, want %q", err, row.refused)
+			}
+		})
+	}
+}
+
+// What was proved is stored, and stays over an apply; what is only shown is not stored.
+func TestBootImageStatus(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, bootImage("os-1", "1.0", "a"))
+	b, err := Get[*protocol.BootImage](s, "os-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := "sha256:" + strings.Repeat("a", 64)
+	proved := map[string]protocol.BootImageVerified{digest: {At: time.Unix(1, 0).UTC(), Size: 7, Digest: digest}}
+	if err := s.PutVerified(t.Context(), "os-1", "another", proved); protocol.CodeOf(err) != protocol.CodeNotFound {
+		t.Errorf("of another entry of the name: %v", err)
+	}
+	b.Status.Stamp = &protocol.BootImageStamp{Version: "1.0"}
+	b.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondImageUnverified}}
+	if err := s.Put(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutVerified(t.Context(), "os-1", b.Metadata.UID, proved); err != nil {
+		t.Fatal(err)
+	}
+	again := bootImage("os-1", "1.0", "a")
+	again.Metadata.Labels = map[string]string{"a": "b"}
+	again.Status.Verified = map[string]protocol.BootImageVerified{"sha256:" + strings.Repeat("f", 64): {Size: 1}}
+	apply(t, s, again)
+	got, err := Get[*protocol.BootImage](s, "os-1")
+	if err != nil || got.Status.Stamp == nil || len(got.Status.Verified) != 1 || got.Status.Verified[digest].Size != 7 || got.Status.Conditions != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if files := s.HubFiles(); !files[digest] || !files["sha256:"+strings.Repeat("f", 64)] || len(files) != 2 {
+		t.Errorf("%v", files)
+	}
+}
+
+// An entry stays while anything that boots names it. One that a group may return to can be
+// taken out of the catalogue, and its files stay.
+func TestBootImageDeletion(t *testing.T) {
+	image := protocol.Image{Reference: "bootimage/os-1", BootImage: "os-1", Digest: "sha256:" + strings.Repeat("1", 64), Architecture: "amd64", Source: protocol.ImageFromHub, Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:" + strings.Repeat("2", 64)}}}
+	revision := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g", Number: 1, BootImage: "os-1", Images: map[string]protocol.Image{"amd64": image}}}
+	revision.Metadata.Name = "g-1"
+	config := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Claim: "c", ClaimUID: "u", Image: image}}
+	config.Metadata.Name = "c"
+	claim := storetest.Claim("c", "n1")
+	claim.Spec.Image = "bootimage/os-1"
+	for who, obj := range map[string]protocol.Object{"GroupRevision/g-1": revision, "BootConfiguration/c": config, "Claim/c": claim} {
+		t.Run(who, func(t *testing.T) {
+			s := open(t, storetest.NewMemory())
+			apply(t, s, append(storetest.Site(), bootImage("os-1", "1.0", "a"))...)
+			obj, err := clone(obj)
+			if err == nil {
+				err = s.Put(t.Context(), obj)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Delete(t.Context(), protocol.KindBootImage, "os-1")
+			if who == "GroupRevision/g-1" {
+				if err != nil || !s.HubFiles()[image.Artefacts[0].Digest] {
+					t.Errorf("%v, files %v", err, s.HubFiles())
+				}
+				return
+			}
+			if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), who) {
+				t.Errorf("deleted: %v", err)
+			}
+			if who != "Claim/c" && !s.HubFiles()[image.Artefacts[0].Digest] {
+				t.Error("its files may be removed")
+			}
+			if err := s.Remove(t.Context(), obj); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Delete(t.Context(), protocol.KindBootImage, "os-1"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A claim names an entry that is there.
+func TestClaimNamesBootImage(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Site()...)
+	claim := storetest.Claim("c", "n1")
+	claim.Spec.Image = "bootimage/os-1"
+	_, err := s.Apply(t.Context(), []protocol.Object{claim}, ApplyOptions{})
+	if _, is := errors.AsType[ApplyErrors](err); !is || !strings.Contains(err.Error(), `spec.image: BootImage "os-1" does not exist`) {
+		t.Errorf("dangling: %v", err)
+	}
+	apply(t, s, claim, bootImage("os-1", "1.0", "a"))
+}

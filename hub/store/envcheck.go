@@ -1,0 +1,239 @@
+package store
+
+import (
+	"maps"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// EnvRules judge what describes boot environments, beyond what Validate of each resource
+// sees. No error has a value.
+type EnvRules interface {
+	// Param says what is wrong with a schema.
+	Param(p protocol.ParamSpec) error
+	// Value says why a value does not fit its param.
+	Value(p protocol.ParamSpec, value any) error
+	// Template says what is wrong with a text.
+	Template(name, contents string) error
+	// BootEnv says what is wrong with an environment; template gives the text of a Template.
+	BootEnv(e *protocol.BootEnv, template func(name string) (contents string, ok bool)) protocol.FieldErrors
+}
+
+// lookup finds a resource in what is applied, and else in the store; nil is none.
+type lookup func(protocol.Kind, string) protocol.Object
+
+// environments checks what the set has of boot environments.
+func (c *checker) environments(items []applyItem, find lookup) {
+	described := c.described(items)
+	for i, it := range items {
+		switch next := it.next.(type) {
+		case *protocol.Param:
+			c.param(i, next, items)
+		case *protocol.Profile:
+			c.paramsSecret(i, next.Spec.ParamsSecretRef, find)
+			c.values(i, next.Spec.Params, described)
+		case *protocol.Server:
+			c.paramsSecret(i, next.Spec.ParamsSecretRef, find)
+			c.values(i, next.Spec.Params, described)
+		case *protocol.ServerGroup:
+			c.values(i, next.Spec.Params, described)
+		case *protocol.Template:
+			if c.store.envRules != nil {
+				if err := c.store.envRules.Template(next.Metadata.Name, next.Spec.Contents); err != nil {
+					c.add(i, "spec.contents", "%s", err)
+				}
+			}
+		case *protocol.BootEnv:
+			c.bootEnv(i, next, find)
+			c.bootEnvUse(i, next, items)
+		case *protocol.Claim:
+			c.bootEnvOf(i, "spec.bootEnv.name", next.Spec.BootEnv, protocol.PurposeClaim, find)
+		case *protocol.Maintenance:
+			c.bootEnvOf(i, "spec.boot.bootEnv.name", next.Spec.Boot.BootEnv, protocol.PurposeMaintenance, find)
+		case *protocol.Rack:
+			if d := next.Spec.Discovery; d != nil {
+				c.bootEnvOf(i, "spec.discovery.bootEnv.name", d.BootEnv, protocol.PurposeDiscovery, find)
+			}
+		}
+	}
+}
+
+// described are the params as they would be after the set, by their names.
+func (c *checker) described(items []applyItem) map[string]protocol.ParamSpec {
+	byName := map[string]protocol.ParamSpec{}
+	for _, p := range List[*protocol.Param](c.store) {
+		byName[p.Metadata.Name] = p.Spec
+	}
+	for _, it := range items {
+		if p, ok := it.next.(*protocol.Param); ok {
+			byName[p.Metadata.Name] = p.Spec
+		}
+	}
+	out := map[string]protocol.ParamSpec{}
+	for _, p := range byName {
+		out[p.Name] = p
+	}
+	return out
+}
+
+// param checks a description: its schema, that no other describes the same, and that the
+// values that there are fit it. Those that do not are named, and nothing is changed:
+// correct them in the same set, or before.
+func (c *checker) param(i int, next *protocol.Param, items []applyItem) {
+	others := map[string]protocol.Object{}
+	for _, kind := range []protocol.Kind{protocol.KindParam, protocol.KindProfile, protocol.KindServer, protocol.KindServerGroup} {
+		for _, e := range c.store.mirror.list(bucketOf(kind)) {
+			if e.obj != nil {
+				others[keyOf(kind, e.obj.Head().Metadata.Name)] = e.obj
+			}
+		}
+	}
+	for _, it := range items { // which are checked themselves
+		h := it.next.Head()
+		if p, ok := it.next.(*protocol.Param); ok && p != next {
+			others[keyOf(h.Kind, h.Metadata.Name)] = p
+			continue
+		}
+		delete(others, keyOf(h.Kind, h.Metadata.Name))
+	}
+	if c.store.envRules != nil {
+		if err := c.store.envRules.Param(next.Spec); err != nil {
+			c.add(i, "spec.schema", "%s", err)
+			return
+		}
+	}
+	var unfit []string
+	for _, key := range slices.Sorted(maps.Keys(others)) {
+		obj := others[key]
+		var values map[string]any
+		switch o := obj.(type) {
+		case *protocol.Param:
+			if o.Spec.Name == next.Spec.Name {
+				c.add(i, "spec.name", "Param %q describes %s already", o.Metadata.Name, next.Spec.Name)
+			}
+			continue
+		case *protocol.Profile:
+			values = o.Spec.Params
+		case *protocol.Server:
+			values = o.Spec.Params
+		case *protocol.ServerGroup:
+			values = o.Spec.Params
+		}
+		if v, ok := values[next.Spec.Name]; ok && c.store.envRules != nil && c.store.envRules.Value(next.Spec, v) != nil {
+			unfit = append(unfit, string(obj.Head().Kind)+"/"+obj.Head().Metadata.Name)
+		}
+	}
+	if len(unfit) > 0 {
+		c.add(i, "spec.schema", "the values of %s do not fit it; correct them in what is applied, or before", joined(unfit))
+	}
+}
+
+func (c *checker) values(i int, values map[string]any, described map[string]protocol.ParamSpec) {
+	if c.store.envRules == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if p, ok := described[name]; ok {
+			if err := c.store.envRules.Value(p, values[name]); err != nil {
+				c.add(i, "spec.params."+name, "%s", err)
+			}
+		}
+	}
+}
+
+// paramsSecret checks that a Secret that is named for params is one; that it exists is
+// checked elsewhere.
+func (c *checker) paramsSecret(i int, ref *protocol.Ref, find lookup) {
+	if ref == nil {
+		return
+	}
+	if s, ok := find(protocol.KindSecret, ref.Name).(*protocol.Secret); ok && s.Spec.Type != protocol.SecretParams {
+		c.add(i, "spec.paramsSecretRef.name", "Secret %q is of type %s, not %s", ref.Name, s.Spec.Type, protocol.SecretParams)
+	}
+}
+
+func (c *checker) bootEnv(i int, next *protocol.BootEnv, find lookup) {
+	if c.store.envRules == nil || len(c.errs[i].FieldErrors) > 0 {
+		return
+	}
+	c.addAll(i, c.store.envRules.BootEnv(next, func(name string) (string, bool) {
+		t, ok := find(protocol.KindTemplate, name).(*protocol.Template)
+		if !ok {
+			return "", false
+		}
+		return t.Spec.Contents, true
+	}))
+}
+
+// bootEnvRefused says why an environment is not for a purpose; empty if it is. The first
+// row that fits decides.
+//
+//	purpose     | onlyUnknown | destructive | refused
+//	discovery   | no          | *           | it is not for discovery
+//	discovery   | yes         | *           | no
+//	*           | yes         | *           | it is for discovery
+//	maintenance | no          | *           | no
+//	claim       | no          | yes         | it discards disks
+//	claim       | no          | no          | no
+func bootEnvRefused(p protocol.Purpose, onlyUnknown, destructive bool) string {
+	switch {
+	case p == protocol.PurposeDiscovery && !onlyUnknown:
+		return "it is not for discovery: that boots environments with onlyUnknown"
+	case p == protocol.PurposeDiscovery:
+		return ""
+	case onlyUnknown:
+		return "it is for discovery alone (onlyUnknown)"
+	case p == protocol.PurposeClaim && destructive:
+		return "it discards disks (destructive), and is booted by a Maintenance"
+	}
+	return ""
+}
+
+func (c *checker) bootEnvOf(i int, path string, ref *protocol.Ref, p protocol.Purpose, find lookup) {
+	if ref == nil {
+		return
+	}
+	if e, ok := find(protocol.KindBootEnv, ref.Name).(*protocol.BootEnv); ok {
+		if why := bootEnvRefused(p, e.Spec.OnlyUnknown, e.Spec.Destructive); why != "" {
+			c.add(i, path, "BootEnv %q cannot be named here: %s", ref.Name, why)
+		}
+	}
+}
+
+// bootEnvUse checks that an environment stays what those need that name it and are not
+// in the set.
+func (c *checker) bootEnvUse(i int, next *protocol.BootEnv, items []applyItem) {
+	inSet := map[string]bool{}
+	for _, it := range items {
+		inSet[string(it.next.Head().Kind)+"/"+it.next.Head().Metadata.Name] = true
+	}
+	for _, use := range []struct {
+		kind    protocol.Kind
+		purpose protocol.Purpose
+	}{{protocol.KindClaim, protocol.PurposeClaim}, {protocol.KindMaintenance, protocol.PurposeMaintenance}, {protocol.KindRack, protocol.PurposeDiscovery}} {
+		why := bootEnvRefused(use.purpose, next.Spec.OnlyUnknown, next.Spec.Destructive)
+		if why == "" {
+			continue
+		}
+		who := slices.DeleteFunc(c.store.referring(protocol.KindBootEnv, next.Metadata.Name, use.kind), func(s string) bool { return inSet[s] })
+		if len(who) > 0 {
+			c.add(i, "spec", "%s cannot go on naming it: %s; name another there first", joined(who), why)
+		}
+	}
+}
+
+// CheckBootEnv says what is wrong with an environment, with the Templates that are stored.
+func (s *Store) CheckBootEnv(e *protocol.BootEnv) protocol.FieldErrors {
+	wrong := e.Validate()
+	if len(wrong) > 0 || s.envRules == nil {
+		return wrong
+	}
+	return s.envRules.BootEnv(e, func(name string) (string, bool) {
+		t, err := Peek[*protocol.Template](s, name)
+		if err != nil {
+			return "", false
+		}
+		return t.Spec.Contents, true
+	})
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+func serverGroup(name string, change ...func(*protocol.ServerGroup)) *protocol.ServerGroup {
+	g := &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Selector: protocol.Selector{MatchLabels: map[string]string{"row": "7"}}, Catalogue: "stable"}}
+	g.Metadata.Name = name
+	g.Default()
+	for _, c := range change {
+		c(g)
+	}
+	return g
+}
+
+func claimFrom(group string) *protocol.Claim {
+	c := storetest.Claim("c1", "n1")
+	c.Spec.Image, c.Spec.ImageFrom = "", &protocol.ImageFrom{Group: group}
+	c.Spec.BootPolicy = protocol.BootPolicy{}
+	c.Default()
+	return c
+}
+
+func managed(change func(*protocol.ManagedBootImages)) *protocol.ManagedBootImages {
+	m := &protocol.ManagedBootImages{Spec: protocol.ManagedBootImagesSpec{Mode: protocol.OptInPartial, Selector: &protocol.Selector{MatchLabels: map[string]string{"managed": "yes"}}}}
+	m.Metadata.Name = protocol.ManagedBootImagesName
+	change(m)
+	return m
+}
+
+// facts/boot-images §5 rows 1, 2 and 3: aliases, no empty selector, one instruction,
+// unsupported architecture and boot mode.
+func TestGroupAdmission(t *testing.T) {
+	s, _ := withVault(t)
+	apply(t, s, storetest.Site()...)
+	for want, obj := range map[string]protocol.Object{
+		"give at least one label; for every group say mode All": managed(func(m *protocol.ManagedBootImages) { m.Spec.Selector = nil }),
+		"for every group say mode":                              managed(func(m *protocol.ManagedBootImages) { m.Spec.Selector.MatchLabels = nil }),
+		"so that no two can contradict":                         managed(func(m *protocol.ManagedBootImages) { m.Metadata.Name = "second" }),
+		"is for mode Partial":                                   managed(func(m *protocol.ManagedBootImages) { m.Spec.Mode = protocol.OptInAll }),
+		"another name of selector":                              managed(func(m *protocol.ManagedBootImages) { m.Spec.MatchSelector = m.Spec.Selector }),
+		`"riscv64" is not one of amd64, arm64`:                  serverGroup("g1", func(g *protocol.ServerGroup) { g.Spec.Architectures = []string{"riscv64"} }),
+		"Reboot is for bootPolicy.boot: Network":                serverGroup("g1", func(g *protocol.ServerGroup) { g.Spec.Rollout.Strategy = protocol.RolloutReboot }),
+		`"Floppy" is not one of`:                                serverGroup("g1", func(g *protocol.ServerGroup) { g.Spec.BootPolicy.FirstBoot = "Floppy" }),
+		`Secret "none" does not exist`:                          serverGroup("g1", stubOf("none", false)),
+		"is of type bmc-credentials, not ignition":              serverGroup("g1", stubOf("bmc", false)),
+		`ServerGroup "nobody" does not exist`:                   claimFrom("nobody"),
+	} {
+		objs := []protocol.Object{obj}
+		if strings.Contains(want, "bmc-credentials") {
+			objs = append(objs, bmcSecret("bmc", "x"))
+		}
+		refused(t, s, want, objs...)
+	}
+	alias := managed(func(m *protocol.ManagedBootImages) { m.Spec.Mode = "Enabled"; m.Spec.Selector = nil })
+	apply(t, s, alias)
+	if m, err := Peek[*protocol.ManagedBootImages](s, "default"); err != nil || m.Spec.Mode != protocol.OptInAll {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+func stubOf(secret string, manage bool) func(*protocol.ServerGroup) {
+	return func(g *protocol.ServerGroup) {
+		g.Spec.Stub = &protocol.StubSpec{SecretRef: protocol.Ref{Name: secret}, Manage: manage}
+	}
+}
+
+// A group's status is the hub's: nobody applies it, and what is found when it is printed
+// is not stored.
+func TestGroupStatus(t *testing.T) {
+	s, _ := withVault(t)
+	g := serverGroup("g1")
+	g.Status.Revision = 9
+	apply(t, s, g)
+	own, err := Get[*protocol.ServerGroup](s, "g1")
+	if err != nil || own.Status.Revision != 0 {
+		t.Fatalf("%+v, %v", own, err)
+	}
+	own.Status.Revision, own.Status.Counts, own.Status.Enrolment, own.Status.Skew = 3, &protocol.GroupCounts{Servers: 1}, &protocol.Enrolment{}, "old"
+	if err := s.Put(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	g.Status.Revision = 7
+	apply(t, s, g)
+	if own, _ = Get[*protocol.ServerGroup](s, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" {
+		t.Errorf("%+v", own.Status)
+	}
+}
+
+// Row 21: revisions are only added, and made by the hub.
+func TestRevisionsAreAppendOnly(t *testing.T) {
+	s, _ := withVault(t)
+	r := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g1", Number: 1, Cause: protocol.CauseCatalogue}}
+	r.Metadata.Name = "g1-1"
+	if _, err := s.Apply(t.Context(), []protocol.Object{r}, ApplyOptions{}); err == nil || !strings.Contains(err.Error(), "is made by the hub") {
+		t.Errorf("%v", err)
+	}
+	if err := s.Put(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	r.Status.Verified = true
+	if err := s.Put(t.Context(), r); err != nil {
+		t.Errorf("its result is written: %v", err)
+	}
+	changed := *r
+	changed.Spec.Reason = "I never did that"
+	wantCode(t, s.Put(t.Context(), &changed), protocol.CodeInvalid)
+	misnamed := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g1", Number: 3}}
+	misnamed.Metadata.Name = "g1-2"
+	wantCode(t, s.Put(t.Context(), misnamed), protocol.CodeInvalid)
+	_, err := s.Delete(t.Context(), protocol.KindGroupRevision, "g1-1")
+	wantCode(t, err, protocol.CodeUnsupported)
+}
+
+// A claim of a group's image says the group's policy; the group stays while it is named,
+// and may get another policy.
+func TestClaimOfGroup(t *testing.T) {
+	s, _ := withVault(t)
+	apply(t, s, storetest.Site()...)
+	network := serverGroup("g1", func(g *protocol.ServerGroup) { g.Spec.BootPolicy.Boot = protocol.BootNetwork })
+	apply(t, s, network)
+	refused(t, s, `group "g1" boots by {firstBoot`, claimFrom("g1"))
+	apply(t, s, serverGroup("g1"))
+	apply(t, s, claimFrom("g1"))
+	apply(t, s, network)
+	apply(t, s, claimFrom("g1")) // as it is
+	_, err := s.Delete(t.Context(), protocol.KindServerGroup, "g1")
+	if wantCode(t, err, protocol.CodeConflict); !strings.Contains(err.Error(), "Claim/c1") {
+		t.Error(err)
+	}
+}
+
+// Row 11 and OCPBUGS-104569: what is translated is the hub's, and a Secret of people that
+// has the name is not overwritten.
+func TestManagedStubs(t *testing.T) {
+	s, _ := withVault(t)
+	made := userData("s-spec-3-managed", "translated")
+	made.Metadata.Annotations = map[string]string{AnnotationManagedStub: "s"}
+	refused(t, s, "is the hub's", made)
+	if _, err := s.Apply(t.Context(), []protocol.Object{made}, ApplyOptions{Managed: true}); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, s, `the hub makes this Secret from "s"`, userData("s-spec-3-managed", "mine"))
+
+	apply(t, s, userData("t-spec-3-managed", "mine"))
+	other := userData("t-spec-3-managed", "translated")
+	other.Metadata.Annotations = map[string]string{AnnotationManagedStub: "t"}
+	_, err := s.Apply(t.Context(), []protocol.Object{other}, ApplyOptions{Managed: true})
+	wantCode(t, err, protocol.CodeConflict)
+}
+
+// What a revision names can be read when the Secret has another version, or none; also
+// under another key; and it goes with the last that names it.
+func TestKeptStubs(t *testing.T) {
+	s, _ := withVault(t)
+	apply(t, s, userData("s", "first"))
+	secret, _ := Peek[*protocol.Secret](s, "s")
+	ref := protocol.IgnitionRef{Secret: "s", UID: secret.Metadata.UID, Version: 1, Digest: secret.Status.Digest}
+	r := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g1", Number: 1, Stub: &ref}}
+	r.Metadata.Name = "g1-1"
+	for range 2 {
+		if err := s.KeepStub(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Put(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	was, _ := s.Secret("s")
+	apply(t, s, userData("s", "second"))
+	if _, err := s.Delete(t.Context(), protocol.KindSecret, "s"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SweepStubs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := s.StubSecret(ref)
+	if err != nil || kept.SecretID != was.SecretID || string(kept.Envelope) != string(was.Envelope) {
+		t.Fatalf("%+v, %v", kept, err)
+	}
+	kept.Envelope = []byte(`{"other":"key"}`)
+	if err := s.Rewrap(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	if again := s.Secrets(); len(again) != 1 || string(again[0].Envelope) != `{"other":"key"}` {
+		t.Errorf("%+v", again)
+	}
+	if err := s.Remove(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SweepStubs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.StubSecret(ref)
+	wantCode(t, err, protocol.CodeNotFound)
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"rackboot/protocol"
+)
+
+// SealedIgnition is the user data of a boot configuration as it was sealed for one key
+// of one agent. It is kept, because sealing again would give other bytes.
+type SealedIgnition struct {
+	Config   string `json:"config"`
+	ClaimUID string `json:"claimUID"`
+	Server   string `json:"server"`
+	Agent    string `json:"agent"`
+	Key      string `json:"key"` // sealbox.ID of the agent's key
+	protocol.IgnitionIntent
+	Body     []byte `json:"body"`
+	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
+}
+
+// PeekIgnition is what was last sealed for a boot configuration, for reading only; nil
+// if nothing was. It is decoded once for each revision, and empty if it cannot be read.
+func (s *Store) PeekIgnition(config string) *SealedIgnition { return s.ignitions.peek(config) }
+
+// PeekFormerIgnition is likewise of what a boot configuration may return to.
+func (s *Store) PeekFormerIgnition(config string) *SealedIgnition {
+	return s.formerIgnitions.peek(config)
+}
+
+// IgnitionFor is what was sealed for an agent, by its digest; nil if there is none.
+func (s *Store) IgnitionFor(agent, sealed string) *SealedIgnition {
+	for _, v := range append(s.ignitions.list(), s.formerIgnitions.list()...) {
+		if sealed != "" && v.Sealed == sealed && v.Agent == agent {
+			return v
+		}
+	}
+	return nil
+}
+
+// PutIgnition writes what was sealed: compare-and-set on its revision, which it updates.
+// The codes are invalid, conflict, unavailable and timeout.
+func (s *Store) PutIgnition(ctx context.Context, v *SealedIgnition) error {
+	return s.ignitions.put(ctx, v.Config, v)
+}
+
+// PutFormerIgnition is likewise of what a boot configuration may return to.
+func (s *Store) PutFormerIgnition(ctx context.Context, v *SealedIgnition) error {
+	return s.formerIgnitions.put(ctx, v.Config, v)
+}
+
+// SweepIgnitions removes what was sealed for boot configurations that are gone. The
+// codes are conflict, unavailable and timeout.
+func (s *Store) SweepIgnitions(ctx context.Context) error {
+	kept := func(ref func(*protocol.BootConfiguration) *protocol.IgnitionRef) func(string) bool {
+		return func(config string) bool {
+			b, ok := s.shared(protocol.KindBootConfiguration, config).(*protocol.BootConfiguration)
+			return ok && ref(b) != nil
+		}
+	}
+	return errors.Join(
+		s.ignitions.sweep(ctx, kept(func(b *protocol.BootConfiguration) *protocol.IgnitionRef { return b.Spec.Ignition })),
+		s.formerIgnitions.sweep(ctx, kept(func(b *protocol.BootConfiguration) *protocol.IgnitionRef { return b.Spec.Former.Data() })),
+	)
+}
+
+func (s *Store) ignitionBook(bucket string) *book[SealedIgnition] {
+	return &book[SealedIgnition]{
+		store: s, bucket: bucket, what: "sealed user data", decode: fromJSON[SealedIgnition], encode: toJSON[SealedIgnition],
+		revision: func(v *SealedIgnition) *uint64 { return &v.Revision },
+	}
+}
+
+// ignition checks that a Secret that is named for user data is one; that it exists is
+// checked elsewhere.
+func (c *checker) ignition(i int, path string, ref *protocol.Ref, lookup func(protocol.Kind, string) protocol.Object) {
+	if ref == nil {
+		return
+	}
+	if secret, ok := lookup(protocol.KindSecret, ref.Name).(*protocol.Secret); ok && secret.Spec.Type != protocol.SecretIgnition {
+		c.add(i, path, "Secret %q is of type %s, not %s", ref.Name, secret.Spec.Type, protocol.SecretIgnition)
+	}
+}

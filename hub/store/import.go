@@ -1,0 +1,312 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// maxUID bounds an imported UID in bytes; those that hubs make are ULIDs.
+const maxUID = 64
+
+// ImportOptions say how to import and for whom.
+type ImportOptions struct {
+	DryRun bool   // check everything, write nothing
+	By     string // the authenticated caller
+}
+
+// Imported is what became of one object: it is as it was exported with Created and
+// Unchanged, and not stored with an error, whose code is invalid or conflict.
+type Imported struct {
+	Outcome Outcome
+	Err     error
+}
+
+// ImportKinds are the kinds that can be imported, in the order in which they are
+// written: what is named before what names it, and a hold before anything that starts its
+// server.
+func ImportKinds() []protocol.Kind {
+	return []protocol.Kind{
+		protocol.KindParam, protocol.KindTemplate, protocol.KindProfile, protocol.KindBootEnv,
+		protocol.KindBootImage, protocol.KindServerGroup, protocol.KindGroupRevision, protocol.KindManagedBootImages,
+		protocol.KindRack, protocol.KindSegment, protocol.KindBMC, protocol.KindServer, protocol.KindHold,
+		protocol.KindBootConfiguration, protocol.KindClaim, protocol.KindMaintenance,
+	}
+}
+
+// Import stores resources of another hub with the UIDs that they have there, each whole or
+// not at all; what the caller left of their status is kept. One that is there already, of
+// the same UID and spec, is unchanged; anything else of its name is a conflict. One that
+// refers to a resource which is neither stored nor imported is invalid. The results are
+// in input order.
+//
+// It can be repeated: what a crash left out is written then. The error is unavailable or
+// timeout, and says that the rest was not written. A large import keeps Apply and Delete
+// waiting, and no hold.
+func (s *Store) Import(ctx context.Context, objs []protocol.Object, opts ImportOptions) ([]Imported, error) {
+	const op = "import"
+	unlock, err := s.setLock.acquire(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	out := make([]Imported, len(objs))
+	s.judgeEach(objs, out)
+	s.judgeSet(objs, out)
+	if opts.DryRun {
+		return out, nil
+	}
+	for _, kind := range ImportKinds() {
+		for i, obj := range objs {
+			if out[i].Err != nil || out[i].Outcome != Created || obj.Head().Kind != kind {
+				continue
+			}
+			if err := s.importOne(ctx, obj, &out[i]); err != nil {
+				return out, err
+			}
+			if out[i].Err == nil {
+				s.logger.Info("resource imported", "kind", kind, "name", obj.Head().Metadata.Name, "by", opts.By)
+				s.crash.At("hub.import.object")
+			}
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) importOne(ctx context.Context, obj protocol.Object, out *Imported) error {
+	meta := &obj.Head().Metadata
+	if h, ok := obj.(*protocol.Hold); ok {
+		unlock, err := s.holdLock.acquire(ctx, "import")
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if out.Err = s.mayLie(h); out.Err != nil {
+			return nil
+		}
+	}
+	value, err := encode(obj)
+	if err != nil {
+		out.Err = protocol.Errorf(protocol.CodeInvalid, "import", "%w", err)
+		return nil
+	}
+	meta.Revision, err = s.put(ctx, keyOf(obj.Head().Kind, meta.Name), value, 0)
+	switch {
+	case errors.Is(err, state.ErrConflict):
+		out.Err = protocol.Errorf(protocol.CodeConflict, "import", "somebody else created it meanwhile")
+	case err != nil:
+		return stateError("import", err)
+	}
+	return nil
+}
+
+// mayLie says why a hold cannot be written, of what may have come since it was judged.
+// The caller has holdLock.
+func (s *Store) mayLie(h *protocol.Hold) error {
+	for _, old := range s.HoldsOn(h.Spec.Server) {
+		if old.Spec.Owner == h.Spec.Owner && old.Spec.Key == h.Spec.Key {
+			return protocol.Errorf(protocol.CodeConflict, "import", "hold %s of the same owner and key lies on the server", old.Metadata.Name)
+		}
+	}
+	return s.roomForHold("import", h.Status.Rack, h)
+}
+
+// judgeEach judges each object by itself and against what has its name.
+func (s *Store) judgeEach(objs []protocol.Object, out []Imported) {
+	seen := map[string]bool{}
+	uids := map[string]string{} // kind and UID -> name
+	for _, kind := range ImportKinds() {
+		for _, o := range s.CopyObjects(kind) {
+			uids[string(kind)+"/"+o.Head().Metadata.UID] = o.Head().Metadata.Name
+		}
+	}
+	for i, obj := range objs {
+		obj.Default()
+		h := obj.Head()
+		h.Metadata.Revision = 0
+		wrong := obj.Validate()
+		fail := func(path, format string, args ...any) {
+			wrong = append(wrong, protocol.FieldError{Path: path, Message: fmt.Sprintf(format, args...)})
+		}
+		if !slices.Contains(ImportKinds(), h.Kind) {
+			fail("kind", "%s cannot be imported", h.Kind)
+		}
+		if uid := h.Metadata.UID; !validToken(uid) || len(uid) > maxUID || h.Metadata.Generation == 0 || h.Metadata.CreatedAt == nil {
+			fail("metadata", "is not that of an exported resource: uid, generation or createdAt is missing or wrong")
+		}
+		if h.Metadata.DeletedAt != nil {
+			fail("metadata.deletedAt", "it is being deleted at the other hub; let that end there")
+		}
+		key := keyOf(h.Kind, h.Metadata.Name)
+		if seen[key] {
+			fail("metadata.name", "is twice in what is imported")
+		}
+		seen[key] = true
+		if len(wrong) > 0 {
+			out[i].Err = protocol.Errorf(protocol.CodeInvalid, "import", "%w", wrong)
+			continue
+		}
+		out[i].Outcome, out[i].Err = s.against(obj)
+		at := string(h.Kind) + "/" + h.Metadata.UID
+		if other, taken := uids[at]; out[i].Err == nil && taken && other != h.Metadata.Name {
+			out[i].Err = protocol.Errorf(protocol.CodeConflict, "import", "its uid is that of %s %q", h.Kind, other)
+		}
+		uids[at] = h.Metadata.Name
+	}
+}
+
+// against compares an object with what has its name.
+func (s *Store) against(obj protocol.Object) (Outcome, error) {
+	h := obj.Head()
+	old := s.shared(h.Kind, h.Metadata.Name)
+	if old == nil {
+		return Created, nil
+	}
+	if was := old.Head().Metadata.UID; was != h.Metadata.UID {
+		return "", protocol.Errorf(protocol.CodeConflict, "import", "another one of this name is here, with uid %s", was).
+			WithHint("delete it or leave it out of the import; nothing is ever replaced")
+	}
+	same, err := sameSpec(obj, old)
+	if cfg, ok := obj.(*protocol.BootConfiguration); ok && err == nil {
+		mine := old.(*protocol.BootConfiguration)
+		same = mine.Spec.ClaimUID == cfg.Spec.ClaimUID && mine.Spec.Image.Digest == cfg.Spec.Image.Digest && mine.Installed() == cfg.Installed()
+	}
+	if rev, ok := obj.(*protocol.GroupRevision); ok && err == nil {
+		same = sameRevision(rev.Spec, old.(*protocol.GroupRevision).Spec)
+	}
+	if err != nil || !same {
+		return "", protocol.Errorf(protocol.CodeConflict, "import", "it is here with another spec: it was changed here or there since")
+	}
+	return Unchanged, nil
+}
+
+// judgeSet judges the objects against each other and the store, until no more fall out:
+// what refers to one that is not taken is not taken either.
+func (s *Store) judgeSet(objs []protocol.Object, out []Imported) {
+	for {
+		var items []applyItem
+		var at []int
+		for i, obj := range objs {
+			if out[i].Err == nil && out[i].Outcome == Created {
+				items, at = append(items, applyItem{next: obj, outcome: Created}), append(at, i)
+			}
+		}
+		c := newChecker(s, len(items))
+		c.set(items)
+		c.bound(items)
+		c.histories(items)
+		c.lost(items, objs, out)
+		found := false
+		for n, e := range c.errs {
+			if len(e.FieldErrors) > 0 {
+				out[at[n]].Err, found = protocol.Errorf(protocol.CodeInvalid, "import", "%w", e.FieldErrors), true
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+// lost refuses what refers to something of the import that is not taken, also where
+// something else of that name is stored.
+func (c *checker) lost(items []applyItem, objs []protocol.Object, out []Imported) {
+	not := map[string]bool{}
+	for i, obj := range objs {
+		if out[i].Err != nil {
+			not[keyOf(obj.Head().Kind, obj.Head().Metadata.Name)] = true
+		}
+	}
+	for i, it := range items {
+		var refs []protocol.Reference
+		if r, ok := it.next.(protocol.Referrer); ok {
+			refs = r.References()
+		}
+		switch o := it.next.(type) {
+		case *protocol.Claim:
+			refs = append(refs, protocol.Reference{Path: "status.server", Kind: protocol.KindServer, Name: o.Status.Server})
+		case *protocol.BootConfiguration:
+			refs = append(refs, protocol.Reference{Path: "spec.server", Kind: protocol.KindServer, Name: o.Spec.Server}, protocol.Reference{Path: "spec.claim", Kind: protocol.KindClaim, Name: o.Spec.Claim})
+		}
+		for _, ref := range refs {
+			if not[keyOf(ref.Kind, ref.Name)] {
+				c.add(i, ref.Path, "%s %q of the import is not taken", ref.Kind, ref.Name)
+			}
+		}
+	}
+}
+
+// bound checks what only imports bring: claims that have a server, configurations, and
+// holds with an id.
+func (c *checker) bound(items []applyItem) {
+	claims, holder, holds := map[string]*protocol.Claim{}, map[string]string{}, map[string]string{}
+	holdKey := func(h *protocol.Hold) string {
+		return strings.Join([]string{h.Spec.Owner, h.Spec.Key, h.Spec.Server}, "\x00")
+	}
+	racks := map[string]string{}
+	for _, cl := range List[*protocol.Claim](c.store) {
+		claims[cl.Metadata.Name] = cl
+		if cl.Status.Server != "" {
+			holder[cl.Status.Server] = cl.Metadata.Name
+		}
+	}
+	for _, h := range List[*protocol.Hold](c.store) {
+		holds[holdKey(h)] = h.Metadata.Name
+	}
+	bmcs := map[string]string{}
+	for _, it := range items {
+		switch o := it.next.(type) {
+		case *protocol.Claim:
+			claims[o.Metadata.Name] = o
+		case *protocol.BMC:
+			bmcs[o.Metadata.Name] = o.Spec.RackRef.Name
+		}
+	}
+	for _, it := range items {
+		if o, ok := it.next.(*protocol.Server); ok {
+			racks[o.Metadata.Name] = bmcs[o.Spec.BMCRef.Name]
+		}
+	}
+	for i, it := range items {
+		switch o := it.next.(type) {
+		case *protocol.Claim:
+			server := o.Status.Server
+			if server == "" {
+				continue
+			}
+			if _, isNew := racks[server]; !isNew && c.store.shared(protocol.KindServer, server) == nil {
+				c.add(i, "status.server", "Server %q does not exist, neither in the hub nor in what is imported", server)
+			}
+			if ref := o.Spec.ServerRef; ref != nil && ref.Name != server {
+				c.add(i, "status.server", "is %q, and the claim names %q", server, ref.Name)
+			}
+			if who := holder[server]; who != "" && who != o.Metadata.Name {
+				c.add(i, "status.server", "server %q has claim %q", server, who)
+			}
+			holder[server] = o.Metadata.Name
+		case *protocol.BootConfiguration:
+			cl := claims[o.Metadata.Name]
+			if cl == nil || cl.Metadata.UID != o.Spec.ClaimUID || cl.Status.Server != o.Spec.Server || o.Spec.Claim != o.Metadata.Name {
+				c.add(i, "spec.claimUID", "is not of a claim that is here or imported and has that server")
+			}
+		case *protocol.Hold:
+			if o.Spec.Owner == "" {
+				c.add(i, "spec.owner", "a hold has an owner")
+			}
+			if other := holds[holdKey(o)]; other != "" && other != o.Metadata.Name {
+				c.add(i, "spec.key", "hold %s of the same owner and key lies on the server", other)
+			}
+			holds[holdKey(o)] = o.Metadata.Name
+			if o.Status.Rack = racks[o.Spec.Server]; o.Status.Rack == "" {
+				if rack, err := c.store.RackOf(o.Spec.Server); err == nil {
+					o.Status.Rack = rack
+				}
+			}
+		}
+	}
+}

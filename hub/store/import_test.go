@@ -1,0 +1,187 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+// exported is a site of which n1 has a claim with a configuration, and n2 a hold.
+func exported(t *testing.T) map[string]protocol.Object {
+	t.Helper()
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Site()...)
+	apply(t, s, storetest.Claim("c1", "n1"))
+	cl, err := Get[*protocol.Claim](s, "c1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl.Status.Server = "n1"
+	if err := s.Put(t.Context(), cl); err != nil {
+		t.Fatal(err)
+	}
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Claim: "c1", ClaimUID: cl.Metadata.UID, Image: protocol.Image{Digest: "sha256:aa"}}}
+	cfg.Metadata.Name, cfg.Status.Adopted = "c1", &protocol.Adopted{By: "admin"}
+	if err := s.Put(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateHold(t.Context(), storetest.Hold("cluster", "k", "n2")); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]protocol.Object{}
+	for _, k := range ImportKinds() {
+		for _, o := range s.CopyObjects(k) {
+			out[string(k)+"/"+o.Head().Metadata.Name] = o
+			if k == protocol.KindHold {
+				out["hold"] = o
+				delete(out, string(k)+"/"+o.Head().Metadata.Name)
+			}
+		}
+	}
+	return out
+}
+
+// imported imports a set and says by key what became of each.
+func imported(t *testing.T, s *Store, set map[string]protocol.Object, opts ImportOptions) map[string]Imported {
+	t.Helper()
+	var keys []string
+	var objs []protocol.Object
+	for k, o := range set {
+		keys, objs = append(keys, k), append(objs, o)
+	}
+	res, err := s.Import(t.Context(), objs, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]Imported{}
+	for i, k := range keys {
+		out[k] = res[i]
+	}
+	return out
+}
+
+// Each object is taken whole or not at all, and what refers to one that is not taken is
+// not taken either; the rest is.
+func TestImportTakesWholeOrNot(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(map[string]protocol.Object)
+		refused map[string]string // by key, a part of why
+	}{
+		{"as it was", func(map[string]protocol.Object) {}, nil},
+		{"no rack", func(m map[string]protocol.Object) { delete(m, "Rack/r1") }, map[string]string{
+			"BMC/b1": "Rack \"r1\" does not exist", "BMC/b2": "does not exist", "Segment/boot": "does not exist",
+			"Server/n1": "", "Server/n2": "", "Claim/c1": "", "BootConfiguration/c1": "", "hold": "",
+		}},
+		{"a server without uid", func(m map[string]protocol.Object) { m["Server/n1"].Head().Metadata.UID = "" }, map[string]string{
+			"Server/n1": "uid", "Claim/c1": "not taken", "BootConfiguration/c1": "not taken",
+		}},
+		{"a uid that is a path", func(m map[string]protocol.Object) { m["Server/n1"].Head().Metadata.UID = "../x.*" }, map[string]string{
+			"Server/n1": "uid", "Claim/c1": "", "BootConfiguration/c1": "",
+		}},
+		{"a long uid", func(m map[string]protocol.Object) { m["hold"].Head().Metadata.UID = strings.Repeat("x", maxUID+1) }, map[string]string{"hold": "uid"}},
+		{"two servers of one uid", func(m map[string]protocol.Object) { m["BMC/b2"].Head().Metadata.UID = m["BMC/b1"].Head().Metadata.UID }, nil},
+		{"a claim that goes", func(m map[string]protocol.Object) {
+			m["Claim/c1"].Head().Metadata.DeletedAt = m["Claim/c1"].Head().Metadata.CreatedAt
+		}, map[string]string{"Claim/c1": "being deleted", "BootConfiguration/c1": ""}},
+		{"a configuration of another claim", func(m map[string]protocol.Object) {
+			m["BootConfiguration/c1"].(*protocol.BootConfiguration).Spec.ClaimUID = "other"
+		}, map[string]string{"BootConfiguration/c1": "not of a claim"}},
+		{"a claim on another server than it names", func(m map[string]protocol.Object) { m["Claim/c1"].(*protocol.Claim).Status.Server = "n2" }, map[string]string{
+			"Claim/c1": "the claim names", "BootConfiguration/c1": "",
+		}},
+		{"a hold without an owner", func(m map[string]protocol.Object) { m["hold"].(*protocol.Hold).Spec.Owner = "" }, map[string]string{"hold": "owner"}},
+		{"a secret that was not made again", func(m map[string]protocol.Object) {
+			m["BMC/b1"].(*protocol.BMC).Spec.CredentialsRef = "secret:bmc"
+		}, map[string]string{"BMC/b1": "Secret \"bmc\" does not exist", "Server/n1": "", "Claim/c1": "", "BootConfiguration/c1": ""}},
+		{"an agent", func(m map[string]protocol.Object) {
+			a := &protocol.Agent{}
+			a.Metadata = m["Rack/r1"].Head().Metadata
+			a.Metadata.Name = "r1-1"
+			m["Agent/r1-1"] = a
+		}, map[string]string{"Agent/r1-1": "cannot be imported"}},
+		{"a MAC address twice", func(m map[string]protocol.Object) {
+			m["Server/n2"].(*protocol.Server).Spec.MACs = []string{m["Server/n1"].(*protocol.Server).Spec.BootMAC}
+		}, nil},
+	} {
+		set := exported(t)
+		c.change(set)
+		mem := storetest.NewMemory()
+		s := open(t, mem)
+		dry := imported(t, s, set, ImportOptions{DryRun: true})
+		if list, _, err := mem.List(t.Context(), ""); err != nil || len(list) != 0 {
+			t.Fatalf("%s: a dry run wrote %d keys, %v", c.name, len(list), err)
+		}
+		got := imported(t, s, set, ImportOptions{By: "admin"})
+		bad := 0
+		for key, res := range got {
+			if (dry[key].Err == nil) != (res.Err == nil) && c.refused != nil {
+				t.Errorf("%s: %s: the dry run says %v, the import %v", c.name, key, dry[key].Err, res.Err)
+			}
+			why, refused := c.refused[key]
+			if res.Err != nil {
+				bad++
+			}
+			if c.refused != nil && (refused != (res.Err != nil) || refused && !strings.Contains(res.Err.Error(), why)) {
+				t.Errorf("%s: %s: %v, want refused %t with %q", c.name, key, res.Err, refused, why)
+			}
+		}
+		if clash := strings.Contains(c.name, "two servers") || strings.Contains(c.name, "twice"); clash && bad == 0 {
+			t.Errorf("%s: all of it was taken", c.name)
+		}
+		if c.name != "as it was" {
+			continue
+		}
+		for key, o := range set {
+			was := o.Head().Metadata
+			is, err := s.GetObject(o.Head().Kind, was.Name)
+			if err != nil || is.Head().Metadata.UID != was.UID || is.Head().Metadata.Generation != was.Generation || !is.Head().Metadata.CreatedAt.Equal(*was.CreatedAt) {
+				t.Errorf("%s: %+v, %v", key, is, err)
+			}
+		}
+	}
+}
+
+// Nothing that is there is ever replaced.
+func TestImportConflicts(t *testing.T) {
+	set := exported(t)
+	s := open(t, storetest.NewMemory())
+	imported(t, s, set, ImportOptions{})
+	for key, res := range imported(t, s, exportedAgain(t, set), ImportOptions{}) {
+		if res.Err != nil || res.Outcome != Unchanged {
+			t.Errorf("again: %s: %+v", key, res)
+		}
+	}
+	// Another fleet of the same names.
+	for key, res := range imported(t, s, exported(t), ImportOptions{}) {
+		if want := protocol.CodeConflict; protocol.CodeOf(res.Err) != want && key != "hold" {
+			t.Errorf("another fleet: %s: %+v", key, res)
+		}
+	}
+	// Changed here since.
+	changed := storetest.Claim("c1", "n1")
+	changed.Spec.Image = "registry.example/os:7"
+	apply(t, s, changed)
+	again := exportedAgain(t, set)
+	if res := imported(t, s, map[string]protocol.Object{"Claim/c1": again["Claim/c1"]}, ImportOptions{}); protocol.CodeOf(res["Claim/c1"].Err) != protocol.CodeConflict {
+		t.Errorf("changed here: %+v", res)
+	}
+	if c, _ := Get[*protocol.Claim](s, "c1"); c.Spec.Image != "registry.example/os:7" {
+		t.Error("the import has replaced it")
+	}
+}
+
+func exportedAgain(t *testing.T, set map[string]protocol.Object) map[string]protocol.Object {
+	t.Helper()
+	out := map[string]protocol.Object{}
+	for k, o := range set {
+		c, err := clone(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[k] = c
+	}
+	return out
+}

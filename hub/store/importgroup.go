@@ -1,0 +1,45 @@
+package store
+
+import (
+	"maps"
+
+	"rackboot/protocol"
+)
+
+// sameRevision says whether two are the same line of one history. The user data is left
+// out: the Secret here is another one than at the hub that it came from.
+func sameRevision(a, b protocol.GroupRevisionSpec) bool {
+	digest := func(i protocol.Image) string { return i.Digest }
+	return a.Group == b.Group && a.GroupUID == b.GroupUID && a.Number == b.Number && a.At.Equal(b.At) && a.BootImageDigest == b.BootImageDigest &&
+		maps.EqualFunc(a.Images, b.Images, func(x, y protocol.Image) bool { return digest(x) == digest(y) })
+}
+
+// histories checks what only imports bring of groups: revisions, which are those of a group
+// that is here or imported, with the UID that it has.
+func (c *checker) histories(items []applyItem) {
+	groups := map[string]*protocol.ServerGroup{}
+	for _, g := range List[*protocol.ServerGroup](c.store) {
+		groups[g.Metadata.Name] = g
+	}
+	for _, it := range items {
+		if g, ok := it.next.(*protocol.ServerGroup); ok {
+			groups[g.Metadata.Name] = g
+		}
+	}
+	for i, it := range items {
+		switch o := it.next.(type) {
+		case *protocol.GroupRevision:
+			g := groups[o.Spec.Group]
+			switch {
+			case o.Spec.Number < 1 || o.Metadata.Name != protocol.GroupRevisionName(o.Spec.Group, o.Spec.Number):
+				c.add(i, "metadata.name", "is not that of revision %d of group %q", o.Spec.Number, o.Spec.Group)
+			case g == nil || g.Metadata.UID != o.Spec.GroupUID:
+				c.add(i, "spec.group", "group %q, with that uid, is neither here nor imported", o.Spec.Group)
+			}
+		case *protocol.ServerGroup:
+			if s := o.Status; s.Revision < 0 || s.Verified < 0 || s.Verified > s.Revision {
+				c.add(i, "status.revision", "%d, of which %d is verified, are no numbers of revisions", s.Revision, s.Verified)
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// ISO is an uploaded file in the book.
+type ISO struct {
+	protocol.ISOFile
+	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
+}
+
+const isoBucket = "iso"
+
+// isoKey: names of files have dots and other characters that keys cannot have.
+func isoKey(file string) string { return fmt.Sprintf("%s.%x", isoBucket, sha256.Sum256([]byte(file))) }
+
+// GetISO is the uploaded file of a name; not_found if there is none.
+func (s *Store) GetISO(file string) (ISO, error) {
+	e, ok := s.mirror.get(isoKey(file))
+	if !ok {
+		return ISO{}, protocol.Errorf(protocol.CodeNotFound, "get file", "no file %.300q was uploaded", file).
+			WithHint("rackctl iso list shows what there is")
+	}
+	return decodeISO(e)
+}
+
+// ISOs lists the uploaded files in order of name. One that cannot be read is left out
+// and logged.
+func (s *Store) ISOs() (out []ISO) {
+	for _, e := range s.mirror.list(isoBucket) {
+		f, err := decodeISO(e)
+		if err != nil {
+			s.logger.Error("entry of an uploaded file cannot be read", "key", e.Key, "err", err)
+			continue
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b ISO) int { return cmp.Compare(a.File, b.File) })
+	return out
+}
+
+// PutISO writes an uploaded file into the book: compare-and-set on its revision, which it
+// updates. Who reads the name gets the one before or this one. The codes are invalid,
+// conflict, unavailable and timeout.
+func (s *Store) PutISO(ctx context.Context, f *ISO) error {
+	const op = "put file"
+	if !protocol.ValidISOFile(f.File) {
+		return protocol.Errorf(protocol.CodeInvalid, op, "%.300q is not a name for a file", f.File).
+			WithHint("use one path element of at most %d printable bytes that does not begin with a dot", protocol.MaxISOFileName)
+	}
+	value, err := json.Marshal(f)
+	if err != nil {
+		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+	}
+	if f.Revision, err = s.put(ctx, isoKey(f.File), value, f.Revision); err != nil {
+		return stateError(op, err)
+	}
+	return nil
+}
+
+// RemoveISO takes an uploaded file out of the book at its revision. The codes are
+// conflict, unavailable and timeout; one that is gone already is a conflict.
+func (s *Store) RemoveISO(ctx context.Context, f ISO) error {
+	if err := s.remove(ctx, isoKey(f.File), f.Revision); err != nil {
+		return stateError("remove file", err)
+	}
+	return nil
+}
+
+func decodeISO(e cached) (f ISO, err error) {
+	if err := json.Unmarshal(e.Value, &f); err != nil {
+		return f, protocol.Errorf(protocol.CodeInternal, "read file", "%w", err).
+			WithHint("a newer hub may have written it; start that version, or restore the store")
+	}
+	f.Revision = e.Revision
+	return f, nil
+}

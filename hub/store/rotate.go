@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// SecretWrite is a Secret of type bmc-credentials as the hub itself writes it.
+type SecretWrite struct {
+	Name     string
+	Revision uint64 // 0 creates
+	// Data may have names besides those that people may write, with a dot in them.
+	Data     protocol.SecretData
+	Rotation *protocol.Rotation
+	// SameVersion: what agents are sent does not change.
+	SameVersion bool
+}
+
+// WriteSecret writes the account of a BMC, encrypted. The digest is of what people may
+// write, so that an Apply of the same account is no change. The codes are invalid,
+// conflict, not_found, unavailable and timeout.
+func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
+	const op = "write secret"
+	if s.vault == nil {
+		return protocol.Errorf(protocol.CodeUnavailable, op, "this hub has no vault").WithHint("configure secrets in the hub's file")
+	}
+	unlock, err := s.setLock.acquire(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	obj := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretBMC}}
+	if w.Revision == 0 {
+		obj.Metadata.Name = w.Name
+		obj.Default()
+		if wrong := obj.Validate(); len(wrong) > 0 {
+			return protocol.Errorf(protocol.CodeInvalid, op, "%w", wrong)
+		}
+		s.stamp(&obj.Metadata)
+	} else if obj, err = Get[*protocol.Secret](s, w.Name); err != nil {
+		return err
+	}
+	public := protocol.SecretData{}
+	for name, value := range w.Data {
+		if !strings.Contains(name, ".") {
+			public[name] = value
+		}
+	}
+	digest, err := s.vault.Digest(w.Name, obj.Spec.Type, public)
+	if err != nil {
+		return err
+	}
+	now := s.clock().UTC()
+	obj.Status.Rotation = w.Rotation
+	if !w.SameVersion {
+		obj.Status.Version, obj.Status.Digest, obj.Status.ChangedAt = obj.Status.Version+1, digest, &now
+		obj.Metadata.Generation++
+	}
+	envelope, err := s.vault.Seal(SecretID{w.Name, obj.Metadata.UID, obj.Status.Version}, w.Data)
+	if err != nil {
+		return err
+	}
+	value, err := encodeSecret(obj, envelope)
+	if err != nil {
+		return err
+	}
+	if _, err := s.put(ctx, keyOf(protocol.KindSecret, w.Name), value, w.Revision); err != nil {
+		return stateError(op, err)
+	}
+	return nil
+}

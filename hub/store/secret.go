@@ -1,0 +1,224 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// Vault encrypts what is in Secrets before they are stored. Its errors never have a
+// value.
+type Vault interface {
+	// Digest is a keyed digest of a Secret's name, type and data, the same for the same.
+	Digest(name string, t protocol.SecretType, data protocol.SecretData) (string, error)
+	// Seal encrypts data for one version of one Secret. The result is JSON.
+	Seal(id SecretID, data protocol.SecretData) ([]byte, error)
+}
+
+// SecretID is one version of one Secret.
+type SecretID struct {
+	Name    string
+	UID     string
+	Version uint64
+}
+
+// StoredSecret is a Secret's encrypted data.
+type StoredSecret struct {
+	SecretID
+	Envelope []byte
+	Revision uint64 // of the Secret, or of what was kept of it
+	// kept is the key of a version that was kept apart; empty for the Secret's own.
+	kept string
+}
+
+// storedSecret is the stored form: a Secret without its data, and the envelope in the
+// same key, so that there is never one without the other.
+type storedSecret struct {
+	*protocol.Secret
+	Sealed json.RawMessage `json:"sealed"`
+}
+
+// encodeSecret makes the stored form. What is not the hub's to keep is left out.
+func encodeSecret(obj *protocol.Secret, envelope []byte) ([]byte, error) {
+	if len(envelope) == 0 {
+		return nil, protocol.Errorf(protocol.CodeInternal, "write secret", "it has no data; a Secret is written by Apply")
+	}
+	bare := *obj
+	bare.Metadata.Revision, bare.Spec.Data = 0, nil
+	bare.Status = protocol.SecretStatus{Version: obj.Status.Version, Digest: obj.Status.Digest, ChangedAt: obj.Status.ChangedAt, Rotation: obj.Status.Rotation}
+	return json.Marshal(storedSecret{&bare, envelope})
+}
+
+// Secret is the encrypted data of a Secret. The codes are not_found, and internal if it
+// cannot be read.
+func (s *Store) Secret(name string) (StoredSecret, error) {
+	const op = "read secret"
+	e, ok := s.mirror.get(keyOf(protocol.KindSecret, name))
+	if !ok {
+		return StoredSecret{}, notFound(op, protocol.KindSecret, name)
+	}
+	v := storedSecret{Secret: &protocol.Secret{}}
+	if err := json.Unmarshal(e.Value, &v); err != nil || len(v.Sealed) == 0 {
+		return StoredSecret{}, protocol.Errorf(protocol.CodeInternal, op, "stored %s cannot be read", e.Key)
+	}
+	return StoredSecret{SecretID: SecretID{name, v.Metadata.UID, v.Status.Version}, Envelope: v.Sealed, Revision: e.Revision}, nil
+}
+
+// Secrets are the encrypted data of all Secrets, by name, and after them the versions that
+// were kept apart. One that cannot be read is left out; it was logged when it came.
+func (s *Store) Secrets() (out []StoredSecret) {
+	for _, obj := range List[*protocol.Secret](s) {
+		if v, err := s.Secret(obj.Metadata.Name); err == nil {
+			out = append(out, v)
+		}
+	}
+	return append(out, s.keptSecrets()...)
+}
+
+// Rewrap replaces the envelope of a Secret by one of the same data under another key.
+// The codes are not_found, conflict, unavailable and timeout.
+func (s *Store) Rewrap(ctx context.Context, v StoredSecret) error {
+	const op = "rewrap secret"
+	unlock, err := s.setLock.acquire(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if v.kept != "" {
+		return s.rewrapKept(ctx, v)
+	}
+	obj, err := Get[*protocol.Secret](s, v.Name)
+	if err != nil {
+		return err
+	}
+	value, err := encodeSecret(obj, v.Envelope)
+	if err != nil {
+		return err
+	}
+	if _, err := s.put(ctx, keyOf(protocol.KindSecret, v.Name), value, v.Revision); err != nil {
+		return stateError(op, err)
+	}
+	return nil
+}
+
+// dataVerdict is what becomes of the data of a Secret that is applied.
+type dataVerdict string
+
+const (
+	dataMissing dataVerdict = "missing" // refused: there is nothing to keep
+	dataNeeded  dataVerdict = "needed"  // refused: data of another type has other names
+	dataStays   dataVerdict = "stays"
+	dataNext    dataVerdict = "next" // the next version
+)
+
+// judgeData decides. The first row that fits decides.
+//
+//	data | stored | type stays | same digest | verdict
+//	no   | no     | *          | *           | missing
+//	no   | yes    | no         | *           | needed
+//	no   | yes    | yes        | *           | stays
+//	yes  | yes    | *          | yes         | stays
+//	yes  | *      | *          | *           | next
+func judgeData(data, stored, sameType, sameDigest bool) dataVerdict {
+	switch {
+	case !data && !stored:
+		return dataMissing
+	case !data && !sameType:
+		return dataNeeded
+	case !data, stored && sameDigest:
+		return dataStays
+	default:
+		return dataNext
+	}
+}
+
+// encrypt gives the Secret of an Apply its version and digest, and its data an
+// envelope.
+func (s *Store) encrypt(c *checker, i int, it *applyItem, data protocol.SecretData) error {
+	next := it.next.(*protocol.Secret)
+	old, stored := it.old.(*protocol.Secret)
+	digest := ""
+	if next.Spec.Type == protocol.SecretIgnition && data != nil && s.checkIgnition != nil {
+		if errs := s.checkIgnition(data[protocol.SecretUserData]); len(errs) > 0 {
+			for _, e := range errs {
+				c.add(i, "spec.data."+protocol.SecretUserData, "at %s: %s", e.Path, e.Message)
+			}
+			return nil
+		}
+	}
+	if data != nil {
+		if s.vault == nil {
+			return protocol.Errorf(protocol.CodeUnavailable, "encrypt secret "+next.Metadata.Name, "this hub has no vault").
+				WithHint("configure secrets in the hub's file")
+		}
+		var err error
+		if digest, err = s.vault.Digest(next.Metadata.Name, next.Spec.Type, data); err != nil {
+			return err
+		}
+	}
+	switch judgeData(data != nil, stored, stored && old.Spec.Type == next.Spec.Type, stored && old.Status.Digest == digest) {
+	case dataMissing:
+		c.add(i, "spec.data", "a new secret needs its data")
+		return nil
+	case dataNeeded:
+		c.add(i, "spec.data", "give the data too where the type changes")
+		return nil
+	case dataStays:
+		return s.keepData(it)
+	case dataNext:
+	}
+	var err error
+	now := s.clock().UTC()
+	next.Status.Version, next.Status.Digest, next.Status.ChangedAt = next.Status.Version+1, digest, &now
+	next.Status.Rotation = nil
+	if stored {
+		next.Metadata.Generation = old.Metadata.Generation + 1
+		it.outcome = Configured
+	}
+	it.envelope, err = s.vault.Seal(SecretID{next.Metadata.Name, next.Metadata.UID, next.Status.Version}, data)
+	return err
+}
+
+func (s *Store) keepData(it *applyItem) error {
+	have, err := s.Secret(it.old.Head().Metadata.Name)
+	it.envelope = have.Envelope
+	return err
+}
+
+// encodeItem is the stored form of what an Apply writes.
+func encodeItem(it applyItem) ([]byte, error) {
+	if secret, ok := it.next.(*protocol.Secret); ok {
+		return encodeSecret(secret, it.envelope)
+	}
+	return encode(it.next)
+}
+
+// takeData takes the data out of the Secret of an Apply, so that nothing that is logged,
+// compared or returned has it.
+func takeData(obj protocol.Object) protocol.SecretData {
+	secret, ok := obj.(*protocol.Secret)
+	if !ok {
+		return nil
+	}
+	data := secret.Spec.Data
+	secret.Spec.Data = nil
+	return data
+}
+
+// credentials checks that the Secret of a credentialsRef is one of an account; that it
+// exists is checked elsewhere.
+func (c *checker) credentials(i int, path, ref string, lookup func(protocol.Kind, string) protocol.Object) {
+	name := protocol.SecretOf(ref)
+	if secret, ok := lookup(protocol.KindSecret, name).(*protocol.Secret); ok && name != "" && secret.Spec.Type != protocol.SecretBMC {
+		c.add(i, path, "Secret %q is of type %s, not %s", name, secret.Spec.Type, protocol.SecretBMC)
+	}
+}
+
+// SecretUsers are the resources that refer to a Secret, in order.
+func (s *Store) SecretUsers(name string) []string {
+	who := s.referring(protocol.KindSecret, name, protocol.KindBMC, protocol.KindSegment, protocol.KindClaim, protocol.KindMaintenance, protocol.KindServer, protocol.KindProfile, protocol.KindServerGroup)
+	slices.Sort(who)
+	return who
+}

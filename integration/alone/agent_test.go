@@ -1,0 +1,282 @@
+package alone
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/agent"
+	"rackboot/agent/secret"
+	"rackboot/agent/store"
+	"rackboot/bmc"
+	"rackboot/bmc/redfish"
+	"rackboot/netboot/image"
+	"rackboot/protocol"
+	"rackboot/protocol/sealbox"
+	"rackboot/protocol/wire"
+	"rackboot/state/badger"
+	"rackboot/state/blob"
+)
+
+const (
+	agentID    = "rack-a-1"
+	serverName = "server-1"
+)
+
+// rackConfig is what the agent's child is told.
+type rackConfig struct {
+	Dir   string
+	BMC   machineAt
+	Image string // reference; empty claims nothing
+	Boot  protocol.FirstBoot
+	// Known are the MAC addresses of other servers, without BMCs that answer.
+	Known            []string
+	PoolFrom, PoolTo netip.Addr
+}
+
+// vitals are what the agent says of itself.
+type vitals struct {
+	Heap       uint64 // bytes in use after a collection, stacks included
+	Goroutines int
+	Metrics    map[string]float64 // counters and gauges, "name{a,b}" by label values
+}
+
+// rack is the agent with a hub that lets it do everything, and goes away when it is
+// told to.
+type rack struct {
+	config  rackConfig
+	agent   *agent.Agent
+	key     ed25519.PrivateKey
+	hub     *wire.Signer
+	metrics *prometheus.Registry
+	given   chan message
+	gone    chan struct{}
+}
+
+type message struct {
+	leaf string
+	v    any
+}
+
+// Publish implements agent.Transport: the hub answers a Hello.
+func (r *rack) Publish(topic string, payload []byte) error {
+	var m protocol.Hello
+	if strings.HasSuffix(topic, "/"+protocol.LeafHello) && wire.Open(wire.NewVerifier(wire.NewSigner(r.key).Public()), topic, payload, &m) == nil {
+		select {
+		case <-r.gone:
+		case r.given <- message{protocol.LeafSync, protocol.Sync{
+			Session: m.Session, Protocol: protocol.Version, At: time.Now(), Epoch: 1, Fence: protocol.Fence{Number: 1, Hub: "hub-1"},
+			Heads: m.Applied, Digests: m.Digests, Nonce: "nonce of " + m.Session, ValidFor: protocol.SyncValid,
+		}}:
+		}
+	}
+	return nil
+}
+
+// receive gives the agent what the hub says, one after another.
+func (r *rack) receive() error {
+	for m := range r.given {
+		topic := protocol.TopicDown(agentID, m.leaf)
+		raw, err := wire.Seal(r.hub, topic, m.v)
+		if err != nil {
+			return err
+		}
+		r.agent.Receive(topic, raw)
+	}
+	return nil
+}
+
+// accounts implements agent.Credentials.
+type accounts struct{}
+
+func (accounts) Read(string) (bmc.Credentials, string, error) {
+	return bmc.Credentials{Username: bmcUser, Password: bmcPassword}, "1", nil
+}
+
+// puller brings images from the registry into the blob store.
+type puller struct {
+	blobs   *blob.Store
+	options image.Options
+}
+
+// Pull implements agent.Puller.
+func (p puller) Pull(ctx context.Context, img protocol.Image) error {
+	ref, err := image.Pin(img)
+	if err != nil {
+		return err
+	}
+	return image.Pull(ctx, ref, img.Artefacts, p.blobs, p.options)
+}
+
+// document is what the servers shall be.
+func (r *rack) document(ctx context.Context, o image.Options) (d protocol.RackDoc, err error) {
+	d = protocol.RackDoc{Head: protocol.Head{Epoch: 1, Version: 1}, Agent: agentID, Term: 1, IssuedAt: time.Now(), Shards: 1, Rack: &protocol.RackIntent{
+		Name: "rack-a", SoftTimeout: time.Second, SettleWindow: time.Second, PollInterval: 200 * time.Millisecond,
+		AgentKeys: [][]byte{wire.NewSigner(r.key).Public()},
+		Segments: []protocol.SegmentIntent{{
+			Name: "boot", Prefix: netip.MustParsePrefix("10.7.0.0/16"), PoolFrom: r.config.PoolFrom, PoolTo: r.config.PoolTo,
+			Address: netip.MustParseAddr(bootAddress), BaseURL: "http://" + bootAddress, LeaseTime: time.Hour,
+			Service: &protocol.ServiceIntent{Mode: protocol.ServiceFull, Reservations: []protocol.Reservation{{Address: clientAddress, MAC: bootMAC}}},
+		}},
+	}}
+	entry := func(name, mac string) protocol.ServerIntent {
+		return protocol.ServerIntent{
+			Server: name, UID: "uid-" + name, Segment: "boot", BootMAC: mac, Architecture: "amd64",
+			BMC: protocol.BMCIntent{Name: name, Address: r.config.BMC.Address, CredentialsRef: "local:bmc", Fingerprint: r.config.BMC.Fingerprint},
+		}
+	}
+	in := entry(serverName, bootMAC)
+	if r.config.Image != "" {
+		img, err := image.Resolve(ctx, r.config.Image, "amd64", o)
+		if err != nil {
+			return d, err
+		}
+		in.Claim, in.ClaimUID, in.Power = "claim", "claim-uid", protocol.WantOn
+		in.Boot = &protocol.BootIntent{
+			Purpose: protocol.PurposeClaim, ClaimUID: in.ClaimUID, Generation: 1, Image: img,
+			Policy: protocol.BootPolicy{FirstBoot: r.config.Boot, Boot: protocol.BootHdd},
+		}
+		if in.Boot.Grant, err = wire.Seal(r.hub, wire.FactGrant, protocol.Grant{
+			ClaimUID: in.ClaimUID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: img.Digest,
+			FirstBoot: r.config.Boot, MaxAttempts: 3, IssuedAt: time.Now(),
+		}); err != nil {
+			return d, err
+		}
+	}
+	d.Servers = append(d.Servers, in)
+	for i, mac := range r.config.Known {
+		known := entry(fmt.Sprintf("known-%d", i+1), mac)
+		known.SystemURI = "/redfish/v1/Systems/none" // one BMC is enough
+		d.Servers = append(d.Servers, known)
+	}
+	return d, nil
+}
+
+// runAgent is the child with the agent.
+func runAgent() (err error) {
+	c, err := config[rackConfig]()
+	if err != nil {
+		return err
+	}
+	_, hubKey, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	r := &rack{config: c, hub: wire.NewSigner(hubKey), metrics: prometheus.NewRegistry(), given: make(chan message, 64), gone: make(chan struct{})}
+	if _, r.key, err = ed25519.GenerateKey(rand.Reader); err != nil {
+		return err
+	}
+	db, err := badger.Open(badger.Config{Dir: c.Dir + "/state"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	blobs, err := blob.Open(blob.Config{Dir: c.Dir + "/blobs"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, blobs.Close()) }()
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	sealKey, err := sealbox.ParseKey(r.key.Seed()) // any 32 bytes are an X25519 key
+	if err != nil {
+		return err
+	}
+	keeper, err := secret.New(agentID, sealKey)
+	if err != nil {
+		return err
+	}
+	sessions := store.NewSessions(db, keeper)
+	dialer, err := redfish.New(redfish.Config{Logger: log, Sessions: sessions})
+	if err != nil {
+		return err
+	}
+	options := image.Options{PlainHTTP: []string{registryAddress}}
+	r.agent, err = agent.New(agent.Config{
+		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(r.key), HubKeys: []ed25519.PublicKey{r.hub.Public()},
+		Credentials: accounts{}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options},
+		Segments: []agent.LocalSegment{{
+			Name: "boot", Interface: bootDevice, DHCP: netip.MustParseAddrPort("0.0.0.0:67"),
+			HTTP: netip.MustParseAddrPort(bootAddress + ":80"), TFTP: netip.MustParseAddrPort("0.0.0.0:69"),
+		}},
+		Clock: time.Now, Random: rand.Reader, Logger: log, Registerer: r.metrics,
+	})
+	if err != nil {
+		return err
+	}
+	return r.run(options)
+}
+
+func (r *rack) run(o image.Options) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	done, heard := make(chan error, 1), make(chan error, 1)
+	ready := make(chan struct{})
+	go func() { done <- r.agent.Run(ctx, func() { close(ready) }) }()
+	select {
+	case <-ready:
+	case err := <-done:
+		cancel()
+		return err
+	}
+	go func() { heard <- r.receive() }()
+	r.agent.Connected(r)
+	doc, err := r.document(ctx, o)
+	if err == nil {
+		r.given <- message{protocol.LeafRack + "/0", doc}
+		err = speak("ready")
+	}
+	if err == nil {
+		err = listen(r.obey)
+	}
+	select {
+	case <-r.gone:
+	default:
+		close(r.gone)
+	}
+	cancel()
+	err = errors.Join(err, <-done)
+	close(r.given) // the agent sends nothing any more
+	return errors.Join(err, <-heard)
+}
+
+func (r *rack) obey(word string) error {
+	switch word {
+	case "alone":
+		close(r.gone)
+		return speak("alone")
+	case "vitals":
+		v, err := r.vitals()
+		return errors.Join(err, speak(v))
+	}
+	return fmt.Errorf("told %q", word)
+}
+
+func (r *rack) vitals() (v vitals, err error) {
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	v.Heap, v.Goroutines, v.Metrics = m.HeapAlloc+m.StackInuse, runtime.NumGoroutine(), map[string]float64{}
+	families, err := r.metrics.Gather()
+	for _, f := range families {
+		for _, one := range f.GetMetric() {
+			var labels []string
+			for _, l := range one.GetLabel() {
+				if l.GetName() != "segment" {
+					labels = append(labels, l.GetValue())
+				}
+			}
+			v.Metrics[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = one.GetCounter().GetValue() + one.GetGauge().GetValue()
+		}
+	}
+	return v, err
+}

@@ -1,0 +1,114 @@
+package alone
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/integration/netns"
+)
+
+// Addresses.
+const (
+	bootAddress     = "10.7.0.1" // of the agent
+	clientAddress   = "10.7.0.100"
+	bmcAddress      = "10.8.0.2:443"
+	registryAddress = "10.9.1.1:5000"
+	bootDevice      = "boot0"
+	clientDevice    = "eth0"
+	bootMAC         = "52:54:00:aa:00:01"
+)
+
+// network is an agent's host between its machine and the rest of the world:
+//
+//	world: 10.9.1.1 ── up0 :rack: boot0 ── eth0 :machine
+//	                             bmc0 ── bmc0
+//
+// The world is also its way to everywhere else.
+type network struct {
+	t                    *testing.T
+	rack, machine, world *netns.Namespace
+}
+
+func newNetwork(ctx context.Context, t *testing.T) *network {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("network namespaces need root")
+	}
+	n := &network{t: t}
+	for name, ns := range map[string]**netns.Namespace{"rack": &n.rack, "machine": &n.machine, "world": &n.world} {
+		var err error
+		if *ns, err = netns.New(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := (*ns).Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	type port = netns.Port
+	if err := errors.Join(
+		netns.Cable(ctx, port{Namespace: n.rack, Name: bootDevice, Address: bootAddress + "/16"}, port{Namespace: n.machine, Name: clientDevice, Address: clientAddress + "/16"}),
+		netns.Cable(ctx, port{Namespace: n.rack, Name: "bmc0", Address: "10.8.0.1/24"}, port{Namespace: n.machine, Name: "bmc0", Address: "10.8.0.2/24"}),
+		netns.Cable(ctx, port{Namespace: n.rack, Name: "up0", Address: "10.9.1.2/24"}, port{Namespace: n.world, Name: "rack", Address: "10.9.1.1/24"}),
+		n.machine.Run(ctx, "ip link set "+clientDevice+" address "+bootMAC),
+		n.rack.Run(ctx, "ip route add default via 10.9.1.1"),
+		n.rack.Run(ctx, "nft add table inet guard"),
+		n.rack.Run(ctx, "nft add chain inet guard out { type filter hook output priority 0 ; policy accept ; }"),
+	); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) { // between looks
+		out, err := n.rack.Output(ctx, "ip link show dev "+bootDevice)
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("the cable is not up: %s, %v", out, err)
+		}
+		if strings.Contains(out, "state UP") {
+			return n
+		}
+	}
+}
+
+// cut lets nothing that the agent's host sends go anywhere but onto the boot segment.
+// What goes to BMCs is dropped without being counted: they are polled whatever
+// happens. Everything else is remote, this host itself included.
+func (n *network) cut(ctx context.Context) {
+	n.t.Helper()
+	if err := errors.Join(
+		n.rack.Run(ctx, "nft add rule inet guard out oifname bmc0 drop"),
+		n.rack.Run(ctx, "nft add rule inet guard out oifname != "+bootDevice+" counter drop"),
+	); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// heal ends the cut.
+func (n *network) heal(ctx context.Context) {
+	n.t.Helper()
+	if err := n.rack.Run(ctx, "nft flush chain inet guard out"); err != nil {
+		n.t.Error(err)
+	}
+}
+
+var counted = regexp.MustCompile(`counter packets (\d+)`)
+
+// remote is how many packets went elsewhere since the cut.
+func (n *network) remote(ctx context.Context) int {
+	n.t.Helper()
+	out, err := n.rack.Output(ctx, "nft list chain inet guard out")
+	found := counted.FindStringSubmatch(out)
+	if err != nil || found == nil {
+		n.t.Fatalf("%s, %v", out, err)
+	}
+	packets, err := strconv.Atoi(found[1])
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return packets
+}

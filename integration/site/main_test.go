@@ -1,0 +1,9 @@
+package site
+
+import (
+	"testing"
+
+	"rackboot/integration/parallel"
+)
+
+func TestMain(m *testing.M) { parallel.Main(m) }

@@ -1,0 +1,164 @@
+package bootenv
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template/parse"
+
+	"rackboot/protocol"
+)
+
+// unit is one parsed text: a Template resource, or a text in an environment.
+type unit struct {
+	name  string // a Template's, or the path in the environment
+	text  string
+	trees map[string]*parse.Tree // its own, and those that it defines
+	calls []string               // templates that it names, without repeats
+	funcs []string               // functions that it names, without repeats
+	uses  []use
+	lib   *library
+}
+
+// use is a chain of fields of the dot or of $, such as Machine.Name, with a first argument
+// that is a text.
+type use struct {
+	chain string
+	arg   string
+	at    parse.Pos
+}
+
+// errAt is an error at a place of a text.
+type errAt struct {
+	line, column int
+	message      string
+}
+
+// Error implements error.
+func (e *errAt) Error() string { return e.message }
+
+// place is line and column, from 1, of a position.
+func place(text string, at parse.Pos) (line, column int) {
+	before := text[:min(int(at), len(text))]
+	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndex(before, "\n")
+}
+
+// newUnit parses a text. Functions are looked up here, so that one that is left out is
+// named with its reason.
+func newUnit(lib *library, name, text string) (*unit, error) {
+	if len(text) > protocol.MaxTemplate {
+		return nil, &errAt{message: "has more than " + strconv.Itoa(protocol.MaxTemplate>>10) + " KiB"}
+	}
+	u := &unit{name: name, text: text, trees: map[string]*parse.Tree{}, lib: lib}
+	t := parse.New(name)
+	t.Mode = parse.SkipFuncCheck
+	if _, err := t.Parse(text, "", "", u.trees); err != nil {
+		return nil, parseError(text, err)
+	}
+	for _, n := range sortedKeys(u.trees) {
+		if err := u.walk(u.trees[n].Root); err != nil {
+			return nil, err
+		}
+		instrument(u.trees[n])
+	}
+	slices.Sort(u.calls)
+	u.calls = slices.Compact(u.calls)
+	slices.Sort(u.funcs)
+	u.funcs = slices.Compact(u.funcs)
+	return u, nil
+}
+
+// parseError reads the parser's error, which has a line. The column is that of the line's only
+// action, and unknown where there are several.
+func parseError(text string, err error) error {
+	message := err.Error()
+	m := regexp.MustCompile(`(?s)^template: .*?:(\d+): (.*)$`).FindStringSubmatch(message)
+	if m == nil {
+		return &errAt{message: message}
+	}
+	e := &errAt{message: m[2]}
+	e.line, _ = strconv.Atoi(m[1]) // digits
+	if lines := strings.Split(text, "\n"); e.line <= len(lines) && strings.Count(lines[e.line-1], "{{") == 1 {
+		e.column = 1 + strings.Index(lines[e.line-1], "{{")
+	}
+	return e
+}
+
+// walk collects what the text uses, and refuses what is not there.
+func (u *unit) walk(n parse.Node) error {
+	switch n := n.(type) {
+	case *parse.ListNode:
+		if n == nil {
+			return nil
+		}
+		return u.walkAll(n.Nodes)
+	case *parse.ActionNode:
+		return u.walk(n.Pipe)
+	case *parse.IfNode:
+		return errors.Join(u.walk(n.Pipe), u.walk(n.List), u.walk(n.ElseList))
+	case *parse.WithNode:
+		return errors.Join(u.walk(n.Pipe), u.walk(n.List), u.walk(n.ElseList))
+	case *parse.RangeNode:
+		return errors.Join(u.walk(n.Pipe), u.walk(n.List), u.walk(n.ElseList))
+	case *parse.TemplateNode:
+		u.calls = append(u.calls, n.Name)
+		return u.walk(n.Pipe)
+	case *parse.PipeNode:
+		if n == nil {
+			return nil
+		}
+		for _, c := range n.Cmds {
+			if err := u.walk(c); err != nil {
+				return err
+			}
+		}
+	case *parse.CommandNode:
+		u.use(n)
+		return u.walkAll(n.Args)
+	case *parse.ChainNode:
+		return u.walk(n.Node)
+	case *parse.IdentifierNode:
+		if why := u.lib.problem(n.Ident); why != "" {
+			line, column := place(u.text, n.Pos)
+			return &errAt{line, column, why}
+		}
+		u.funcs = append(u.funcs, n.Ident)
+	}
+	return nil
+}
+
+func (u *unit) walkAll(nodes []parse.Node) error {
+	for _, n := range nodes {
+		if err := u.walk(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// use notes a command that begins with a field.
+func (u *unit) use(c *parse.CommandNode) {
+	for i, a := range c.Args {
+		var chain []string
+		switch a := a.(type) {
+		case *parse.FieldNode:
+			chain = a.Ident
+		case *parse.VariableNode:
+			if a.Ident[0] == "$" {
+				chain = a.Ident[1:]
+			}
+		}
+		if len(chain) == 0 {
+			continue
+		}
+		seen := use{chain: strings.Join(chain, "."), at: a.Position()}
+		if i == 0 && len(c.Args) > 1 {
+			if s, ok := c.Args[1].(*parse.StringNode); ok {
+				seen.arg = s.Text
+			}
+		}
+		u.uses = append(u.uses, seen)
+	}
+}

@@ -1,0 +1,121 @@
+package httpboot
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"rackboot/integration/netns"
+	"rackboot/protocol"
+)
+
+// TestBothFamilies: one server listens on an address of each family with the same port,
+// and one of them that breaks ends the other.
+func TestBothFamilies(t *testing.T) {
+	w := start(t) // for its files
+	cfg := Config{
+		Listen: netip.MustParseAddrPort("0.0.0.0:0"), Files: w.files, Evidence: w.evidence, Registerer: prometheus.NewPedanticRegistry(),
+	}
+	probe, err := net.Listen("tcp4", "0.0.0.0:0") // a port that is free in both, most likely
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := netip.MustParseAddrPort(probe.Addr().String()).Port()
+	_ = probe.Close()
+	cfg.Listen = netip.AddrPortFrom(netip.IPv4Unspecified(), port)
+	cfg.Listen6 = netip.AddrPortFrom(netip.IPv6Unspecified(), port)
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Run(context.WithoutCancel(t.Context())) }()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		resp, err := client.Get("http://" + netip.AddrPortFrom(netip.MustParseAddr(host), port).String() + "/b/" + token + "/small.efi")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || string(b) != "MZ" {
+			t.Errorf("%s: %q, %v", host, b, err)
+		}
+	}
+	if six, ok := s.Addr6().(*net.TCPAddr); !ok || six.Port != int(port) {
+		t.Errorf("it listens on %v and %v", s.Addr(), s.Addr6())
+	}
+	_ = s.listeners[1].Close()
+	if err := <-done; protocol.CodeOf(err) != protocol.CodeUnavailable {
+		t.Errorf("a listener broke: %v", err)
+	}
+	w.stop()
+	goleak.VerifyNone(t)
+}
+
+// TestOneOrNone: where one address cannot be listened on, the other is not either.
+func TestOneOrNone(t *testing.T) {
+	busy, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	cfg := Config{
+		Listen: netip.MustParseAddrPort("127.0.0.1:0"), Listen6: netip.MustParseAddrPort(busy.Addr().String()), Files: &dirFiles{}, Evidence: &memEvidence{},
+	}
+	if _, err := New(cfg); protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
+		t.Errorf("a busy address: %v", err)
+	}
+	cfg.Listen6 = netip.MustParseAddrPort("127.0.0.1:0")
+	if _, err := New(cfg); protocol.CodeOf(err) != protocol.CodeInvalid {
+		t.Errorf("an address of IPv4: %v", err)
+	}
+}
+
+// TestTentative: a server starts on an address that was just added, or whose interface
+// has no carrier, and not on one that the host does not have.
+func TestTentative(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("network namespaces need root")
+	}
+	ns, err := netns.New(t.Context(), "tentative")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ns.Close()
+	for _, parameter := range []string{"ipv6/conf/all/disable_ipv6", "ipv6/conf/default/disable_ipv6"} {
+		if err := ns.Set(parameter, "0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{"ip tuntap add dev boot0 mode tap", "ip link set boot0 up", "ip address add 2001:db8::1/64 dev boot0"} {
+		if err := ns.Run(t.Context(), line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := ns.Output(t.Context(), "ip address show dev boot0")
+	if err != nil || !strings.Contains(out, "tentative") {
+		t.Fatalf("the address is not tentative: %s, %v", out, err)
+	}
+	for at, want := range map[string]protocol.Code{"[2001:db8::1]:80": "", "[2001:db8::2]:80": protocol.CodeUnavailable} {
+		err := ns.Do(func() error {
+			s, err := New(Config{Listen6: netip.MustParseAddrPort(at), Files: &dirFiles{}, Evidence: &memEvidence{}})
+			if err == nil {
+				err = s.listeners[0].Close()
+			}
+			return err
+		})
+		if got := protocol.CodeOf(err); got != want {
+			t.Errorf("%s: %q (%v), want %q", at, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Package isotest makes CD images for tests of what reads them. Nothing on them runs.
+package isotest

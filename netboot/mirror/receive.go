@@ -1,0 +1,229 @@
+package mirror
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// chunk is how many bytes of a body are read at once; a file of unknown length gets its
+// room by as many growths.
+const (
+	chunk  = 128 << 10
+	growth = 1 << 20
+)
+
+var errChanged = errors.New("the file was changed while it was fetched")
+
+// begin makes room for a body.
+func (f *flight) begin(resp *http.Response, v reply) reply {
+	const op = "fetch"
+	now := time.Now()
+	size := resp.ContentLength
+	if size > f.m.cfg.MaxFile {
+		return reply{answerLocal, f.tooLarge()}
+	}
+	f.noStore = cacheControl(resp.Header.Values("Cache-Control")).noStore
+	f.strong = validator(resp.Header)
+	f.noRange = resp.Header.Get("Accept-Ranges") == "none"
+	f.entry = entry{URL: show(f.url), Size: size, Fetched: now}.heard(resp.Header, now)
+	f.room = cost(max(size, 0))
+	if err := f.m.store.reserve(op, f.room); err != nil {
+		return reply{answerLocal, err}
+	}
+	file, err := os.CreateTemp(f.m.store.dir, prefixTemp)
+	if err != nil {
+		f.m.store.unreserve(f.room)
+		return reply{answerLocal, disk(op, err)}
+	}
+	f.file = file
+	return v
+}
+
+// disk is an error of the cache's own disk.
+func disk(op string, err error) error {
+	return protocol.Errorf(protocol.CodeUnavailable, op, "write the mirror's cache: %w", err).WithHint("look at the disk of the mirror's cache")
+}
+
+func (f *flight) tooLarge() error {
+	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s is larger than the %d bytes that one file may have", show(f.url), f.m.cfg.MaxFile).
+		WithHint("raise the bound of one file of the mirror's cache")
+}
+
+// receive takes the body into the file, and the file into the cache.
+func (f *flight) receive(body io.Reader) {
+	h := sha256.New()
+	err := f.copyAll(body, h)
+	late := f.entry.Size < 0
+	if late {
+		f.entry.Size = f.arrived
+	}
+	var done func()
+	if err == nil {
+		if done, err = f.keep(hex.EncodeToString(h.Sum(nil))); err != nil {
+			err = &localError{disk("fetch", err)}
+		}
+	} else if rerr := os.Remove(f.file.Name()); rerr != nil {
+		err = errors.Join(err, rerr)
+	}
+	f.m.store.unreserve(f.room)
+
+	// What is told last is told to readers: who begins or looks after it finds it so.
+	f.m.end(f)
+	if done != nil {
+		done()
+	}
+	if err != nil {
+		f.m.cfg.Logger.Info("file was not fetched whole", "url", show(f.url), "err", err)
+		if _, local := errors.AsType[*localError](err); !local && !errors.Is(err, errChanged) && f.m.ctx.Err() == nil {
+			f.m.hear(f.site, reply{answerTrouble, err})
+		}
+	}
+	f.mu.Lock()
+	f.ended, f.failure = true, err
+	close(f.moved)
+	f.mu.Unlock()
+	if late {
+		if err != nil {
+			f.outcome, f.err = judge(answerTrouble, f.has), err
+		}
+		close(f.known)
+	}
+}
+
+// keep puts the whole file into the cache. Who claimed it gets a hold on it.
+func (f *flight) keep(sum string) (done func(), err error) {
+	f.kept = f.entry
+	f.kept.SHA256 = sum
+	key := f.key
+	if f.noStore {
+		key = ""
+		if !f.wanted() {
+			f.m.store.drop(f.key)
+			return nil, os.Remove(f.file.Name())
+		}
+	}
+	if err := f.file.Sync(); err != nil {
+		return nil, errors.Join(err, os.Remove(f.file.Name()))
+	}
+	done, err = f.m.store.commit(f.file.Name(), key, f.kept, f.room, time.Now())
+	f.room = 0
+	if err != nil {
+		return nil, err
+	}
+	f.m.end(f) // no claim comes after it
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.holding = true
+	for range f.claims {
+		if release, ok := f.m.store.hold(sum); ok {
+			f.claimed = append(f.claimed, release)
+		}
+	}
+	return done, nil
+}
+
+// wanted says whether somebody pins a file that is not to be stored. If not, nobody will.
+func (f *flight) wanted() bool {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.claims == 0 && f.m.flights[f.key] == f {
+		delete(f.m.flights, f.key)
+	}
+	return f.claims > 0
+}
+
+// copyAll copies until the end. A body that breaks off is gone on with, if what is there
+// can be told to be of the same file.
+func (f *flight) copyAll(body io.Reader, h hash.Hash) error {
+	err := f.copy(body, h)
+	for try := 1; err != nil && try <= maxResumes && f.ctx.Err() == nil && f.resumable(err); try++ {
+		if waited := pause(f.ctx, time.Duration(try)*time.Second); waited != nil {
+			return err
+		}
+		err = f.resume(h)
+	}
+	if err == nil {
+		return nil
+	}
+	return f.broke(err)
+}
+
+// broke is an error of a body as people see it.
+func (f *flight) broke(err error) error {
+	if protocol.CodeOf(err) != protocol.CodeInternal {
+		return err
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s broke off: %w", show(f.url), f.site.scrubbed(err)).
+		WithHint("it is tried again when it is asked for; check the way to %s", f.url.Host)
+}
+
+// resumable says whether the rest of the file may be asked for.
+func (f *flight) resumable(err error) bool {
+	_, local := errors.AsType[*localError](err)
+	return !local && !errors.Is(err, errChanged) && f.strong != "" && f.entry.Size >= 0 && !f.noRange
+}
+
+// localError is one of this side.
+type localError struct{ err error }
+
+func (e *localError) Error() string { return e.err.Error() }
+func (e *localError) Unwrap() error { return e.err }
+
+// copy copies a body to its end.
+func (f *flight) copy(body io.Reader, h hash.Hash) error {
+	buf := make([]byte, chunk)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			if werr := f.append(buf[:n], h); werr != nil {
+				return &localError{werr}
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF) && (f.entry.Size < 0 || f.arrived == f.entry.Size):
+			return nil
+		case errors.Is(err, io.EOF):
+			return io.ErrUnexpectedEOF
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// append takes bytes that came, and tells who waits.
+func (f *flight) append(p []byte, h hash.Hash) error {
+	end := f.arrived + int64(len(p))
+	switch {
+	case f.entry.Size >= 0 && end > f.entry.Size:
+		return fmt.Errorf("more than the %d bytes of the file: %w", f.entry.Size, errChanged)
+	case end > f.m.cfg.MaxFile:
+		return f.tooLarge()
+	case cost(end) > f.room:
+		if err := f.m.store.reserve("fetch", growth); err != nil {
+			return err
+		}
+		f.room += growth
+	}
+	if _, err := f.file.WriteAt(p, f.arrived); err != nil {
+		return disk("fetch", err)
+	}
+	h.Write(p) // it returns no error
+	f.m.metrics.bytes.Add(float64(len(p)))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.arrived = end
+	close(f.moved)
+	f.moved = make(chan struct{})
+	return nil
+}

@@ -1,0 +1,116 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// The routes of the audit log.
+const (
+	PathAudit       = "/v1/audit"
+	PathAuditExport = "/v1/audit/export"
+)
+
+// AuditWait bounds how long an export may take.
+const AuditWait = 15 * time.Minute
+
+// MaxAuditPage bounds the entries of one answer.
+const MaxAuditPage = 1000
+
+// AuditQuery chooses entries of the audit log. What is empty chooses all.
+type AuditQuery struct {
+	From   uint64    // number of the first entry
+	Limit  int       // at most so many entries, 1 to MaxAuditPage
+	Since  time.Time // not older than this
+	Caller string
+	Target string // Kind/name
+}
+
+// AuditList is a run of the audit log's entries. The hub looks at a bounded number for
+// one answer, so that there may be few or none although more follow: Next is the From of
+// the request that goes on, and greater than Head where the log ends.
+type AuditList struct {
+	Items []protocol.AuditEntry `json:"items"`
+	Next  uint64                `json:"next"`
+	Head  uint64                `json:"head"` // number of the last entry
+	Hash  string                `json:"hash"` // of the last entry
+	// Broken are the segments that do not fit together.
+	Broken []AuditBreak `json:"broken,omitempty"`
+}
+
+// AuditBreak is a segment of the audit log that does not fit together.
+type AuditBreak struct {
+	Segment string `json:"segment"`
+	Finding string `json:"finding"`
+}
+
+// Audit reads entries of the audit log.
+func (c *Client) Audit(ctx context.Context, q AuditQuery) (out AuditList, err error) {
+	v := url.Values{"from": {strconv.FormatUint(q.From, 10)}, "limit": {strconv.Itoa(q.Limit)}}
+	if !q.Since.IsZero() {
+		v.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
+	}
+	if q.Caller != "" {
+		v.Set("caller", q.Caller)
+	}
+	if q.Target != "" {
+		v.Set("target", q.Target)
+	}
+	err = c.call(ctx, http.MethodGet, PathAudit+"?"+v.Encode(), nil, &out)
+	return out, err
+}
+
+// ExportAudit writes the audit log to w, from the beginning of the segment that has the
+// entry from; see package auditlog. It takes up to [AuditWait]. It does not say whether
+// the export is whole: its signature does.
+func (c *Client) ExportAudit(ctx context.Context, from uint64, w io.Writer) error {
+	op := "get " + PathAuditExport
+	ctx, cancel := context.WithTimeout(ctx, AuditWait)
+	defer cancel()
+	path := PathAuditExport + "?" + url.Values{"from": {strconv.FormatUint(from, 10)}}.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, bytes.NewReader(nil))
+	if err != nil {
+		return protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.transportError(ctx, op, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		raw, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody))
+		if err != nil {
+			return c.transportError(ctx, op, err)
+		}
+		return problemIn(op, resp, raw)
+	}
+	into := &sink{w: w}
+	if _, err := io.Copy(into, resp.Body); err != nil && into.err == nil {
+		return c.transportError(ctx, op, err)
+	}
+	return into.err
+}
+
+// sink tells an error of the writer from one of the connection.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	if err != nil {
+		s.err = err
+	}
+	return n, err
+}

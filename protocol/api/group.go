@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"rackboot/protocol"
+)
+
+// GroupAction is what somebody does about a server group.
+type GroupAction string
+
+// The actions.
+const (
+	GroupAdopt  GroupAction = "adopt"  // gives up an image of the owner's own
+	GroupAck    GroupAction = "ack"    // ends a hot loop
+	GroupPin    GroupAction = "pin"    // keeps the current revision
+	GroupUnpin  GroupAction = "unpin"  // lets the catalogue go on
+	GroupRevert GroupAction = "revert" // returns to an older revision
+)
+
+// GroupActions lists the actions.
+func GroupActions() []GroupAction {
+	return []GroupAction{GroupAdopt, GroupAck, GroupPin, GroupUnpin, GroupRevert}
+}
+
+// GroupRequest is an action on a group. Reason is needed.
+type GroupRequest struct {
+	Reason string `json:"reason"`
+	// Revision is the one to return to; 0 is the last verified before the current one. For
+	// a pin it is the one that is expected to be current; 0 is any.
+	Revision int `json:"revision,omitempty"`
+	// DryRun says what would be, and changes nothing. For a return only.
+	DryRun bool `json:"dryRun,omitempty"`
+	// Forgive forgets the entries that the group rejects too. For an unpin only.
+	Forgive bool `json:"forgive,omitempty"`
+}
+
+// maxGroupReason bounds a reason in bytes.
+const maxGroupReason = 1024
+
+// Check says what is wrong with a request; invalid.
+func (r GroupRequest) Check(action GroupAction) error {
+	op := string(action) + " group"
+	switch {
+	case r.Reason == "" || len(r.Reason) > maxGroupReason:
+		return protocol.Errorf(protocol.CodeInvalid, op, "say in 1 to %d bytes why", maxGroupReason).WithHint("add --reason REASON")
+	case r.Revision < 0 || r.Revision != 0 && action != GroupRevert && action != GroupPin:
+		return protocol.Errorf(protocol.CodeInvalid, op, "revision %d is not for it", r.Revision).WithHint("leave it out")
+	case r.DryRun && action != GroupRevert, r.Forgive && action != GroupUnpin:
+		return protocol.Errorf(protocol.CodeInvalid, op, "dryRun is for a return, and forgive for an unpin").WithHint("leave it out")
+	}
+	return nil
+}
+
+// GroupChange is one field in which two revisions differ.
+type GroupChange struct {
+	Field string `json:"field"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+}
+
+// GroupAnswer is a group after an action, with what a return changes.
+type GroupAnswer struct {
+	Group *protocol.ServerGroup `json:"group"`
+	// Revision is the one that was made, or with a dry run would be; 0 is none.
+	Revision int           `json:"revision,omitempty"`
+	CopyOf   int           `json:"copyOf,omitempty"`
+	Changes  []GroupChange `json:"changes,omitempty"`
+}
+
+// GroupDiff is how two revisions of a group differ.
+type GroupDiff struct {
+	Group   string        `json:"group"`
+	From    int           `json:"from"`
+	To      int           `json:"to"`
+	Changes []GroupChange `json:"changes"`
+}
+
+// The parameters of a difference: 0 is the current revision, and the one before it.
+const (
+	QueryFrom = "from"
+	QueryTo   = "to"
+)
+
+// PathGroup is the route of an action on a group, or of diff.
+func PathGroup(name, action string) string {
+	return PathObject(protocol.KindServerGroup, name) + "/" + action
+}
+
+// Group does something about a group. The codes are those of the hub: invalid, not_found,
+// conflict, denied, unavailable, timeout.
+func (c *Client) Group(ctx context.Context, name string, action GroupAction, r GroupRequest) (out GroupAnswer, err error) {
+	return out, c.call(ctx, http.MethodPost, PathGroup(name, string(action)), r, &out)
+}
+
+// DiffGroup reads how two revisions differ.
+func (c *Client) DiffGroup(ctx context.Context, name string, from, to int) (out GroupDiff, err error) {
+	q := url.Values{QueryFrom: {strconv.Itoa(from)}, QueryTo: {strconv.Itoa(to)}}
+	return out, c.call(ctx, http.MethodGet, PathGroup(name, "diff")+"?"+q.Encode(), nil, &out)
+}

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"rackboot/protocol"
+)
+
+// What may be said of a maintenance.
+const (
+	MaintenanceApprove = "approve"
+	MaintenanceDeny    = "deny"
+)
+
+// MaintenanceRequest approves or denies a maintenance. Reason is needed.
+type MaintenanceRequest struct {
+	Reason string `json:"reason"`
+}
+
+// PathMaintenance is the route that says something of a maintenance.
+func PathMaintenance(name, action string) string {
+	return PathObject(protocol.KindMaintenance, name) + "/" + action
+}
+
+// Maintenance approves or denies a maintenance, as action says. The same again changes
+// nothing. The codes are those of the hub: invalid, not_found, conflict, denied.
+func (c *Client) Maintenance(ctx context.Context, name, action string, r MaintenanceRequest) (*protocol.Maintenance, error) {
+	var m protocol.Maintenance
+	return &m, c.call(ctx, http.MethodPost, PathMaintenance(name, action), r, &m)
+}

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// RolloutCommand is what somebody says to the roll-out of a server group.
+type RolloutCommand string
+
+// The commands.
+const (
+	RolloutPause  RolloutCommand = "pause"  // begins nothing more
+	RolloutResume RolloutCommand = "resume" // goes on, and tries again what has failed
+	RolloutAbort  RolloutCommand = "abort"  // ends it as it is
+	RolloutNext   RolloutCommand = "next"   // begins the next wave now
+)
+
+// RolloutCommands lists the commands.
+func RolloutCommands() []RolloutCommand {
+	return []RolloutCommand{RolloutPause, RolloutResume, RolloutAbort, RolloutNext}
+}
+
+// RolloutRequest is a command to the roll-out of a server group. Reason is needed.
+type RolloutRequest struct {
+	Command RolloutCommand `json:"command" enum:"pause,resume,abort,next"`
+	Reason  string         `json:"reason"`
+}
+
+// Check says what is wrong with a request; invalid.
+func (r RolloutRequest) Check() error {
+	const op = "command roll-out"
+	switch {
+	case !slices.Contains(RolloutCommands(), r.Command):
+		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not pause, resume, abort or next", r.Command).WithHint("say one of these")
+	case r.Reason == "" || len(r.Reason) > maxGroupReason:
+		return protocol.Errorf(protocol.CodeInvalid, op, "say in 1 to %d bytes why", maxGroupReason).WithHint("add --reason REASON")
+	}
+	return nil
+}
+
+// PathRollout is the route of a command to the roll-out of a group.
+func PathRollout(name string) string { return PathGroup(name, "rollout") }
+
+// CommandRollout says a command to the roll-out of a server group. The codes are those of
+// the hub: invalid, not_found, conflict (it is not such that it can be done), denied,
+// unavailable, timeout.
+func (c *Client) CommandRollout(ctx context.Context, name string, r RolloutRequest) (out GroupAnswer, err error) {
+	return out, c.call(ctx, http.MethodPost, PathRollout(name), r, &out)
+}

@@ -1,0 +1,208 @@
+package decide
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/doctable"
+	"rackboot/protocol"
+)
+
+func TestURLTable(t *testing.T) {
+	doctable.Of(t, "booturl.go", "urlRule").HoldOne(t, [][]string{
+		doctable.Words(urlAhead, urlTaken, urlEnded), doctable.Words(isOff, isOn, isOther), doctable.Words(armedOurs, armedOther, armedNone),
+	}, func(in []string) string {
+		if urlRule(urlBoot(in[0]), running(in[1]), armed(in[2])) {
+			return "yes"
+		}
+		return "no"
+	})
+}
+
+// Each state of an attempt, and what firmware may still want of its URL.
+func TestURLBoot(t *testing.T) {
+	want := map[protocol.AttemptState]urlBoot{
+		protocol.AttemptPreparing: urlAhead, protocol.AttemptArmed: urlAhead, protocol.AttemptPowerRequested: urlAhead,
+		protocol.AttemptConsumed: urlAhead, protocol.AttemptFetched: urlTaken, protocol.AttemptSucceeded: urlTaken, protocol.AttemptFailed: urlEnded,
+	}
+	for _, s := range protocol.AttemptStates() {
+		if got := urlBootOf(&Attempt{State: s}); got != want[s] {
+			t.Errorf("%s: %s", s, got)
+		}
+	}
+	if got := urlBootOf(&Attempt{State: protocol.AttemptFailed, Evidence: protocol.EvidenceFetched}); got != urlTaken {
+		t.Errorf("failed after it fetched: %s", got)
+	}
+	if got := urlBootOf(nil); got != urlEnded {
+		t.Errorf("no attempt: %s", got)
+	}
+}
+
+// byURL is a world whose claim boots by a URL in the BMC.
+func byURL(t judge, attempts int) *world {
+	w := newWorld(t)
+	w.claim(attempts)
+	w.byURI()
+	return w
+}
+
+// TestURLBoots: the URL goes in with the override, and is out before the installer reports,
+// also if the server is never Off again; nobody of ours is asked by DHCP.
+func TestURLBoots(t *testing.T) {
+	for _, row := range []struct{ restarts, keeps bool }{{}, {restarts: true}, {keeps: true}} {
+		w := byURL(t, 1)
+		w.m.restarts, w.m.faults.KeepArmed = row.restarts, row.keeps // an override for once
+		w.until("armed", w.armed)
+		if u := w.record().URL; u == nil || w.m.uri != w.record().Attempt.Token || u.Token != w.m.uri {
+			t.Fatalf("the BMC has %q, the record %+v", w.m.uri, u)
+		}
+		for range 600 {
+			if w.run(500 * time.Millisecond); w.record().Attempt.State == protocol.AttemptSucceeded {
+				break
+			}
+		}
+		if a := w.record().Attempt; a.State != protocol.AttemptSucceeded || !a.Network() || a.Observed != protocol.TargetUefiHTTP {
+			t.Fatalf("%+v", a)
+		}
+		if w.m.uri != "" || w.record().URL != nil {
+			t.Errorf("%+v: at the end of the attempt the BMC has %q", row, w.m.uri)
+		}
+		w.m.faults = faults{}
+		w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
+	}
+}
+
+// TestURLCrashes ends the agent at every moment of such a boot: nothing is installed twice,
+// and nothing of the URL is left.
+func TestURLCrashes(t *testing.T) {
+	n := 0
+	for crash := 1; ; crash++ {
+		w := byURL(t, 3)
+		w.crashIn, w.ids = crash, 0
+		installs := 0
+		installed := w.m.installed
+		w.m.installed = func() bool { installs++; return installed() }
+		w.until("crashed, or from disk", func() bool { return w.crashIn == 0 || w.booted() && !w.record().Attempt.Network() })
+		if w.crashIn != 0 {
+			break
+		}
+		n++
+		w.heard = true
+		w.settled()
+		if w.m.uri != "" || w.record().URL != nil {
+			t.Fatalf("crash %d: the BMC has %q: %s", crash, w.m.uri, w.disk)
+		}
+		if w.provisioned() == nil && len(w.conds) == 0 {
+			t.Fatalf("crash %d: nothing says why it is not installed: %s", crash, w.disk)
+		}
+	}
+	if n < 20 {
+		t.Errorf("%d moments", n)
+	}
+}
+
+// Each row ends a boot before its time: what is in the BMC goes, and no later boot begins
+// with it there.
+func TestURLEnds(t *testing.T) {
+	for name, row := range map[string]struct {
+		set  func(*world)
+		code protocol.AttemptCode
+	}{
+		"the BMC refuses On":           {func(w *world) { w.m.faults.RefuseOn = true }, protocol.AttemptPowerFailed},
+		"On has no effect":             {func(w *world) { w.m.faults.DropOn = true }, protocol.AttemptPowerFailed},
+		"the answer to arming is lost": {func(w *world) { w.m.faults.LoseAnswers, w.m.faults.RefuseOn = true, true }, protocol.AttemptNotStored},
+		"held":                         {func(w *world) { w.until("armed", w.armed); w.hold(protocol.StopHard) }, protocol.AttemptWithdrawn},
+		"the claim ends":               {func(w *world) { w.until("armed", w.armed); w.release0() }, protocol.AttemptWithdrawn},
+		"the claim ends at the write":  {func(w *world) { w.at, w.then = 7, w.release0 }, protocol.AttemptWithdrawn},
+		"another party's override":     {func(w *world) { w.until("armed", w.armed); w.m.override.Target = protocol.TargetPxe }, protocol.AttemptReplaced},
+		"firmware fetches nothing":     {func(w *world) { w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false } }, protocol.AttemptFetchFailed},
+		"firmware ignores the override": {func(w *world) {
+			w.m.consumed = func(protocol.BootTarget) { w.m.stall() }
+			w.m.faults.KeepArmed = true
+			w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false }
+		}, protocol.AttemptOverrideIgnored},
+		"the installer hangs":     {func(w *world) { w.m.hang = true; w.run(2 * time.Hour) }, protocol.AttemptNoReport},
+		"BMC without HttpBootUri": {func(w *world) { w.m.faults.NoURL = true }, protocol.AttemptNotStored},
+	} {
+		w := byURL(t, 1)
+		row.set(w)
+		w.until(name+": failed", func() bool { return len(w.ended) > 0 })
+		if w.ended[0].Code != row.code {
+			t.Errorf("%s: %+v", name, w.ended)
+		}
+		w.m.faults = faults{}
+		if w.m.power == protocol.PowerOn && w.m.override.Armed() {
+			w.m.off() // a person, as the condition says
+		}
+		w.until(name+": cleared", func() bool { return w.m.uri == "" && w.record().URL == nil })
+	}
+}
+
+// A server that nobody wants to run any more is left as it is, and has no URL.
+func TestURLLeft(t *testing.T) {
+	w := byURL(t, 1)
+	w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false }
+	w.until("consumed", func() bool { a := w.record().Attempt; return a != nil && a.State == protocol.AttemptConsumed })
+	w.want(func(in *protocol.ServerIntent) { in.Claim, in.ClaimUID, in.Power, in.Boot = "", "", "", nil })
+	w.run(time.Minute)
+	if w.m.power != protocol.PowerOn || w.m.uri != "" || w.record().URL != nil {
+		t.Errorf("%s, URL %q: %s", w.m.power, w.m.uri, w.disk)
+	}
+}
+
+// A BMC that keeps the URL stops neither boots from disk nor the end of a claim.
+func TestURLNotCleared(t *testing.T) {
+	w := byURL(t, 1)
+	w.m.faults.KeepURL = true
+	w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
+	if w.m.uri == "" || !w.has(protocol.CondBootURLNotCleared) {
+		t.Fatalf("URL %q, %+v", w.m.uri, w.conds)
+	}
+	if MayFetch(false, false, w.record().Attempt, w.m.uri) {
+		t.Error("it is answered all the same")
+	}
+	w.release0()
+	w.until("released", func() bool { return w.record().Released == w.intent.ClaimUID })
+	w.m.faults = faults{}
+	w.until("cleared at last", func() bool { return w.m.uri == "" && w.record().URL == nil && !w.has(protocol.CondBootURLNotCleared) })
+}
+
+// A BMC that shows the URL until the next reset delays nothing, and is looked at after it.
+func TestURLPending(t *testing.T) {
+	w := byURL(t, 1)
+	w.m.faults.LateURL = true
+	w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
+	if took := w.now; w.m.uri != "" || took > 3*time.Minute || w.has(protocol.CondBootURLNotCleared) {
+		t.Errorf("URL %q after %v, %+v", w.m.uri, took, w.conds)
+	}
+	w.until("forgotten", func() bool { return w.record().URL == nil })
+}
+
+// iPXE asks by DHCP what to do, and with reach uri nobody answers; nothing is begun. On a
+// segment the same chain may begin by a URL.
+func TestURLChains(t *testing.T) {
+	for _, row := range []struct {
+		kind  protocol.ChainKind
+		reach protocol.Reach
+		act   ActionKind
+	}{
+		{protocol.ChainUKI, protocol.ReachURI, ActArm},
+		{protocol.ChainGRUB, protocol.ReachURI, ActArm},
+		{protocol.ChainIPXE, protocol.ReachURI, ActNone},
+		{protocol.ChainIPXE, protocol.ReachSegment, ActArm},
+	} {
+		y := story(t, func(s *Snapshot) {
+			s.Intent.Boot.Reach = row.reach
+			c := *s.Chain
+			c.Kind = row.kind
+			s.Chain = &c
+		})
+		y.read(protocol.PowerOff, sec, nil)
+		y.want(row.act)
+		if row.act == ActNone {
+			y.condition(protocol.CondNoBootChain)
+		} else if y.p.Action.URI != (row.reach == protocol.ReachURI) || y.p.Action.Plain {
+			t.Errorf("%s, %s: %+v", row.kind, row.reach, y.p.Action)
+		}
+	}
+}

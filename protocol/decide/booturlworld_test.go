@@ -1,0 +1,61 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// byURI makes the owner boot by a URL in its BMC, before anything was booted.
+func (w *world) byURI() {
+	w.want(func(in *protocol.ServerIntent) {
+		b := *in.Boot
+		b.Reach = protocol.ReachURI
+		in.Boot = &b
+	})
+}
+
+// uriBoot is firmware that loads what its BMC says, and asks nobody by DHCP. A URL whose
+// boot has ended opens nothing.
+func (w *world) uriBoot() (time.Duration, bool) {
+	a := w.record().Attempt
+	if !MayFetch(len(w.holds) > 0, false, a, w.m.uri) {
+		return 0, false
+	}
+	w.w.served(protocol.BootAnswer{Action: protocol.AnswerBoot})
+	w.w.uriBoots++
+	return w.load(w.m.uri)
+}
+
+// url checks what is done with a URL in the BMC: it goes in with the override of its attempt,
+// on disk before it is sent, and out when firmware has done with it.
+func (x *witness) url(s Snapshot, p Plan) {
+	a, u := p.Record.Attempt, p.Record.URL
+	switch k := p.Action.Kind; {
+	case k == ActArm && p.Action.URI:
+		if !a.URI || p.Action.Override.Target != protocol.TargetUefiHTTP || u == nil || u.Attempt != a.ID || u.Token != a.Token {
+			x.t.Fatalf("P12: a URL is sent of which the record says %+v, for %+v", u, a)
+		}
+		if disk := x.world.record().URL; !p.Persist && (disk == nil || *disk != *u) {
+			x.t.Fatal("P9: a URL without its intent on disk")
+		}
+	case k == ActArm && a.URI && a.State == protocol.AttemptPreparing:
+		x.t.Fatalf("armed without the URL that nobody else tells: %+v", a)
+	case k == ActClearURL:
+		if u == nil || a.Open() && a.State != protocol.AttemptFetched {
+			x.t.Fatalf("P6: the URL %+v is cleared, and firmware may have taken nothing of %+v", u, a)
+		}
+		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.State == protocol.AttemptFailed && a.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Intended {
+			x.t.Fatalf("P6: cleared while firmware may take the override of %+v", a)
+		}
+		if o := p.Watch.Last; o.Power != protocol.PowerOff && o.Power != protocol.PowerOn {
+			x.t.Fatalf("cleared while the server is %s", o.Power)
+		}
+	}
+	if was := s.Record.URL; was != nil && u == nil && (s.Result == nil || s.Result.Action != ActClearURL || s.Result.Code != "") {
+		x.t.Fatalf("the URL of %s is forgotten, and nobody has cleared it", was.Attempt)
+	}
+	if p.Record.Released != "" && s.Record.Released != p.Record.Released && u != nil && p.Watch.URL.Tries < urlTries && !p.Watch.URL.Pending && !discovering(s.Intent) {
+		x.t.Fatalf("the claim %s has ended, and the BMC has its URL", p.Record.Released)
+	}
+}

@@ -1,0 +1,85 @@
+package decide
+
+import (
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// bootWay is how firmware learned in the attempt before where its boot file is.
+type bootWay string
+
+const (
+	wayNone bootWay = "none" // there is none, or it was another boot
+	wayDHCP bootWay = "dhcp"
+	wayURL  bootWay = "url"
+)
+
+// wayOf is the way of the attempt before, and how that ended.
+func (r *Record) wayOf(b *protocol.BootIntent, target protocol.BootTarget) (bootWay, protocol.AttemptCode) {
+	a := r.Attempt
+	switch {
+	case a == nil || a.ClaimUID != b.ClaimUID || a.Generation != b.Generation || a.Intended != target || a.Open():
+		return wayNone, ""
+	case a.URI:
+		return wayURL, a.Code
+	}
+	return wayDHCP, a.Code
+}
+
+// notHTTP are the ends of an attempt in which the BMC or firmware did no boot by HTTP at all.
+func notHTTP() []protocol.AttemptCode {
+	return []protocol.AttemptCode{protocol.AttemptNotStored, protocol.AttemptOverrideIgnored, protocol.AttemptWrongMethod, protocol.AttemptNoDHCP}
+}
+
+// wayRule says whether a boot by UefiHttp is given its URL through the BMC. The first row
+// that fits decides.
+//
+//	reach   | before | ended             | url
+//	uri     | *      | *                 | yes
+//	segment | none   | *                 | no
+//	segment | url    | OverrideNotStored | no
+//	segment | url    | OverrideIgnored   | no
+//	segment | url    | WrongMethod       | no
+//	segment | url    | NoDHCP            | no
+//	segment | url    | *                 | yes
+//	segment | dhcp   | OverrideNotStored | yes
+//	segment | dhcp   | OverrideIgnored   | yes
+//	segment | dhcp   | WrongMethod       | yes
+//	segment | dhcp   | NoDHCP            | yes
+//	segment | dhcp   | *                 | no
+//
+// These are the two ways that need no BIOS setting. DHCP is first, because firmware of any
+// vendor has it; with some, UefiHttp is nothing without HttpBootUri (metal-operator 649,
+// Supermicro). Another method is none of them: the grant is for one.
+func wayRule(reach protocol.Reach, before bootWay, ended protocol.AttemptCode) bool {
+	switch {
+	case reach == protocol.ReachURI:
+		return true
+	case before == wayNone:
+		return false
+	}
+	return (before == wayURL) != slices.Contains(notHTTP(), ended)
+}
+
+// way says whether the attempt that begins is given its URL, and why if the one before is
+// the reason.
+func (p *step) way(target protocol.BootTarget) (url bool, why string) {
+	b := p.snap.Intent.Boot
+	if target != protocol.TargetUefiHTTP {
+		return false, ""
+	}
+	before, ended := p.rec.wayOf(b, target)
+	url = wayRule(b.Reach, before, ended)
+	switch {
+	case b.Reach == protocol.ReachURI:
+		return url, ", by a URL in the BMC"
+	case url && before == wayDHCP:
+		return url, ", by a URL in the BMC, because that by DHCP ended with " + string(ended)
+	case url:
+		return url, ", by a URL in the BMC as before"
+	case before == wayURL:
+		return url, ", by DHCP, because that by a URL in the BMC ended with " + string(ended)
+	}
+	return url, ""
+}

@@ -1,0 +1,21 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+func (w *world) hold(mode protocol.StopMode) { w.place(protocol.ActiveHold{Mode: mode}) }
+
+// place enforces a hold with the given terms.
+func (w *world) place(h protocol.ActiveHold) (id string) {
+	w.ids++
+	w.w.orders++
+	h.ID, h.Server, h.Key = fmt.Sprintf("hold-%d", w.ids), "server-1", "k"
+	w.holds = append(slices.Clone(w.holds), Hold{EnforcedAt: w.clock(), ActiveHold: h})
+	w.enforced[h.ID] = w.now
+	w.poke()
+	return h.ID
+}

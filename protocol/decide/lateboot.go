@@ -1,0 +1,31 @@
+package decide
+
+import "rackboot/protocol"
+
+// lateRule says whether firmware took an override after all, when it had been given up
+// on because it did not in time. The first row that fits decides.
+//
+//	network | code            | power | armed | took it
+//	no      | OverrideIgnored | on    | none  | yes
+//	*       | *               | *     | *     | no
+//
+// Memory training, a check of all disks or a setup that waits for a key takes as long as
+// it takes; and an agent whose disk was rolled back reads an attempt of long ago while
+// firmware starts by a later one. The server then runs from its disk as was ordered, and
+// nothing is wrong with it. A network boot that is given up stays so: nobody serves it.
+func lateRule(network bool, code protocol.AttemptCode, power running, has armed) bool {
+	return !network && code == protocol.AttemptOverrideIgnored && power == isOn && has == armedNone
+}
+
+// late goes on with a disk boot that was given up too early, and reports whether it did.
+// An override that was cleared since is none that firmware took.
+func (p *step) late() bool {
+	a := p.rec.Attempt
+	if a == nil || a.State != protocol.AttemptFailed || a.Abandoned || !a.Disarm ||
+		!lateRule(a.Network(), a.Code, runningOf(p.watch.Last.Power), p.armedOf()) {
+		return false
+	}
+	a.State, a.Reason, a.Code, a.Disarm, p.dirty = protocol.AttemptPowerRequested, "", "", false, true
+	p.advance()
+	return true
+}

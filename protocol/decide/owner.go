@@ -1,0 +1,189 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// A server has one owner at a time: its claim, a maintenance or a discovery. The intent
+// names it by UID, and what is recorded is by UID and generation, so that one owner's
+// record survives the next owner.
+
+// always says whether the boot is from the network at each power-on: a maintenance
+// never comes up in the installed system (metal-operator 938).
+func always(b *protocol.BootIntent) bool {
+	return b.Policy.Boot == protocol.BootNetwork || b.Purpose.Or() == protocol.PurposeMaintenance
+}
+
+// runsFor is for whom a server that is On was powered on.
+type runsFor string
+
+const (
+	runsThis   runsFor = "this"   // the intent's owner
+	runsOther  runsFor = "other"  // an owner before
+	runsNobody runsFor = "nobody" // no owner, or it is not known
+)
+
+func (r *Record) runsFor(owner string) runsFor {
+	switch b := r.Booted; {
+	case b == nil || b.ClaimUID == "":
+		return runsNobody
+	case b.ClaimUID == owner:
+		return runsThis
+	}
+	return runsOther
+}
+
+// takeRule says whether a server that is On is stopped because its owner did not boot
+// it. The first row that fits decides.
+//
+//	runs for | done | cycle | stops
+//	other    | *    | *     | yes
+//	this     | *    | *     | no
+//	nobody   | yes  | *     | no
+//	nobody   | no   | yes   | yes
+//	nobody   | no   | no    | no
+//
+// done is that the owner's system is installed: it may well be what runs. cycle is the
+// intent's powerCycle.
+func takeRule(r runsFor, done, cycle bool) bool {
+	return r == runsOther || r == runsNobody && !done && cycle
+}
+
+// take stops a server that runs for somebody else, and says whether it does.
+func (p *step) take(done bool) bool {
+	in := p.snap.Intent
+	by := p.rec.runsFor(in.ClaimUID)
+	if discovering(in) && by == runsOther {
+		by = runsNobody // it takes a server from nobody without leave
+	}
+	if runningOf(p.watch.Last.Power) != isOn || !takeRule(by, done, in.PowerCycle) {
+		return false
+	}
+	p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
+	return true
+}
+
+// succeed lets go of what the owner before left, and says whether there is something
+// to wait for.
+func (p *step) succeed() bool {
+	a := p.rec.Attempt
+	if a.Open() {
+		p.abandon("the server has another owner now", protocol.AttemptWithdrawn)
+		return true
+	}
+	if p.clean() || p.take(false) {
+		return true
+	}
+	switch runningOf(p.watch.Last.Power) {
+	case isOff:
+		if p.rec.Stop != nil {
+			p.stop(p.rec.Stop.Mode, p.snap.Settings.SoftTimeout)
+		}
+		if p.awaitQuiet() || p.disarm() || p.dropRearm() {
+			return true
+		}
+	case isOn:
+		if a.Disarm || p.rec.Rearm != nil {
+			p.raise(protocol.CondServerOn, "")
+			return true // what the owner before armed is cleared at Off
+		}
+	case isOther, isPaused:
+		if st := p.rec.Stop; st != nil {
+			p.stop(st.Mode, p.snap.Settings.SoftTimeout) // a server that hangs on its way is forced
+		}
+		p.recheck(activeInterval)
+		return true
+	}
+	p.rec.Attempt, p.dirty = nil, true
+	if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff {
+		p.rec.Unexpected = nil // somebody has decided about the server since
+	}
+	return false
+}
+
+// renewGrant lets a grant that repeats be used once more, because somebody has ordered
+// a power-on: the server is Off by an order.
+func (p *step) renewGrant() {
+	in := p.snap.Intent
+	if in == nil || in.Boot == nil || p.watch.Last.Power != protocol.PowerOff {
+		return
+	}
+	key := grantKey(in.Boot)
+	if use, ok := p.rec.Used[key]; ok && use.Repeat && (use.Ran || use.Attempts > 0) && !p.rec.Attempt.Open() {
+		use.Ran, use.Attempts = false, 0
+		p.rec.Used[key] = use
+		p.dirty = true
+	}
+}
+
+// takesKind says whether a report of the kind ends a boot of the purpose well.
+//
+//	purpose     | always | report     | ends it
+//	discovery   | *      | discovered | yes
+//	discovery   | *      | *          | no
+//	*           | *      | installed  | yes
+//	*           | yes    | booted     | yes
+//	*           | *      | *          | no
+//
+// A system that is installed to the disk and says that it runs is the installer, as far
+// as anybody knows.
+func takesKind(purpose protocol.Purpose, always bool, kind protocol.EvidenceKind) bool {
+	if purpose == protocol.PurposeDiscovery {
+		return kind == protocol.EvidenceDiscovered
+	}
+	return kind == protocol.EvidenceInstalled || always && kind == protocol.EvidenceBooted
+}
+
+// ProvisionedFor is the record of an owner's configuration, or nil.
+func (r *Record) ProvisionedFor(uid string, generation uint64) *protocol.Provisioned {
+	if p := r.Provisioned; p != nil && p.ClaimUID == uid && p.Generation == generation {
+		return p
+	}
+	if p, ok := r.Earlier[provisionKey(uid, generation)]; ok {
+		return &p
+	}
+	return nil
+}
+
+// provision files a record; that of another configuration is kept.
+func (r *Record) provision(n protocol.Provisioned) {
+	if was := r.Provisioned; was != nil && (was.ClaimUID != n.ClaimUID || was.Generation != n.Generation) {
+		if r.Earlier == nil {
+			r.Earlier = map[string]protocol.Provisioned{}
+		}
+		r.Earlier[provisionKey(was.ClaimUID, was.Generation)] = *was
+	}
+	r.Provisioned = &n
+}
+
+// maxOwners is of how many owners that have let the server go it keeps what was granted
+// and recorded.
+const maxOwners = 32
+
+// forgetOwners notes that an owner has let the server go, and drops the oldest of what
+// such owners have left, past maxOwners. They are kept that long because a hub that was
+// restored from an old backup may name one again: its grant is to be found spent (P4).
+// What belongs to an owner that only waits, a claim under a maintenance, stays.
+func (r *Record) forgetOwners(owner string) {
+	var over []string
+	for key, use := range r.Used {
+		if uid, _, _ := strings.Cut(key, "/"); uid == owner {
+			use.Over = true
+			r.Used[key] = use
+		}
+		if use.Over {
+			over = append(over, key)
+		}
+	}
+	slices.SortFunc(over, func(a, b string) int {
+		return cmp.Or(r.Used[a].At.Compare(r.Used[b].At), cmp.Compare(a, b))
+	})
+	for _, key := range over[:max(0, len(over)-maxOwners)] {
+		delete(r.Used, key)
+		delete(r.Earlier, key)
+	}
+}

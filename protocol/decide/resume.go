@@ -1,0 +1,287 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// resumable is what of a server can be resumed.
+type resumable string
+
+const (
+	resumeNothing resumable = "nothing" // it is as ordered, as far as is known
+	resumeLost    resumable = "lost"    // something else than an order stopped or started it
+	resumeSpent   resumable = "spent"   // a first boot that its grant allows no more
+	resumeBoot    resumable = "boot"    // a boot is under way
+)
+
+func resumables() []resumable {
+	return []resumable{resumeNothing, resumeLost, resumeSpent, resumeBoot}
+}
+
+// resumable reads it.
+func (p *step) resumable() resumable {
+	a, in := p.rec.Attempt, p.snap.Intent
+	if in == nil || in.Boot == nil {
+		return resumeNothing
+	}
+	if a.Open() {
+		return resumeBoot
+	}
+	use := p.rec.Used[grantKey(in.Boot)]
+	mine := a != nil && a.ClaimUID == in.ClaimUID
+	switch done := p.bootsDisk(); {
+	case !done && !use.Repeat && (use.Spent || p.snap.Grant != nil && use.Attempts >= p.snap.Grant.MaxAttempts && use.Attempts > 0):
+		return resumeSpent
+	case p.rec.Unexpected != nil, use.Ran, mine && a.State == protocol.AttemptFailed && !a.Abandoned:
+		return resumeLost
+	case done && mine && a.State == protocol.AttemptSucceeded && a.Network() && p.rec.Power == protocol.PowerOn:
+		return resumeLost // its installer did not end as it should
+	}
+	return resumeNothing
+}
+
+// bootsDisk says whether what the owner prescribes now is a boot from disk.
+func (p *step) bootsDisk() bool {
+	in := p.snap.Intent
+	return in != nil && in.Boot != nil && !always(in.Boot) && provisioned(in.Boot, &p.rec, p.snap.Echo)
+}
+
+// resumeRule is the table of resumes. The first row that fits decides.
+//
+//	given   | hub     | pre | claim | held | can     | retry | outcome
+//	foreign | *       | *   | *     | *    | *       | *     | unknown
+//	own     | unknown | *   | *     | *    | *       | *     | waits
+//	own     | passed  | *   | *     | *    | *       | *     | expired
+//	own     | ahead   | no  | *     | *    | *       | *     | refused
+//	own     | ahead   | yes | none  | *    | *       | *     | refused
+//	own     | ahead   | yes | Off   | *    | *       | *     | refused
+//	own     | ahead   | yes | ends  | *    | *       | *     | refused
+//	own     | ahead   | yes | On    | yes  | *       | *     | refused
+//	own     | ahead   | yes | On    | no   | nothing | *     | refused
+//	own     | ahead   | yes | On    | no   | boot    | no    | refused
+//	own     | ahead   | yes | On    | no   | spent   | no    | refused
+//	own     | ahead   | yes | On    | no   | *       | *     | pending
+//
+// Unlike a reboot it does not wait behind holds: who resumes looks at the server now. A
+// server of which nothing unexpected is known may run, and is not reset: a reboot asks
+// its system to stop first. A grant that is used up is renewed by an operator's retry
+// only, because it begins the installation anew (P4).
+func resumeRule(foreign bool, t hour, pre bool, claim claimed, held bool, can resumable, retry bool) (protocol.Outcome, string) {
+	switch {
+	case foreign:
+		return protocol.OutcomeUnknown, givenToEarlier
+	case t == hourUnknown:
+		return outcomeWaits, ""
+	case t == hourPassed:
+		return protocol.OutcomeExpired, notBegun
+	case !pre:
+		return protocol.OutcomeRefused, "its precondition does not hold"
+	case claim == claimAbsent:
+		return protocol.OutcomeRefused, "the server has no claim, so nothing says what it boots"
+	case claim == claimOff:
+		return protocol.OutcomeRefused, "its claim wants it Off"
+	case claim == claimEnds:
+		return protocol.OutcomeRefused, endsWithClaim
+	case held:
+		return protocol.OutcomeRefused, isHeld
+	case can == resumeNothing:
+		return protocol.OutcomeRefused, "nothing unexpected is known of it; a reboot stops and starts it"
+	case can == resumeBoot && !retry:
+		return protocol.OutcomeRefused, "a boot is under way"
+	case can == resumeSpent && !retry:
+		return protocol.OutcomeRefused, "its first boot has used up the grant; with retry it is installed anew"
+	}
+	return protocol.OutcomePending, ""
+}
+
+const isHeld = "the server is held"
+
+// resumed is how far the boot has come that a resume has caused.
+type resumed string
+
+const (
+	resumedNot    resumed = "none"   // nothing was begun yet
+	resumedSent   resumed = "sent"   // it was, and an order sent or about to be
+	resumedRuns   resumed = "runs"   // firmware took what it was to boot
+	resumedFailed resumed = "failed" // after it was sent
+)
+
+func (p *step) resumedOf(s *RequestState) resumed {
+	a := p.rec.Attempt
+	switch {
+	case a == nil || a.At.Before(s.AcceptedAt) || a.OnSent.IsZero() && (!a.Open() || len(p.snap.Holds) > 0):
+		return resumedNot
+	case a.State == protocol.AttemptFailed && s.Fallback && a.Restart:
+		return resumedNot // it goes on by a stop
+	case a.State == protocol.AttemptFailed:
+		return resumedFailed
+	case a.State == protocol.AttemptConsumed, a.State == protocol.AttemptFetched, a.State == protocol.AttemptSucceeded:
+		return resumedRuns
+	}
+	return resumedSent
+}
+
+// resumeFollow says what has become of an accepted resume. The first row that fits
+// decides.
+//
+//	boot   | claim | held | late | limit | outcome
+//	runs   | *     | *    | *    | *     | done
+//	failed | *     | *    | *    | *     | unknown
+//	sent   | *     | yes  | *    | *     | unknown
+//	sent   | *     | no   | *    | yes   | unknown
+//	sent   | *     | no   | *    | no    | pending
+//	none   | ends  | *    | *    | *     | refused
+//	none   | Off   | *    | *    | *     | refused
+//	none   | none  | *    | *    | *     | refused
+//	none   | On    | yes  | *    | *     | refused
+//	none   | On    | no   | yes  | *     | expired
+//	none   | On    | no   | no   | yes   | unknown
+//	none   | On    | no   | no   | no    | pending
+//
+// What was sent is not sent again by itself: a boot that failed needs a look.
+func resumeFollow(r resumed, claim claimed, held, late, limit bool) (protocol.Outcome, string) {
+	switch {
+	case r == resumedRuns:
+		return protocol.OutcomeDone, ""
+	case r == resumedFailed:
+		return protocol.OutcomeUnknown, "the boot failed"
+	case r == resumedSent && held:
+		return protocol.OutcomeUnknown, isHeld
+	case limit && (r == resumedSent || claim == claimOn && !held && !late):
+		return protocol.OutcomeUnknown, "it did not end within " + requestLimit.String()
+	case r == resumedSent:
+		return protocol.OutcomePending, ""
+	case claim != claimOn:
+		return protocol.OutcomeRefused, "its claim does not want it On any more"
+	case held:
+		return protocol.OutcomeRefused, isHeld
+	case late:
+		return protocol.OutcomeExpired, notBegun
+	}
+	return protocol.OutcomePending, ""
+}
+
+// followResume applies resumeFollow.
+func (p *step) followResume(s *RequestState) (protocol.Outcome, string) {
+	late := false
+	if now := p.clockOf(s); !now.IsZero() && !p.watch.Stopping && p.watch.Last.Power != "" {
+		late = !now.Before(s.NotAfter)
+	}
+	return resumeFollow(p.resumedOf(s), p.claimOf(s), len(p.snap.Holds) > 0, late && s.StoppedAt.IsZero(), p.limit(s))
+}
+
+// resuming is the resume that is to be done, or nil.
+func (p *step) resuming() *RequestState {
+	for i := range p.rec.Requests {
+		if s := &p.rec.Requests[i]; s.Action == protocol.RequestResume && s.Outcome == protocol.OutcomePending && p.resumedOf(s) == resumedNot {
+			return s
+		}
+	}
+	return nil
+}
+
+// stopsFirst says whether a resume stops the server: what it boots is not on the disk,
+// or its BMC does not restart it.
+func (p *step) stopsFirst(s *RequestState) bool {
+	return p.resumedOf(s) == resumedNot && (s.Fallback || !p.bootsDisk())
+}
+
+// askedHere says whether a resume that was asked for at the agent stops the server: it
+// is on this disk, by this agent's clock, and waits for no hub.
+func (p *step) askedHere() bool {
+	s := p.resuming()
+	return s != nil && s.Local
+}
+
+// restart begins a boot from disk of a server that is not Off, for a resume.
+func (p *step) restart() bool {
+	s := p.resuming()
+	if s == nil || s.Fallback {
+		return false
+	}
+	if p.now.Before(p.watch.NextTry) {
+		p.recheckAt(p.watch.NextTry)
+		return true
+	}
+	p.rec.Rearm = nil // what may be left of it is the same override
+	p.begin(protocol.TargetHdd, nil, true)
+	return true
+}
+
+// restartRule is the power that the table of attempts is asked with, of a boot by
+// ForceRestart. The first row that fits decides.
+//
+//	restart | state          | power  | taken as
+//	no      | *              | paused | other
+//	yes     | Preparing      | on     | off
+//	yes     | Preparing      | paused | off
+//	yes     | Armed          | on     | off
+//	yes     | Armed          | paused | off
+//	yes     | *              | paused | on
+//
+// Where no row fits it is as it is. The override is written while the server stands in the shell or in a stop image, and
+// the reset is sent by the same rules as On; from there on what firmware does counts.
+func restartRule(restart bool, state protocol.AttemptState, power running) running {
+	before := state == protocol.AttemptPreparing || state == protocol.AttemptArmed
+	switch {
+	case !restart && power == isPaused:
+		return isOther
+	case restart && before && (power == isOn || power == isPaused):
+		return isOff
+	case power == isPaused:
+		return isOn
+	}
+	return power
+}
+
+// isPaused is a server that its BMC shows Paused: in the EFI shell of a BlueField.
+const isPaused running = "paused"
+
+// bootPower is the power of the last read as an attempt takes it.
+func (p *step) bootPower(a *Attempt) running {
+	power := runningOf(p.watch.Last.Power)
+	if p.watch.Last.Power == protocol.PowerPaused {
+		power = isPaused
+	}
+	return restartRule(a.Restart, a.State, power)
+}
+
+// restartedByOrder notes that firmware took what a ForceRestart was to boot, where no
+// read showed the server Off in between.
+func (p *step) restartedByOrder() {
+	a := p.rec.Attempt
+	p.rec.Unexpected = nil
+	if a.OnPending.IsZero() {
+		return // a read did
+	}
+	p.rec.Epoch++
+	p.poweredOn(a.OnSent, Booted{ClaimUID: a.ClaimUID, Digest: a.Digest})
+	a.OnPending = time.Time{}
+}
+
+// cannotRestart goes on with a stop and a start, where a BMC offers no ForceRestart.
+func (p *step) cannotRestart(why string) {
+	for i := range p.rec.Requests {
+		if s := &p.rec.Requests[i]; s.Action == protocol.RequestResume && s.Outcome == protocol.OutcomePending {
+			s.Fallback = true
+		}
+	}
+	p.fail("the BMC does not restart the server, which is stopped and started instead: "+why, protocol.AttemptPowerFailed)
+	p.rec.Attempt.Abandoned = true
+	p.watch.NextTry, p.watch.Backoff = p.now, 0
+}
+
+// retry renews a grant that is used up, once for each order.
+func (p *step) retry(key string, use GrantUse, limit int) GrantUse {
+	s := p.resuming()
+	if s == nil || !s.Retry || s.Renewed || !use.Spent && use.Attempts < limit {
+		return use
+	}
+	s.Renewed, p.dirty = true, true
+	p.happened(protocol.EventResumed, "%s lets the first boot be tried anew: %s", s.By, s.Why)
+	use = GrantUse{Repeat: use.Repeat}
+	p.rec.Used[key] = use
+	return use
+}

@@ -1,0 +1,174 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// shown is what the BMC shows of a server that came on without an order.
+type shown string
+
+const (
+	shownNothing shown = "nothing"
+	shownStopped shown = "stopped" // the EFI shell, setup, or a pause
+	shownOS      shown = "os"
+)
+
+// shownOf reads it. Paused, StandbyOffline and the OEM word UEFI are how a BlueField
+// shows the EFI shell (infra-controller 6281); where a BMC shows SetupEntered, one of
+// the firmware's own programs waits for keys. BootProgress counts only where it was seen
+// to change since the transition: some BMCs keep the word of the boot before.
+func (p *step) shownOf(u *Unexpected) (shown, string) {
+	o := p.watch.Last
+	switch class := progressOf(o.BootProgress); {
+	case o.Power == protocol.PowerPaused, o.SystemState == "StandbyOffline":
+		return shownStopped, "the BMC shows " + string(o.Power) + " " + o.SystemState
+	case o.OEMProgress == "UEFI":
+		return shownStopped, "the BMC shows the boot progress UEFI"
+	case class == progressNone || p.rec.Progress.Class != class || p.rec.Progress.Since.Before(u.At):
+	case class == progressSetup:
+		return shownStopped, "the BMC shows that a program of the firmware waits"
+	case class == progressOS:
+		return shownOS, "the BMC shows " + o.BootProgress
+	}
+	return shownNothing, ""
+}
+
+// sign is what was last heard of a server since it came on without an order.
+type sign string
+
+const (
+	signNone  sign = "none"
+	signAsked sign = "asked" // its firmware asked for a boot, and was refused
+	signImage sign = "image" // it was given the stop image
+	signOS    sign = "os"    // an operating system
+)
+
+func signOf(u *Unexpected) sign {
+	switch {
+	case !u.Heard.IsZero() && !u.Heard.Before(u.Image):
+		return signOS
+	case !u.Image.IsZero():
+		return signImage
+	case !u.Asked.IsZero():
+		return signAsked
+	}
+	return signNone
+}
+
+// standsRule says where a server stands that is On and came so without an order. The
+// first row that fits decides.
+//
+//	shown   | sign  | quiet | class          | stands
+//	*       | os    | *     | *              | runs
+//	stopped | *     | *     | *              | stopped
+//	*       | image | *     | *              | stopped
+//	os      | *     | *     | *              | runs
+//	nothing | asked | *     | *              | runs
+//	nothing | none  | no    | *              | unknown
+//	nothing | none  | yes   | ShellFirst     | believed
+//	nothing | none  | yes   | *              | runs
+//
+// quiet is that nothing was heard for as long as POST takes. Firmware that was refused a
+// boot goes on to its next option, which is a disk where there is one. With a shell that
+// is first in a boot order under Secure Boot the class is None: firmware refuses the
+// shell and boots the disk.
+func standsRule(s shown, heard sign, quiet bool, class protocol.SafeStopClass) protocol.Stands {
+	switch {
+	case heard == signOS:
+		return protocol.StandsRuns
+	case s == shownStopped, heard == signImage:
+		return protocol.StandsStopped
+	case s == shownOS, heard == signAsked:
+		return protocol.StandsRuns
+	case !quiet:
+		return protocol.StandsOpen
+	case class == protocol.SafeStopShellFirst:
+		return protocol.StandsBelieved
+	}
+	return protocol.StandsRuns
+}
+
+// believeAfter is how long nothing must be heard.
+func (p *step) believeAfter() time.Duration {
+	if d := p.snap.Settings.BelieveAfter; d > 0 {
+		return d
+	}
+	return protocol.DefaultBelieveAfter
+}
+
+// standEvery is how often a server is read while nothing tells where it stands.
+const standEvery = 5 * time.Second
+
+// stand concludes where a server stands that came on without an order.
+func (p *step) stand() {
+	u := p.rec.Unexpected
+	switch power := p.watch.Last.Power; {
+	case u == nil || u.To == protocol.PowerOff:
+		return
+	case power == "", power == protocol.PowerOff, power == protocol.PowerUnknown, power == protocol.PowerUnreachable:
+		return // nothing is known now
+	}
+	p.signs(u)
+	class, reason := protocol.SafeStopUnknown, "its boot order was not read yet"
+	if s := p.rec.Safety; s != nil {
+		class, reason = s.SafeStop.Class, s.SafeStop.Reason
+	}
+	s, what := p.shownOf(u)
+	heard, quiet := signOf(u), p.now.Sub(u.At) >= p.believeAfter()
+	is := standsRule(s, heard, quiet, class)
+	if is == protocol.StandsOpen {
+		p.recheck(standEvery)
+		p.recheckAt(u.At.Add(p.believeAfter()))
+	}
+	why := ""
+	switch {
+	case heard == signOS:
+		why = "its operating system was heard"
+	case heard == signImage:
+		why = "it has the stop image"
+	case s != shownNothing:
+		why = what
+	case heard == signAsked:
+		why = "its firmware asked for a boot, was refused, and goes on to the next boot option"
+	case is == protocol.StandsOpen:
+		why = "nothing was heard of it yet"
+	case is == protocol.StandsBelieved:
+		why = fmt.Sprintf("nothing was heard of it for %s, and %s", p.believeAfter(), reason)
+	default:
+		why = fmt.Sprintf("nothing was heard of it, and its safe-stop class is %s: %s", class, reason)
+	}
+	if u.Stands == is && u.Why == why {
+		return
+	}
+	if stops(is) && !stops(u.Stands) {
+		p.plan.Measured.SafeStops = append(p.plan.Measured.SafeStops, is)
+		p.happened(protocol.EventSafeStopped, "%s: %s", is, why)
+	}
+	u.Stands, u.Why, p.dirty = is, why, true
+}
+
+// stops says whether a server stands, seen or believed.
+func stops(s protocol.Stands) bool {
+	return s == protocol.StandsStopped || s == protocol.StandsBelieved
+}
+
+// deriveUnexpected says what is not as ordered.
+func (p *step) deriveUnexpected() {
+	u := p.rec.Unexpected
+	switch {
+	case u == nil:
+	case u.To == protocol.PowerOff:
+		p.raise(protocol.CondUnexpectedPower, "went %s", u.To)
+	case u.Stands == protocol.StandsStopped:
+		p.raise(protocol.CondSafeStopped, "stopped: %s", u.Why)
+	case u.Stands == protocol.StandsBelieved:
+		p.raise(protocol.CondSafeStopped, "believed stopped: %s", u.Why)
+	case u.Stands == protocol.StandsRuns:
+		p.raise(protocol.CondUnexpectedPower, "went %s and probably runs: %s", u.To, u.Why)
+	default:
+		p.raise(protocol.CondUnexpectedPower, "went %s; where it stands is not known yet", u.To)
+	}
+}

@@ -1,0 +1,93 @@
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// accept is an operator who takes the server for the right one.
+func (w *world) accept() {
+	if k := w.record().Identity; k != nil && k.Other != nil {
+		w.want(func(in *protocol.ServerIntent) { in.Identity = k.Digest() })
+	}
+}
+
+// settled runs the world until the server is where it belongs, or a registered
+// condition says why it is not. It fails when neither comes.
+func (w *world) settled() bool {
+	for range 20 * 60 {
+		w.run(10 * time.Second)
+		w.accept()
+		if w.well() {
+			return true
+		}
+		if w.stuck() {
+			return false
+		}
+	}
+	w.t.Fatalf("nothing says why the server is not where it belongs: machine %s, holds %d, intent %+v\nrecord %s\nconditions %+v",
+		w.m.power, len(w.holds), w.intent, w.disk, w.conds)
+	return false
+}
+
+// well says whether the server is where it belongs.
+func (w *world) well() bool {
+	rec := w.record()
+	if slices.ContainsFunc(rec.Requests, func(s RequestState) bool {
+		return s.Outcome == protocol.OutcomePending && s.Action == protocol.RequestPowerOff
+	}) {
+		return false
+	}
+	// What another party armed is not ours to clear.
+	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe)
+	if rec.Medium == nil && w.m.medium != "" || rec.Medium != nil && (w.intent == nil || w.intent.Boot == nil || !always(w.intent.Boot)) {
+		return false
+	}
+	if (w.m.uri != "" || rec.URL != nil) && !w.m.unset {
+		return false // the boot has ended, whatever its end
+	}
+	if len(w.holds) == 0 && (rec.Guard != nil || w.m.policy != w.m.own) {
+		return false
+	}
+	switch {
+	case len(w.holds) > 0:
+		return off && len(rec.Receipts) == len(w.holds) && len(rec.Manual) == 0
+	case w.intent == nil || w.intent.ClaimUID == "":
+		return true
+	case discovering(w.intent):
+		return w.discoveryIsWell(rec, off)
+	case w.intent.Releasing:
+		return off && rec.Released == w.intent.ClaimUID
+	case w.intent.Power == protocol.WantOff:
+		return off
+	case always(w.intent.Boot):
+		a := rec.Attempt
+		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.State == protocol.AttemptSucceeded && a.Network() && a.ClaimUID == w.intent.ClaimUID
+	default:
+		a := rec.Attempt
+		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && provisioned(w.intent.Boot, &rec, nil) &&
+			a != nil && a.State == protocol.AttemptSucceeded && !a.Network()
+	}
+}
+
+// stuck says whether a condition tells an operator what to do.
+func (w *world) stuck() bool {
+	if w.m.uri != "" && !w.m.unset && (w.m.power == protocol.PowerOff || !w.m.override.Armed()) {
+		return false // clearing a URL needs nobody
+	}
+	if discovering(w.intent) && (w.has(protocol.CondDiscoveryFailed) || w.intent.Releasing && w.has(protocol.CondServerOn)) {
+		return len(w.holds) == 0
+	}
+	if len(w.holds) > 0 || w.record().Guard != nil || w.m.policy != w.m.own || w.intent == nil || w.intent.Releasing || w.intent.Power != protocol.WantOn {
+		return false // stopping needs nobody
+	}
+	return slices.ContainsFunc(w.conds, func(c protocol.ConditionState) bool {
+		switch c.Code {
+		case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondUnexpectedPower, protocol.CondSafeStopped, protocol.CondServerOn, protocol.CondFirstBootFailed, protocol.CondPowerFailed:
+			return !w.record().Attempt.Open() && !w.clock().Before(w.watch.NextTry)
+		}
+		return false
+	})
+}
