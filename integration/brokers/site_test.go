@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -183,8 +184,22 @@ func (s *site) run(what string, daemon func(ctx context.Context, ready func()) e
 	return stop
 }
 
+// awaitFree waits for addresses that a daemon may have had before; empty ones are none.
+func (s *site) awaitFree(addrs ...string) {
+	s.t.Helper()
+	for _, a := range addrs {
+		if a == "" {
+			continue
+		}
+		if err := sim.AwaitFree(s.t.Context(), netip.MustParseAddrPort(a)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
 func (s *site) startHub() {
 	s.t.Helper()
+	s.awaitFree(s.hub.API, s.hub.MQTT)
 	s.stopHub = s.run("hub", func(ctx context.Context, ready func()) error {
 		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: "test", Logger: s.log, MaxBackoff: linkPause, Ready: ready})
 	})
@@ -204,6 +219,7 @@ func (s *site) startHub() {
 
 func (s *site) startAgent() {
 	s.t.Helper()
+	s.awaitFree(s.agent.Segments[0].DHCP, s.agent.Segments[0].HTTP)
 	s.stopAgent = s.run("agent", func(ctx context.Context, ready func()) error {
 		return agentdaemon.Run(ctx, s.agent, agentdaemon.Options{Version: "test", Logger: s.log, MaxBackoff: linkPause, Ready: ready})
 	})

@@ -24,6 +24,7 @@ type book struct {
 	released map[string]uint64 // by hold: the highest epoch in which a release was accepted
 	requests map[string]*asked
 	grants   map[string]map[int]bool // by claim UID: the disks whose agent used its grant
+	stops    map[stopping]time.Time  // when the first order of each was sent
 	doubtful map[string]bool         // claims and requests that two lines of a hub's history may give
 	forgiven map[string]bool         // those of which an old disk of the agent was not known to be old
 	before   map[*agent]look
@@ -61,6 +62,14 @@ type asked struct {
 	disturbed bool
 }
 
+// stopping is one stop of an agent's, whoever it is for: a hold that goes while a
+// request waits leaves the stop to the request.
+type stopping struct {
+	server  string
+	episode int
+	since   int64 // of the agent's record, in ns
+}
+
 // look is an agent's disk as it was at the step before.
 type look struct {
 	found
@@ -80,7 +89,7 @@ type order struct {
 func newBook(s *site) *book {
 	return &book{
 		site: s, holds: map[string]bool{}, released: map[string]uint64{}, requests: map[string]*asked{},
-		grants: map[string]map[int]bool{}, doubtful: map[string]bool{}, forgiven: map[string]bool{}, before: map[*agent]look{}, problems: map[string]bool{},
+		grants: map[string]map[int]bool{}, stops: map[stopping]time.Time{}, doubtful: map[string]bool{}, forgiven: map[string]bool{}, before: map[*agent]look{}, problems: map[string]bool{},
 	}
 }
 
@@ -119,13 +128,14 @@ func (b *book) ordered(o order) (claim string) {
 		}
 		return claim
 	}
+	begun := b.stop(rec.Stop, o)
 	in, known := f.intents[o.server]
 	if !o.running || held || !known || in.Releasing || in.Power != protocol.WantOn {
 		return "" // nothing runs that could be cycled, or it is stopped for good
 	}
 	for _, q := range rec.Requests {
 		if q.Outcome == protocol.OutcomePending && q.StoppedAt.IsZero() {
-			b.cycle(q, o)
+			b.cycle(q, o, begun)
 		}
 	}
 	return ""
@@ -155,8 +165,23 @@ func (b *book) netboot(server, claim string, n int) {
 // grantAttempts is how often the hub's grants may be tried while nothing is fetched.
 const grantAttempts = 3
 
-// cycle notes that a running server is stopped for a request.
-func (b *book) cycle(q decide.RequestState, o order) {
+// stop notes an order to stop and returns when the first one of the same stop was sent.
+func (b *book) stop(s *decide.Stop, o order) time.Time {
+	now := time.Now()
+	if s == nil {
+		b.broken("%s is stopped without a stop on disk", o.server)
+		return now
+	}
+	at := stopping{o.server, o.episode, s.Since.UnixNano()}
+	if _, sent := b.stops[at]; !sent {
+		b.stops[at] = now
+	}
+	return b.stops[at]
+}
+
+// cycle notes that a running server is stopped for a request, by a stop that was begun
+// then.
+func (b *book) cycle(q decide.RequestState, o order, begun time.Time) {
 	a := b.requests[q.ID]
 	if a == nil {
 		b.broken("%s is stopped for request %s, which nobody made", o.server, q.ID)
@@ -165,8 +190,8 @@ func (b *book) cycle(q decide.RequestState, o order) {
 	if b.excused(q.ID) {
 		return
 	}
-	if !a.cycles[o.episode] && time.Now().After(a.NotAfter) {
-		b.broken("request %s begins %s after its notAfter", q.ID, time.Since(a.NotAfter))
+	if !a.cycles[o.episode] && begun.After(a.NotAfter) {
+		b.broken("request %s begins %s after its notAfter", q.ID, begun.Sub(a.NotAfter))
 	}
 	if !a.cycles[o.episode] {
 		b.seen.cycles++

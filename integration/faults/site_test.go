@@ -85,7 +85,7 @@ func newSite(t *testing.T, seed uint64, racks int, makeNet func(*site) network) 
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("seed %d; what happened, and the last steps:\n%s", seed, strings.Join(s.told(), "\n"))
+			t.Logf("seed %d; what happened, the last steps, and what was broken:\n%s", seed, strings.Join(append(s.told(), sortedKeys(s.book.problems)...), "\n"))
 		}
 	})
 	return s

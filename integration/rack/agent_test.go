@@ -20,6 +20,7 @@ import (
 	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
+	"rackboot/integration/sim"
 	"rackboot/netboot"
 	"rackboot/netboot/image"
 	"rackboot/netboot/mirror"
@@ -83,6 +84,14 @@ type process struct {
 }
 
 func startAgent(s setup) (*process, error) {
+	for _, at := range []netip.AddrPort{s.DHCP, s.HTTP, s.HTTPS, s.TFTP, s.DHCP6, s.HTTP6} {
+		if !at.IsValid() {
+			continue
+		}
+		if err := sim.AwaitFree(context.Background(), at); err != nil {
+			return nil, err
+		}
+	}
 	if s.userData == nil {
 		s.userData = &userDataHub{bodies: s.UserData}
 	}

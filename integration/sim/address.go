@@ -1,12 +1,14 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"slices"
 	"syscall"
+	"time"
 )
 
 // The ports that FreeAddresses chooses from. They lie below those from which Linux
@@ -27,25 +29,48 @@ func FreeAddresses(ip string, n int) ([]netip.AddrPort, error) {
 			return out, nil
 		}
 		addr := netip.AddrPortFrom(netip.MustParseAddr(ip), uint16(lowestPort+rand.IntN(highestPort-lowestPort)))
-		if !slices.Contains(out, addr) && free(addr) && reserve(addr.Port()) {
+		if !slices.Contains(out, addr) && reserve(addr.Port()) && inUse(addr) == nil {
 			out = append(out, addr)
 		}
 	}
 	return nil, fmt.Errorf("no %d free ports on %s", n, ip)
 }
 
-func free(addr netip.AddrPort) bool {
+// AwaitFree waits until nobody has the addresses any more, by TCP or UDP, for at most 10 s.
+// Whoever starts a daemon again in its own process needs it: a child that this process
+// forks has a copy of each socket until it runs its program (O_CLOEXEC of open(2)), and on
+// a busy machine a listener that was closed lives on in it for tens of milliseconds.
+func AwaitFree(ctx context.Context, addrs ...netip.AddrPort) error {
+	ctx, cancel := context.WithTimeout(ctx, freeWithin)
+	defer cancel()
+	for _, addr := range addrs {
+		for err := inUse(addr); err != nil; err = inUse(addr) {
+			select {
+			case <-time.After(time.Millisecond):
+			case <-ctx.Done():
+				return fmt.Errorf("somebody listens on %s: %w", addr, err)
+			}
+		}
+	}
+	return nil
+}
+
+const freeWithin = 10 * time.Second
+
+// inUse tries the address, with no child forked meanwhile: it would keep what is tried.
+func inUse(addr netip.AddrPort) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	l, err := net.Listen("tcp", addr.String())
 	if err != nil {
-		return false
+		return err
 	}
 	defer func() { _ = l.Close() }() // nothing was accepted on it
 	p, err := net.ListenPacket("udp", addr.String())
 	if err != nil {
-		return false
+		return err
 	}
-	_ = p.Close() // nothing was read from it
-	return true
+	return p.Close()
 }
 
 // reserve takes the port on an address of its own, for as long as the process lives:

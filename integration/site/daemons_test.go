@@ -56,6 +56,7 @@ func (s *site) untilReady() {
 // runHub returns when the hub listens: one that steps down is never ready.
 func (s *site) runHub() {
 	s.t.Helper()
+	awaitFree(s.t, s.hub.API, s.hub.MQTT, s.hub.Metrics)
 	s.stopHub = s.run("hub", func(ctx context.Context, ready func()) error {
 		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: cmp.Or(s.version, "test"), Logger: s.log, Ready: ready})
 	})
@@ -134,6 +135,10 @@ const lookPause = 100 * time.Millisecond
 
 func (s *site) startAgent(c agentdaemon.Config) (stop func()) {
 	s.t.Helper()
+	awaitFree(s.t, c.Metrics)
+	for _, g := range c.Segments {
+		awaitFree(s.t, g.DHCP, g.HTTP, g.HTTPS, g.TFTP, g.DHCP6, g.HTTP6, g.HTTPS6, g.TFTP6)
+	}
 	return s.run("agent in "+filepath.Base(c.DataDir), func(ctx context.Context, ready func()) error {
 		o := agentdaemon.Options{Version: "test", Logger: s.log, MaxBackoff: linkPause, LookEvery: lookPause, Ready: ready}
 		if s.scraped != nil {

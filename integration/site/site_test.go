@@ -97,6 +97,21 @@ func freePorts(t testing.TB, n int) []string {
 	return out
 }
 
+// awaitFree waits for addresses that a daemon is to listen on, some of which it may have
+// had before; empty ones are none.
+func awaitFree(t testing.TB, addrs ...string) {
+	t.Helper()
+	var at []netip.AddrPort
+	for _, a := range addrs {
+		if a != "" {
+			at = append(at, netip.MustParseAddrPort(a))
+		}
+	}
+	if err := sim.AwaitFree(t.Context(), at...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // manifests are the rack with all its servers.
 func (s *site) manifests() []protocol.Object {
 	fast := protocol.Duration(100 * time.Millisecond)
