@@ -31,7 +31,7 @@ func TestCompileBug(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := newSite(t, seedOf(), 1, newBroker)
+				s := newSite(t, seedOf(t), 1, newBroker)
 				b := &bug{table: &table{site: s, broker: s.net.(*broker)}}
 				defer func() { b.stop() }()
 				b.untilSettled("at the beginning", true)

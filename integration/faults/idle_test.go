@@ -11,7 +11,7 @@ import (
 // word every minute, and nothing that answers itself.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t, seedOf(), 2, newBroker)
+		s := newSite(t, seedOf(t), 2, newBroker)
 		defer func() { s.stop() }()
 		b := &table{site: s, broker: s.net.(*broker)}
 		b.live(10 * time.Minute)

@@ -16,7 +16,7 @@ import (
 // TestMaliciousBroker: whoever has the broker, and not the keys, can delay. What it
 // does is seen, said, and forgotten when it is honest again (P11).
 func TestMaliciousBroker(t *testing.T) {
-	seed := seedOf()
+	seed := seedOf(t)
 	for _, row := range []struct {
 		name string
 		do   func(*thief) policy

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,10 +18,14 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "replay the scenario with this seed; 0 is a new one")
+	seedFlag  = flag.Uint64("seed", 0, "replay the scenario with this seed; 0 is that of $"+seedVariable+", or a new one")
 	keepFlag  = flag.Bool("keep-going", false, "go on with other seeds after a failure")
 	stepsFlag = flag.Int("steps", 0, "how many steps the property test takes; 0 is what fits into CI")
 )
+
+// seedVariable names the seed from which every check of a commit begins, so that it says
+// what the commit did and not what the dice did; new ones are for `make soak`.
+const seedVariable = "RACKBOOT_TEST_SEED"
 
 const (
 	stepsPerWorld = 500
@@ -39,18 +45,27 @@ func steps() int {
 
 // seedOf is the seed that was asked for, else a new one; in decimal it has at most
 // 15 digits.
-func seedOf() uint64 {
+func seedOf(t testing.TB) uint64 {
+	t.Helper()
 	if *seedFlag != 0 {
 		return *seedFlag
 	}
-	return rand.Uint64() >> 16
+	given := os.Getenv(seedVariable)
+	if given == "" {
+		return rand.Uint64() >> 16
+	}
+	seed, err := strconv.ParseUint(given, 10, 48)
+	if err != nil {
+		t.Fatalf("%s: %v", seedVariable, err)
+	}
+	return seed
 }
 
 // TestRandomInterleavings: whatever the order in which people, the network, the
 // processes and the disks do what they can do, no promise is broken at any step
 // (P1, P9, P10), and afterwards an honest network ends everything that is open.
 func TestRandomInterleavings(t *testing.T) {
-	first, worlds := seedOf(), max(1, steps()/stepsPerWorld)
+	first, worlds := seedOf(t), max(1, steps()/stepsPerWorld)
 	if *seedFlag != 0 && *stepsFlag == 0 {
 		worlds = 1
 	}

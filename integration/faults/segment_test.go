@@ -209,7 +209,7 @@ func TestSegmentTrial(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &trialSite{site: newSite(t, seedOf(), 1, newBroker)}
+				s := &trialSite{site: newSite(t, seedOf(t), 1, newBroker)}
 				s.broker = s.net.(*broker)
 				defer func() { s.stop() }()
 				s.wait(2 * time.Minute)

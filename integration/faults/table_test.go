@@ -14,7 +14,7 @@ import (
 // holds, ask for reboots and claim. Nothing is lost, nothing is done twice or
 // backwards; what cannot be hidden is said, and not longer than it is so.
 func TestFaultTable(t *testing.T) {
-	seed := seedOf()
+	seed := seedOf(t)
 	for _, row := range []struct {
 		name  string
 		fault func(*table)
