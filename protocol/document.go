@@ -268,7 +268,8 @@ type Receipt struct {
 	EnforcedAt time.Time `json:"enforcedAt"`
 	// PowerEpoch counts the server's power-ons; it does not grow under a receipt.
 	PowerEpoch uint64 `json:"powerEpoch"`
-	// StoppedSince is the first read of Off in the unbroken run of such reads.
+	// StoppedSince is the first read of Off in the unbroken run of such reads; none of
+	// them is older than the last moment at which an On of ours could take effect.
 	StoppedSince time.Time `json:"stoppedSince"`
 	// ConfirmedAt is the read that completed the proof.
 	ConfirmedAt time.Time     `json:"confirmedAt"`

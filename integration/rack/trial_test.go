@@ -29,7 +29,7 @@ func TestTrialLeases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, 1, bmcsim.Plain())
-			b.trial = 20 * time.Second // in which a lease is taken, on a busy machine too
+			b.trial = 10 * time.Second // in which a lease is taken, on a busy machine too
 			pool := func(to string) func(*protocol.SegmentIntent) {
 				return func(s *protocol.SegmentIntent) {
 					s.PoolFrom, s.PoolTo = netip.MustParseAddr("127.77.0.40"), netip.MustParseAddr(to)

@@ -176,7 +176,12 @@ func (p *step) advance() {
 	if power == isOff && !a.OnSent.IsZero() {
 		power = p.offTells(a, has)
 	}
-	waits := p.unheard(a)
+	waits := p.unheard(a, power, has)
+	if waits && a.State != protocol.AttemptPreparing {
+		p.recheck(activeInterval)
+		p.raise(protocol.CondAwaitingHub, "first boot")
+		return
+	}
 	t := timerOf(p.now, a, power)
 	if waits {
 		t = timerRun
@@ -254,11 +259,13 @@ func (p *step) advance() {
 	}
 }
 
-// unheard says whether a network boot of which nothing was sent waits for the hub:
-// on a disk that was rolled back it would be the same boot again. When the hub is
-// heard, its time begins.
-func (p *step) unheard(a *Attempt) bool {
-	if !a.Network() || a.State != protocol.AttemptPreparing {
+// unheard says whether a network boot waits for the hub, because nothing of it was
+// sent, or because the On that would be sent now is one that an earlier run of the agent
+// may have sent: on a disk that was rolled back it would be the same boot again, for a
+// claim that may have ended since. When the hub is heard, its time begins.
+func (p *step) unheard(a *Attempt, power running, has armed) bool {
+	on := (a.State == protocol.AttemptArmed || a.State == protocol.AttemptPowerRequested) && power == isOff && has == armedOurs
+	if !a.Network() || a.State != protocol.AttemptPreparing && !on {
 		return false
 	}
 	if p.snap.HubTime.IsZero() {

@@ -66,13 +66,15 @@ func (p *step) awaitQuiet() bool {
 	return true
 }
 
-// awaitProof reads again when the next read can count.
+// awaitProof reads again when the next read can count, and before that where an On of
+// ours may still take effect: what comes up is to be stopped at once.
 func (p *step) awaitProof(pr Proof) {
-	if pr.Reads > 0 {
+	switch {
+	case pr.Reads > 0:
 		p.recheckSettle(pr, p.snap.Settings.SettleWindow)
-		return
+	case p.awaitQuiet():
+		p.recheck(activeInterval)
 	}
-	p.awaitQuiet()
 }
 
 // proven says whether a proof spans the settle window.

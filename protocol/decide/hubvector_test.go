@@ -39,7 +39,7 @@ func TestHubNotHeard(t *testing.T) {
 				t.Error("it still waits")
 			}
 		},
-		"an attempt goes on": func(t *testing.T) {
+		"an attempt goes on, but its On is not sent again": func(t *testing.T) {
 			y := story(t, nil)
 			y.read(off, 1*sec, nil)
 			y.want(ActArm)
@@ -47,7 +47,38 @@ func TestHubNotHeard(t *testing.T) {
 			y.want(ActOn)
 			y.restart()
 			y.s.HubTime = time.Time{}
+			comes := *y
+			comes.read(on, 3*sec, nil)
+			if a := comes.p.Record.Attempt; a.State != protocol.AttemptConsumed {
+				t.Errorf("%s after it came on", a.State)
+			}
+			for d := 12 * sec; d < 2*onTimeout; d += 30 * sec {
+				y.read(off, d, nil)
+				y.want(ActNone)
+				y.condition(protocol.CondAwaitingHub)
+			}
+			y.s.HubTime = at(0)
+			y.read(off, 2*onTimeout, nil)
+			y.want(ActOn)
+			y.read(off, 2*onTimeout+sec, nil)
+			y.want(ActNone)
+			y.read(off, 2*onTimeout+2*onResend, nil)
+			y.want(ActOn)
+		},
+		"an attempt whose override was written waits before its On": func(t *testing.T) {
+			y := story(t, nil)
+			y.read(off, 1*sec, nil)
+			y.want(ActArm)
+			y.read(off, 2*sec, y.answered(""))
+			y.p.Record.Attempt.State = protocol.AttemptArmed // it was killed between two writes
+			y.p.Record.Attempt.OnSent, y.p.Record.Attempt.OnAgain, y.p.Record.Attempt.OnPending = time.Time{}, time.Time{}, time.Time{}
+			y.restart()
+			y.s.HubTime = time.Time{}
 			y.read(off, 12*sec, nil)
+			y.want(ActNone)
+			y.condition(protocol.CondAwaitingHub)
+			y.s.HubTime = at(0)
+			y.read(off, 13*sec, nil)
 			y.want(ActOn)
 		},
 		"an attempt of which nothing was sent waits": func(t *testing.T) {

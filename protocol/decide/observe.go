@@ -24,8 +24,8 @@ func (p *step) observe(o protocol.Observation) {
 	p.progressed(o, last, epoch, power)
 	p.logged(o, last, epoch, power)
 	if o.Power == protocol.PowerOff {
-		if p.watch.OffSince.IsZero() {
-			p.watch.OffSince = o.ReadAt
+		if p.watch.OffSince.IsZero() || last.StartedAt.Before(p.quietAt()) {
+			p.watch.OffSince = o.ReadAt // since the last read an On of ours may have come and gone
 		}
 		p.prove(o)
 	} else {

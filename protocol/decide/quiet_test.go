@@ -60,6 +60,24 @@ func TestLateOn(t *testing.T) {
 		y.read(off, 2*sec+onLatency, nil)
 		y.want(ActArm)
 	})
+	t.Run("it is looked for, and the receipt begins after it", func(t *testing.T) {
+		y := ordered(t)
+		y.s.Holds[0].EnforcedAt = at(3 * sec)
+		for d := 4 * sec; d < 2*sec+onLatency; d += 7 * sec {
+			y.read(off, d, y.answered(""))
+			if next := y.p.RecheckAt; next.IsZero() || next.After(at(d+activeInterval)) {
+				t.Fatalf("after %s it is read again at %s", d, next)
+			}
+		}
+		// Nobody knows what was between two reads: somebody may have pressed the button.
+		for d := 2*sec + onLatency; d <= 7*sec+onLatency; d += 5 * sec {
+			y.read(off, d, nil)
+		}
+		y.receipt("h", true)
+		if rc := y.p.Record.Receipts["h"]; rc.StoppedSince.Before(at(2*sec + onLatency)) {
+			t.Errorf("receipt %+v", rc)
+		}
+	})
 	t.Run("a reboot was asked for meanwhile", func(t *testing.T) {
 		y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
 		y.read(off, 1*sec, nil)
