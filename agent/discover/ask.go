@@ -88,7 +88,7 @@ func (f *Finder) ask(ctx context.Context, seg protocol.SegmentIntent, addr netip
 
 // get asks for one path, over a connection of its own.
 func (f *Finder) get(ctx context.Context, segment string, a answer, path string) answer {
-	ctx, cancel := context.WithTimeout(ctx, askFor)
+	ctx, cancel := context.WithTimeout(ctx, f.askFor)
 	defer cancel()
 	dial := f.cfg.Dial
 	if dial == nil {
@@ -103,7 +103,7 @@ func (f *Finder) get(ctx context.Context, segment string, a answer, path string)
 		if err == nil {
 			_ = raw.Close()
 		}
-		return a.failed(resultTimeout, "no connection within %s", askFor)
+		return a.failed(resultTimeout, "no connection within %s", f.askFor)
 	case err != nil:
 		return a.failed(resultUnreachable, "no connection to port %s", port)
 	}
@@ -115,17 +115,17 @@ func (f *Finder) get(ctx context.Context, segment string, a answer, path string)
 	})
 	if err := conn.HandshakeContext(ctx); err != nil {
 		if ctx.Err() != nil {
-			return a.failed(resultTimeout, "no TLS within %s", askFor)
+			return a.failed(resultTimeout, "no TLS within %s", f.askFor)
 		}
 		return a.failed(resultTLS, "the TLS handshake on port %s failed", port)
 	}
 	sum := sha256.Sum256(conn.ConnectionState().PeerCertificates[0].Raw)
 	a.fingerprint = "sha256:" + hex.EncodeToString(sum[:])
-	return a.read(ctx, conn, path)
+	return f.root(ctx, a, conn, path)
 }
 
-// read sends the request over the connection and reads what comes.
-func (a answer) read(ctx context.Context, conn *tls.Conn, path string) answer {
+// root sends the request over the connection and reads what comes.
+func (f *Finder) root(ctx context.Context, a answer, conn *tls.Conn, path string) answer {
 	// A transport follows no redirect, keeps no cookie and, without Proxy, knows none.
 	transport := &http.Transport{
 		DialTLSContext:    func(context.Context, string, string) (net.Conn, error) { return conn, nil },
@@ -140,7 +140,7 @@ func (a answer) read(ctx context.Context, conn *tls.Conn, path string) answer {
 	response, err := transport.RoundTrip(request)
 	if err != nil {
 		if ctx.Err() != nil {
-			return a.failed(resultTimeout, "no answer within %s", askFor)
+			return a.failed(resultTimeout, "no answer within %s", f.askFor)
 		}
 		return a.failed(resultHTTP, "no HTTP on port %s", port)
 	}
@@ -151,7 +151,7 @@ func (a answer) read(ctx context.Context, conn *tls.Conn, path string) answer {
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	switch {
 	case ctx.Err() != nil:
-		return a.failed(resultTimeout, "no whole answer within %s", askFor)
+		return a.failed(resultTimeout, "no whole answer within %s", f.askFor)
 	case len(body) > maxBody:
 		return a.failed(resultLarge, "the service root has more than %d bytes", maxBody)
 	case err != nil:

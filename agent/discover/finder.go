@@ -39,6 +39,7 @@ type Finder struct {
 	log     *slog.Logger
 	metrics *metrics
 	limit   *rate.Limiter
+	askFor  time.Duration
 	scans   chan struct{} // a place for each address that is being scanned
 	poked   chan struct{}
 
@@ -64,7 +65,7 @@ func New(cfg Config) (*Finder, error) {
 		cfg.Changed = func() {}
 	}
 	f := &Finder{
-		cfg: cfg, log: cfg.Logger, limit: rate.NewLimiter(askRate, 1),
+		cfg: cfg, log: cfg.Logger, limit: rate.NewLimiter(askRate, 1), askFor: askFor,
 		scans: make(chan struct{}, scanAtOnce), poked: make(chan struct{}, 1),
 		segments: map[string]protocol.SegmentIntent{}, table: table{},
 	}

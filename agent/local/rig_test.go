@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
@@ -166,7 +165,7 @@ func (r *rig) raw(t *testing.T, method, path, body string) *http.Response {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", r.path)
 	}}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, method, "http://agent"+path, strings.NewReader(body))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rackboot/bmc"
@@ -156,20 +157,20 @@ func TestDisableAccount(t *testing.T) {
 // TestAccountLater: what is answered with success is not in force yet; the old one is.
 func TestAccountLater(t *testing.T) {
 	p, _ := sim.Preset("AccountLater")
-	r := newRig(t, p)
-	if err := as(t, r.bmc, username, password, nil).PutAccount(deadline(t), bmc.Credentials{Username: username, Password: nextPassword}, bmc.RoleOperator); err != nil {
-		t.Fatal(err)
-	}
-	next := as(t, r.bmc, username, nextPassword, nil)
-	if err := next.Prove(deadline(t)); protocol.CodeOf(err) != protocol.CodeDenied {
-		t.Fatalf("%v", err)
-	}
-	for ctx := deadline(t); !r.bmc.Logs(username, nextPassword); time.Sleep(5 * time.Millisecond) {
-		if ctx.Err() != nil {
-			t.Fatal("it is never in force")
+	bubbleRig(t, p, redfish.Config{}, func(t *testing.T, r *rig) {
+		if err := r.driver.(bmc.Accounts).PutAccount(deadline(t), bmc.Credentials{Username: username, Password: nextPassword}, bmc.RoleOperator); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := next.Prove(deadline(t)); err != nil {
-		t.Error(err)
-	}
+		to := target(r.bmc)
+		to.Credentials.Password = nextPassword
+		next := open(t, r.config, to).(bmc.Accounts)
+		if err := next.Prove(deadline(t)); protocol.CodeOf(err) != protocol.CodeDenied {
+			t.Fatalf("%v", err)
+		}
+		time.Sleep(p.Account.ApplyAfter)
+		synctest.Wait()
+		if err := next.Prove(deadline(t)); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -119,34 +119,34 @@ func TestChangeDuringPostIsBusy(t *testing.T) {
 
 // V1: PoweringOff for ever is not Off, and ForceOff ends it.
 func TestHangingPowerOff(t *testing.T) {
-	r := newRig(t, sim.HangsPoweringOff())
-	r.reset(t, bmc.ResetOn)
-	r.await(t, protocol.PowerOn)
-	r.reset(t, bmc.ResetGracefulShutdown)
-	for range 20 {
+	bubbleRig(t, sim.HangsPoweringOff(), redfish.Config{}, func(t *testing.T, r *rig) {
+		r.reset(t, bmc.ResetOn)
+		r.await(t, protocol.PowerOn)
+		r.reset(t, bmc.ResetGracefulShutdown)
+		time.Sleep(time.Hour)
 		o, err := r.driver.Observe(deadline(t))
 		if err != nil || o.Power != protocol.PowerPoweringOff {
 			t.Fatalf("power is %s, %v", o.Power, err)
 		}
-	}
-	if r.machine.State() == sim.MachineOff {
-		t.Fatal("the machine went off; the personality hangs")
-	}
-	r.reset(t, bmc.ResetForceOff)
-	r.await(t, protocol.PowerOff)
+		if r.machine.State() == sim.MachineOff {
+			t.Fatal("the machine went off; the personality hangs")
+		}
+		r.reset(t, bmc.ResetForceOff)
+		r.await(t, protocol.PowerOff)
+	})
 }
 
 func TestIgnoredGracefulShutdown(t *testing.T) {
-	r := newRig(t, sim.IgnoresGraceful())
-	r.arm(t, protocol.TargetHdd)
-	r.reset(t, bmc.ResetOn)
-	r.awaitMachine(t, sim.MachineRunning)
-	r.reset(t, bmc.ResetGracefulShutdown)
-	for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
+	bubbleRig(t, sim.IgnoresGraceful(), redfish.Config{}, func(t *testing.T, r *rig) {
+		r.arm(t, protocol.TargetHdd)
+		r.reset(t, bmc.ResetOn)
+		r.awaitMachine(t, sim.MachineRunning)
+		r.reset(t, bmc.ResetGracefulShutdown)
+		time.Sleep(time.Hour)
 		if o, err := r.driver.Observe(deadline(t)); err != nil || o.Power != protocol.PowerOn {
 			t.Fatalf("power is %s, %v", o.Power, err)
 		}
-	}
+	})
 }
 
 func TestGracefulShutdown(t *testing.T) {
@@ -225,14 +225,14 @@ func TestDown(t *testing.T) {
 }
 
 func TestHangingBMC(t *testing.T) {
-	r := newRig(t, sim.Plain())
-	d := open(t, redfish.Config{RequestTimeout: 50 * time.Millisecond}, target(r.bmc))
-	if err := r.bmc.SetReach(sim.ReachHangs); err != nil {
-		t.Fatal(err)
-	}
-	o, err := d.Observe(deadline(t))
-	wantCode(t, err, protocol.CodeTimeout)
-	if o.Power != protocol.PowerUnreachable {
-		t.Errorf("power is %s", o.Power)
-	}
+	bubbleRig(t, sim.Plain(), redfish.Config{}, func(t *testing.T, r *rig) {
+		if err := r.bmc.SetReach(sim.ReachHangs); err != nil {
+			t.Fatal(err)
+		}
+		o, err := r.driver.Observe(t.Context())
+		wantCode(t, err, protocol.CodeTimeout)
+		if o.Power != protocol.PowerUnreachable {
+			t.Errorf("power is %s", o.Power)
+		}
+	})
 }

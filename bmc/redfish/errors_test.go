@@ -109,7 +109,7 @@ func TestLostAnswerIsUnknownAndNotRepeated(t *testing.T) {
 func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 	var requests atomic.Int32
 	var allow atomic.Bool
-	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	h := func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			requests.Add(1)
 		}
@@ -119,8 +119,8 @@ func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 			return
 		}
 		fmt.Fprint(w, `{"PowerState":"Off"}`)
-	})
-	d := open(t, redfish.Config{}, target)
+	}
+	d := open(t, redfish.Config{}, serve(t, h))
 	for range 5 {
 		o, err := d.Observe(deadline(t))
 		wantCode(t, err, protocol.CodeDenied)
@@ -137,48 +137,45 @@ func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 		t.Fatalf("%d requests with refused credentials", n)
 	}
 	// After the pause one more attempt is made, and not before.
-	d = open(t, redfish.Config{DeniedPause: 50 * time.Millisecond}, target)
-	_, err := d.Observe(deadline(t))
-	wantCode(t, err, protocol.CodeDenied)
-	allow.Store(true)
-	for ctx := deadline(t); ; {
-		if _, err := d.Observe(ctx); err == nil {
-			break
+	bubble(t, redfish.Config{}, h, func(t *testing.T, d bmc.Driver) {
+		for _, left := range []time.Duration{redfish.DefaultDeniedPause, time.Nanosecond} {
+			_, err := d.Observe(t.Context())
+			wantCode(t, err, protocol.CodeDenied)
+			allow.Store(true)
+			time.Sleep(redfish.DefaultDeniedPause - left)
 		}
-		if ctx.Err() != nil {
-			t.Fatal("the pause does not end")
+		if n := requests.Load(); n != 2 {
+			t.Errorf("%d requests before the end of the pause, want 2", n)
 		}
-	}
-	if n := requests.Load(); n != 3 {
-		t.Errorf("%d requests, want 3", n)
-	}
+		time.Sleep(time.Nanosecond)
+		if _, err := d.Observe(t.Context()); err != nil || requests.Load() != 3 {
+			t.Errorf("%d requests, want 3; %v", requests.Load(), err)
+		}
+	})
 }
 
 func TestCallerDeadline(t *testing.T) {
-	r := newRig(t, sim.Plain())
-	if err := r.bmc.SetReach(sim.ReachHangs); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	_, err := r.driver.Observe(ctx)
-	wantCode(t, err, protocol.CodeTimeout)
+	bubbleRig(t, sim.Plain(), redfish.Config{}, func(t *testing.T, r *rig) {
+		if err := r.bmc.SetReach(sim.ReachHangs); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := r.driver.Observe(ctx)
+		wantCode(t, err, protocol.CodeTimeout)
+	})
 }
 
 // The deadline of a request covers the body of its answer.
 func TestHangingBody(t *testing.T) {
-	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	bubble(t, redfish.Config{}, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "{")
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
+	}, func(t *testing.T, d bmc.Driver) {
+		_, err := d.Observe(t.Context())
+		wantCode(t, err, protocol.CodeTimeout)
 	})
-	d := open(t, redfish.Config{RequestTimeout: 100 * time.Millisecond}, target)
-	ctx := deadline(t)
-	_, err := d.Observe(ctx)
-	wantCode(t, err, protocol.CodeTimeout)
-	if ctx.Err() != nil {
-		t.Error("only the caller's deadline ended the request")
-	}
 }
 
 // An answer without a usable power state is an observation and an error.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
@@ -13,9 +12,8 @@ import (
 )
 
 // stream is a BMC with an event stream.
-func stream(t *testing.T, events http.HandlerFunc) bmc.Target {
-	t.Helper()
-	return serve(t, func(w http.ResponseWriter, r *http.Request) {
+func stream(events http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/redfish/v1/":
 			fmt.Fprint(w, `{"EventService":{"@odata.id":"/events"}}`)
@@ -26,7 +24,7 @@ func stream(t *testing.T, events http.HandlerFunc) bmc.Target {
 		default:
 			fmt.Fprint(w, offSystem)
 		}
-	})
+	}
 }
 
 func TestEvents(t *testing.T) {
@@ -65,37 +63,26 @@ func TestEvents(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			// What does come may be as slow as the machine.
-			var config redfish.Config
-			switch tt.name {
-			case "silence":
-				config.StreamIdle = time.Second
-			case "no answer":
-				config.RequestTimeout = time.Second
-			}
-			d := open(t, config, stream(t, tt.serve))
-			wakes := 0
-			ctx := deadline(t)
-			err := d.(bmc.EventSource).Events(ctx, func() { wakes++ })
-			if ctx.Err() != nil {
-				t.Fatal("it ended with its caller's deadline")
-			}
-			wantCode(t, err, tt.want)
-			if wakes != tt.wakes || protocol.HintOf(err) == "" {
-				t.Errorf("%d wakes, hint %q", wakes, protocol.HintOf(err))
-			}
+			bubble(t, redfish.Config{}, stream(tt.serve), func(t *testing.T, d bmc.Driver) {
+				wakes := 0
+				err := d.(bmc.EventSource).Events(t.Context(), func() { wakes++ })
+				wantCode(t, err, tt.want)
+				if wakes != tt.wakes || protocol.HintOf(err) == "" {
+					t.Errorf("%d wakes, hint %q", wakes, protocol.HintOf(err))
+				}
+			})
 		})
 	}
 }
 
 // Polls go on while a stream is open, and ctx ends it.
 func TestPollsBesideAStream(t *testing.T) {
-	d := open(t, redfish.Config{}, stream(t, func(w http.ResponseWriter, r *http.Request) {
+	d := open(t, redfish.Config{}, serve(t, stream(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: {}\n\n")
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-	}))
+	})))
 	ctx, cancel := context.WithCancel(deadline(t))
 	woken, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() { ended <- d.(bmc.EventSource).Events(ctx, func() { woken <- struct{}{} }) }()

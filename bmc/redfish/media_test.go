@@ -1,7 +1,6 @@
 package redfish_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -153,7 +152,7 @@ func TestMediaByApplet(t *testing.T) {
 // A BMC that answers an eject with success and keeps the image is asked again.
 func TestMediaNotEjected(t *testing.T) {
 	ejects := 0
-	d := open(t, redfish.Config{}, serve(t, func(w http.ResponseWriter, r *http.Request) {
+	bubble(t, redfish.Config{}, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/redfish/v1/Systems/1":
 			fmt.Fprint(w, `{"PowerState":"Off","VirtualMedia":{"@odata.id":"/slots"}}`)
@@ -165,13 +164,12 @@ func TestMediaNotEjected(t *testing.T) {
 		default: // its name alone
 			fmt.Fprint(w, `{"Inserted":true,"Image":"boot.iso","Actions":{"#VirtualMedia.EjectMedia":{"target":"/e"}}}`)
 		}
-	}))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	wantCode(t, d.(bmc.MediaDriver).EjectMedia(ctx, own), protocol.CodeUnavailable)
-	if ejects != 1 {
-		t.Errorf("ejected %d times in one call", ejects)
-	}
+	}, func(t *testing.T, d bmc.Driver) {
+		wantCode(t, d.(bmc.MediaDriver).EjectMedia(t.Context(), own), protocol.CodeUnavailable)
+		if ejects != 1 {
+			t.Errorf("ejected %d times in one call", ejects)
+		}
+	})
 }
 
 // Inserted stays true after an eject (ironic): a slot that looks full is ejected

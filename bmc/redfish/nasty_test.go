@@ -2,7 +2,6 @@ package redfish_test
 
 import (
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +11,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
+	"rackboot/bmc/sim"
 	"rackboot/protocol"
 )
 
@@ -111,19 +110,20 @@ func TestNotAcceptable(t *testing.T) {
 // After three exchanges without an answer nothing is sent for a while, but
 // ForceOff is.
 func TestDeadBMCIsLeftAlone(t *testing.T) {
-	r := preset(t, "Down")
-	var tripped *bmc.Tripped
-	for n := range 4 {
-		_, err := r.driver.Observe(deadline(t))
-		wantCode(t, err, protocol.CodeUnavailable)
-		if errors.As(err, &tripped) != (n == 3) {
-			t.Fatalf("read %d: %v", n, err)
+	bubbleRig(t, sim.Down(), redfish.Config{}, func(t *testing.T, r *rig) {
+		var tripped *bmc.Tripped
+		for n := range 4 {
+			_, err := r.driver.Observe(t.Context())
+			wantCode(t, err, protocol.CodeUnavailable)
+			if errors.As(err, &tripped) != (n == 3) {
+				t.Fatalf("read %d: %v", n, err)
+			}
 		}
-	}
-	err := r.driver.Reset(deadline(t), bmc.ResetForceOff)
-	if wantCode(t, err, protocol.CodeUnavailable); errors.As(err, &tripped) && strings.Contains(err.Error(), "not asked") {
-		t.Errorf("ForceOff was not sent: %v", err)
-	}
+		err := r.driver.Reset(t.Context(), bmc.ResetForceOff)
+		if wantCode(t, err, protocol.CodeUnavailable); errors.As(err, &tripped) && strings.Contains(err.Error(), "not asked") {
+			t.Errorf("ForceOff was not sent: %v", err)
+		}
+	})
 }
 
 // An inventory that hangs delays neither polls nor power.
@@ -145,8 +145,7 @@ func TestInventoryIsOffThePowerPath(t *testing.T) {
 	d := open(t, redfish.Config{}, target)
 	t.Cleanup(goOn)
 	done := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
+	ctx := deadline(t)
 	go func() {
 		_, err := d.(bmc.Inventorier).Inventory(ctx)
 		done <- err

@@ -27,29 +27,39 @@ const (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// post is how long POST takes, if nothing else is said.
+const post = 60 * time.Millisecond
+
 // rig is a driver, the simulated BMC that it talks to, and the machine.
 type rig struct {
 	driver  bmc.Driver
+	config  redfish.Config // of driver
 	bmc     *sim.BMC
 	machine *sim.Simulated
 }
 
 func newRig(t *testing.T, p sim.Personality) *rig {
 	t.Helper()
-	return newRigOf(t, p, 60*time.Millisecond)
+	return newRigOf(t, p, post)
 }
 
 // newRigOf is newRig with a machine whose POST takes another time.
 func newRigOf(t *testing.T, p sim.Personality, post time.Duration) *rig {
 	t.Helper()
+	return makeRig(t, sim.Config{Personality: p}, post, redfish.Config{})
+}
+
+func makeRig(t *testing.T, simulated sim.Config, post time.Duration, config redfish.Config) *rig {
+	t.Helper()
 	machine := sim.NewSimulated(sim.SimulatedConfig{Post: post, Shutdown: 20 * time.Millisecond})
 	machine.Disk().Install("sha256:installed")
-	b, err := sim.New(sim.Config{Machine: machine, Personality: p, Username: username, Password: password})
+	simulated.Machine, simulated.Username, simulated.Password = machine, username, password
+	b, err := sim.New(simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
-	return &rig{driver: open(t, redfish.Config{}, target(b)), bmc: b, machine: machine}
+	return &rig{driver: open(t, config, target(b)), config: config, bmc: b, machine: machine}
 }
 
 func target(b *sim.BMC) bmc.Target {
@@ -61,6 +71,9 @@ func target(b *sim.BMC) bmc.Target {
 
 func open(t *testing.T, config redfish.Config, target bmc.Target) bmc.Driver {
 	t.Helper()
+	if config.RequestTimeout == 0 {
+		config.RequestTimeout = patience
+	}
 	dialer, err := redfish.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +89,12 @@ func open(t *testing.T, config redfish.Config, target bmc.Target) bmc.Driver {
 // serve starts a BMC that is only a handler, over TLS.
 func serve(t *testing.T, h http.HandlerFunc) bmc.Target {
 	t.Helper()
-	s := httptest.NewTLSServer(h)
+	return served(t, httptest.NewUnstartedServer(h))
+}
+
+func served(t *testing.T, s *httptest.Server) bmc.Target {
+	t.Helper()
+	s.StartTLS()
 	t.Cleanup(s.Close)
 	sum := sha256.Sum256(s.Certificate().Raw)
 	return bmc.Target{
@@ -86,9 +104,13 @@ func serve(t *testing.T, h http.HandlerFunc) bmc.Target {
 	}
 }
 
+// patience is how long what must come may take: a handshake alone takes seconds on a
+// machine that has much else to do.
+const patience = time.Minute
+
 func deadline(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -96,7 +118,7 @@ func deadline(t *testing.T) context.Context {
 // await reads until the BMC reports the power state.
 func (r *rig) await(t *testing.T, want protocol.PowerState) {
 	t.Helper()
-	for ctx := deadline(t); ; {
+	for ctx := deadline(t); ; time.Sleep(time.Millisecond) { // between looks
 		o, err := r.driver.Observe(ctx)
 		if err != nil {
 			t.Fatalf("waiting for %s: %v", want, err)

@@ -14,6 +14,9 @@ import (
 	"rackboot/protocol"
 )
 
+// patience is how long what must come may take on a machine that has much else to do.
+const patience = time.Minute
+
 // user is a client without any quirk handling.
 type user struct {
 	t        *testing.T
@@ -31,7 +34,7 @@ func newUser(t *testing.T, p Personality, config SimulatedConfig) *user {
 	}
 	u := &user{t: t, machine: NewSimulated(config), password: "p", client: &http.Client{
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
-		Timeout:   5 * time.Second,
+		Timeout:   patience,
 	}}
 	b, err := New(Config{Machine: u.machine, Personality: p, Username: "u", Password: "p"})
 	if err != nil {
@@ -98,7 +101,7 @@ func (u *user) want(a answered, status int, id string) {
 
 func (u *user) await(what string, ok func() bool) {
 	u.t.Helper()
-	for end := time.Now().Add(5 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			u.t.Fatalf("waited in vain for %s: power %s, machine %s", what, u.bmc.PowerState(), u.machine.State())
 		}

@@ -53,7 +53,7 @@ func (b *recordingBoard) list() []string {
 
 func (b *recordingBoard) await(t *testing.T, want string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !slices.Contains(b.list(), want); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !slices.Contains(b.list(), want); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no %q in %q", want, b.list())
 		}

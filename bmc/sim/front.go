@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -20,9 +22,11 @@ type front struct {
 	h2Only  bool
 	address string
 	listen  func() (net.Listener, error)
+	mark    net.Listener // of the port, where it is not the caller's
 
 	mu     sync.Mutex
 	server *http.Server // nil while connections are refused
+	on     net.Listener // of the server
 	serve  sync.WaitGroup
 	hang   chan struct{} // closed when hanging ends; nil while it does not hang
 	closed bool
@@ -34,9 +38,9 @@ func newFront(handler http.Handler, certs []tls.Certificate, h2Only bool, listen
 	if listen == nil {
 		listen = func() (net.Listener, error) {
 			if f.address == "" {
-				return listenLoopback()
+				return f.listenLoopback()
 			}
-			return net.Listen("tcp", f.address)
+			return listenAgain(f.address)
 		}
 	}
 	f.listen = listen
@@ -50,16 +54,38 @@ func newFront(handler http.Handler, certs []tls.Certificate, h2Only bool, listen
 }
 
 // listenLoopback takes a port below those that Linux takes for outgoing connections
-// (32768 and up by default): a BMC that is away for a while finds its port free again.
-func listenLoopback() (l net.Listener, err error) {
+// (32768 and up by default): a BMC that is away for a while finds its port free again. It
+// marks the port on markAddress for as long as the BMC is there, as the tests of daemons do
+// (integration/sim): who is away or has not begun to listen keeps its port too.
+func (f *front) listenLoopback() (l net.Listener, err error) {
 	for range 100 {
-		l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(22_000)))
-		if err == nil {
+		port := 10_000 + rand.IntN(22_000)
+		if f.mark, err = net.Listen("tcp", fmt.Sprintf("%s:%d", markAddress, port)); err != nil {
+			continue
+		}
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 			return l, nil
 		}
+		_ = f.mark.Close() // nobody dials it
 	}
 	return nil, err
 }
+
+// listenAgain listens where it did before. A child that this process forks has a copy of
+// each socket until it runs its program, in which a listener that was closed lives on.
+func listenAgain(address string) (net.Listener, error) {
+	for end := time.Now().Add(againWithin); ; time.Sleep(time.Millisecond) { // between tries
+		l, err := net.Listen("tcp", address)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+			return l, err
+		}
+	}
+}
+
+const againWithin = 10 * time.Second
+
+// markAddress is where nobody is reached.
+const markAddress = "127.255.255.254"
 
 // start serves a listener. f.mu is held, or f is not yet shared.
 func (f *front) start(l net.Listener) {
@@ -75,7 +101,7 @@ func (f *front) start(l net.Listener) {
 	}
 	server.Protocols.SetHTTP1(!f.h2Only)
 	server.Protocols.SetHTTP2(f.h2Only)
-	f.server = server
+	f.server, f.on = server, l
 	f.serve.Go(func() { _ = server.ServeTLS(l, "", "") })
 }
 
@@ -125,6 +151,7 @@ func (f *front) set(r Reach) error {
 // stop closes the listener and all connections. f.mu is held.
 func (f *front) stop() {
 	if f.server != nil {
+		_ = f.on.Close() // the server may not have it yet
 		_ = f.server.Close()
 		f.server = nil
 	}
@@ -138,6 +165,9 @@ func (f *front) close() {
 		f.hang = nil
 	}
 	f.stop()
+	if f.mark != nil {
+		_ = f.mark.Close() // nobody dials it
+	}
 	f.mu.Unlock()
 	f.serve.Wait()
 }

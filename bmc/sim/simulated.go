@@ -68,7 +68,6 @@ func (m *Simulated) PowerOn(board Board) error {
 	}
 	m.start(board)
 	m.mu.Unlock()
-	board.MachineChanged(MachinePost)
 	return nil
 }
 
@@ -77,7 +76,10 @@ func (m *Simulated) start(board Board) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{ctx: ctx, cancel: cancel, board: board}
 	m.current, m.state = r, MachinePost
-	m.running.Go(func() { m.boot(r) })
+	m.running.Go(func() {
+		board.MachineChanged(MachinePost) // before it hears of a pick
+		m.boot(r)
+	})
 }
 
 // boot is a machine's firmware: POST, the pick of the device, the boot.
@@ -148,14 +150,10 @@ func (m *Simulated) cut(r *run) {
 
 func (m *Simulated) reset(r *run) {
 	m.mu.Lock()
-	ok := m.current == r && !m.closed
-	if ok {
+	defer m.mu.Unlock()
+	if m.current == r && !m.closed {
 		r.cancel()
 		m.start(r.board)
-	}
-	m.mu.Unlock()
-	if ok {
-		r.board.MachineChanged(MachinePost)
 	}
 }
 

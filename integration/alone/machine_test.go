@@ -17,6 +17,10 @@ const (
 	bmcPassword = "secret"
 )
 
+// speed is how much faster than real its tries are. An answer to the last of them may take
+// eight seconds, which a flood and a busy machine need.
+const speed = 4
+
 // machineAt is where the BMC is.
 type machineAt struct{ Address, Fingerprint string }
 
@@ -68,7 +72,7 @@ func runMachine() error {
 	if err != nil {
 		return err
 	}
-	f := &firm{goes: make(chan struct{}, 1), client: firmware.Client{MAC: mac, Interface: clientDevice, Speed: 10}}
+	f := &firm{goes: make(chan struct{}, 1), client: firmware.Client{MAC: mac, Interface: clientDevice, Speed: speed, HTTPTimeout: limit}}
 	b, err := bmcsim.New(bmcsim.Config{
 		Machine:     bmcsim.NewSimulated(bmcsim.SimulatedConfig{Post: 50 * time.Millisecond, Shutdown: 50 * time.Millisecond, Firmware: f}),
 		Personality: bmcsim.Plain(), Username: bmcUser, Password: bmcPassword,
@@ -94,7 +98,7 @@ func runMachine() error {
 func lease(mac string) (b booted) {
 	hw, err := net.ParseMAC(mac)
 	if err == nil {
-		c := firmware.Client{MAC: hw, Interface: clientDevice, Speed: 10}
+		c := firmware.Client{MAC: hw, Interface: clientDevice, Speed: speed}
 		_, err = c.Plain(context.Background())
 	}
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // sample is one hold that came to its receipt. All times of day are one machine's.
 type sample struct {
 	accept   time.Duration // how long CreateHold took
-	asked    time.Time     // CreateHold was answered
+	asked    time.Time     // CreateHold was answered, or the agent had the hold: what was first
 	enforced time.Time     // as the agent dates it
 	cut                    // the BMC's own time
 	settle   time.Duration
@@ -25,8 +25,7 @@ type sample struct {
 
 func (s sample) toAccept() time.Duration { return s.accept }
 
-// toEnforced is nothing where the agent had the hold before its owner had the answer.
-func (s sample) toEnforced() time.Duration { return max(0, s.enforced.Sub(s.asked)) }
+func (s sample) toEnforced() time.Duration { return s.enforced.Sub(s.asked) }
 
 // toForced is until the BMC accepted the ForceOff, its answers before that included.
 func (s sample) toForced() time.Duration { return s.Forced.Sub(s.asked) }
@@ -105,6 +104,9 @@ func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
 		}
 	}
 	got.visible, got.enforced = time.Now(), h.Status.Receipt.EnforcedAt
+	if got.enforced.Before(got.asked) {
+		got.asked = got.enforced // its owner may be late to hear
+	}
 	return got, s.fleet.tell(order{Do: "cut", Server: i}, &got.cut)
 }
 

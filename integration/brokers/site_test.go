@@ -109,7 +109,7 @@ func (s *site) startServer() (dhcp, http string) {
 		s.t.Fatal(err)
 	}
 	if s.server, err = sim.StartServer(sim.ServerConfig{
-		Name: "n1", MAC: "52:54:00:00:00:01", Username: "admin", Password: "secret", Personality: bmcsim.Plain(), DHCP: at, Speed: 30,
+		Name: "n1", MAC: "52:54:00:00:00:01", Username: "admin", Password: "secret", Personality: bmcsim.Plain(), DHCP: at, Speed: 5,
 		Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: s.log,
 	}); err != nil {
 		s.t.Fatal(err)

@@ -101,7 +101,7 @@ func TestOpenLink(t *testing.T) {
 			}
 		}
 	}()
-	stop := time.AfterFunc(10*time.Second, func() { _ = in.Close() })
+	stop := time.AfterFunc(patience, func() { _ = in.Close() })
 	defer stop.Stop()
 	if d, ok := <-got; !ok || d.from != want.from || string(d.payload) != "a reply" {
 		t.Errorf("got %+v", d)

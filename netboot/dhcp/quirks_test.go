@@ -165,7 +165,7 @@ func TestBootPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	if _, err := c.Write(client(asking, mac1, withText(60, "PXEClient"), ciaddr("127.0.0.1")).ToBytes()); err != nil {
 		t.Fatal(err)
 	}

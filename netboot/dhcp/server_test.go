@@ -18,6 +18,9 @@ import (
 	"rackboot/protocol"
 )
 
+// patience is how long what must come may take on a machine that has much else to do.
+const patience = time.Minute
+
 // run starts a server on a loopback port and returns its address.
 func run(t *testing.T, cfg Config) netip.AddrPort {
 	t.Helper()
@@ -48,7 +51,7 @@ func relayed(t *testing.T, server netip.AddrPort) (send func(*dhcpv4.DHCPv4), re
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	send = func(p *dhcpv4.DHCPv4) {
 		giaddr("127.0.0.1")(p)
 		p.Options[82] = []byte{19, 0}
@@ -120,9 +123,9 @@ rackboot_dhcp_leases{segment="rack1"} 1
 // waitFor waits for something that another goroutine does, with a deadline.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !done(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("it did not happen in 10 s")
+			t.Fatal("it does not happen")
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestLink(t *testing.T) {
 	defer udp.Close()
 	defer icmp.Close()
 	for _, c := range []net.PacketConn{udp, icmp} {
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(patience))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -134,7 +134,7 @@ func TestLink(t *testing.T) {
 	if _, err := icmp.WriteTo(routerSays(advertManaged, 1800), &net.IPAddr{IP: net.IPv6linklocalallnodes, Zone: zone}); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); len(s.routers.now(time.Now())) == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); len(s.routers.now(time.Now())) == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the router advertisement is not heard")
 		}

@@ -9,7 +9,7 @@
 //   - [Client.HTTPv6Boot]: the same over DHCPv6 and IPv6.
 //   - [Client.PXEBoot]: DHCP as a PXE client, then the file by TFTP as EDK2 asks for it.
 //   - [Client.Plain]: DHCP as an operating system does it; [Client.Plain6] over IPv6.
-//   - [Report]: what an installer sends to the URL that it got.
+//   - [Client.Report]: what an installer sends to the URL that it got.
 //
 // # Without privileges
 //

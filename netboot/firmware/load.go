@@ -159,14 +159,9 @@ func (h *httpClient) broken(method string, err error) error {
 }
 
 // Report sends a report to the base URL that Plain got as Bootfile
-// (http://address/b/token/), as JSON if it has more than a state. Errors: invalid,
-// not_found if the token is not known, unavailable, timeout, and what the server's
-// status says.
-func Report(ctx context.Context, base string, r protocol.ProbeReport) error {
-	return (&Client{}).Report(ctx, base, r)
-}
-
-// Report is [Report] of a system that trusts who firmware trusts.
+// (http://address/b/token/), as JSON if it has more than a state. The system trusts who
+// firmware trusts. Errors: invalid, not_found if the token is not known, unavailable,
+// timeout, and what the server's status says.
 func (c *Client) Report(ctx context.Context, base string, r protocol.ProbeReport) error {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" || !strings.HasSuffix(u.Path, "/") {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -22,8 +23,14 @@ import (
 
 const token, bootName = "t0ken", "boot.efi"
 
-// speed is how much faster than real the DHCP tries are.
-const speed = 100
+// How much faster than real the tries are. Of what answers they last as long as an answer
+// may take on a machine that has much else to do; what is silent is not waited for.
+const (
+	speed   = 5
+	silence = 100
+)
+
+const patience = time.Minute
 
 // rack is the production servers on loopback, and an agent's part of them.
 type rack struct {
@@ -80,7 +87,7 @@ func newRack(t *testing.T, answer protocol.BootAnswer) *rack {
 
 // machine is a client of the rack.
 func (r *rack) machine() *firmware.Client {
-	return &firmware.Client{MAC: net.HardwareAddr{0x52, 0x54, 0, 1, 2, 3}, UUID: [16]byte{1}, Server: r.dhcp, TFTP: r.tftp, Speed: speed}
+	return &firmware.Client{MAC: net.HardwareAddr{0x52, 0x54, 0, 1, 2, 3}, UUID: [16]byte{1}, Server: r.dhcp, TFTP: r.tftp, Speed: speed, HTTPTimeout: patience}
 }
 
 func (r *rack) Segment(string) (protocol.SegmentIntent, bool) {

@@ -29,7 +29,7 @@ func (w *world) dialFrom(t *testing.T, from string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	return c
 }
 
@@ -65,7 +65,7 @@ func TestClientConnections(t *testing.T) {
 		t.Error("another client is not served")
 	}
 	first.Close()
-	for end := time.Now().Add(10 * time.Second); testutil.ToFloat64(w.server.metrics.connections) > 2; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); testutil.ToFloat64(w.server.metrics.connections) > 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the connection stays counted")
 		}

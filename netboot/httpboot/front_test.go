@@ -161,7 +161,7 @@ func TestAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+			_ = c.SetDeadline(time.Now().Add(patience))
 			got, in := "", bufio.NewReader(c)
 			for range 2 { // the second answer tells whether the connection was kept
 				_, _ = io.WriteString(c, row.method+" / HTTP/1.1\r\nHost: x\r\n\r\n") // it may be closed

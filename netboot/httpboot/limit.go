@@ -62,8 +62,8 @@ func (l *limited) accept() (accepted, error) {
 		}
 		l.metrics.connections.Inc()
 		release := sync.OnceFunc(func() {
-			l.metrics.connections.Dec()
 			l.clients.leave(client)
+			l.metrics.connections.Dec() // the client's place is free by then
 			<-l.slots
 		})
 		if s, ok := c.(fileSender); ok {

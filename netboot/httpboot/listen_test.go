@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
@@ -47,7 +46,7 @@ func TestBothFamilies(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- s.Run(context.WithoutCancel(t.Context())) }()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		resp, err := client.Get("http://" + netip.AddrPortFrom(netip.MustParseAddr(host), port).String() + "/b/" + token + "/small.efi")
 		if err != nil {

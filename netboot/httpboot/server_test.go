@@ -23,7 +23,7 @@ func TestKeepAlive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	in := bufio.NewReader(c)
 	for _, method := range []string{"HEAD", "GET", "GET"} {
 		req, err := http.NewRequest(method, w.base+"/b/"+token+"/"+bootName, nil)
@@ -73,7 +73,7 @@ func TestConnectionLimit(t *testing.T) {
 		resp.Body.Close()
 		second <- resp.Status
 	}()
-	for end := time.Now().Add(10 * time.Second); testutil.ToFloat64(w.server.metrics.limitWaits) == 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); testutil.ToFloat64(w.server.metrics.limitWaits) == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the limit was not met")
 		}

@@ -91,7 +91,7 @@ func TestHandshakes(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			w := start(t, func(c *Config) { c.Certificates = row.certs })
 			row.client.RootCAs = testPKI().roots
-			conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", w.addr, row.client)
+			conn, err := tls.DialWithDialer(&net.Dialer{Timeout: patience}, "tcp", w.addr, row.client)
 			if row.exchange == "" {
 				if err == nil {
 					conn.Close()
@@ -145,28 +145,25 @@ func TestHandshakes(t *testing.T) {
 func TestCertificateChanges(t *testing.T) {
 	certs := &swapped{now: testPKI().certs[netboot.KeyECDSA]}
 	w := start(t, func(c *Config) { c.Certificates = certs })
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: testPKI().roots}}
-	defer transport.CloseIdleConnections()
-	shown := func(tr *http.Transport) string {
-		req, err := http.NewRequest(http.MethodHead, "https://"+w.addr+"/b/"+token+"/small.efi", nil)
+	dial := func() (conn *tls.Conn, shown string) {
+		conn, err := tls.DialWithDialer(&net.Dialer{Timeout: patience}, "tcp", w.addr, &tls.Config{RootCAs: testPKI().roots})
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := tr.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		return fmt.Sprintf("%T", resp.TLS.PeerCertificates[0].PublicKey)
+		t.Cleanup(func() { conn.Close() })
+		return conn, fmt.Sprintf("%T", conn.ConnectionState().PeerCertificates[0].PublicKey)
 	}
-	first := shown(transport)
+	open, first := dial()
+	served := func() {
+		t.Helper()
+		if resp := ask(t, open, "HEAD", "/b/"+token+"/small.efi"); resp == nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("answer %+v", resp)
+		}
+	}
+	served()
 	certs.set(testPKI().certs[netboot.KeyRSA])
-	if again := shown(transport); again != first {
-		t.Errorf("the open connection has now %s", again)
-	}
-	other := transport.Clone()
-	defer other.CloseIdleConnections()
-	if next := shown(other); next == first {
+	served()
+	if _, next := dial(); next == first {
 		t.Errorf("the next connection has still %s", next)
 	}
 }

@@ -66,7 +66,7 @@ func TestAccount(t *testing.T) {
 		{"mirror, its own", mirrored, toMirror, accountOf(r.host, byPassword()), ""},
 		{"mirror, the origin's", mirrored, toMirror, accountOf("registry.example", byPassword()), protocol.CodeDenied},
 	} {
-		opts := quick()
+		opts := patient()
 		opts.Mirrors, opts.Accounts = row.mirrors, row.accounts
 		blobs := newMemBlobs()
 		err := Pull(t.Context(), row.ref, img.Artefacts, blobs, opts)
@@ -153,7 +153,7 @@ func TestAccountGoesNowhereElse(t *testing.T) {
 			r, a := newRegistry(t), newAttacker(t)
 			img, pinned := pxeImage(t, r)
 			r.misbehave(row.wrap(a))
-			opts := quick()
+			opts := patient()
 			opts.Accounts = accountOf(r.host, row.account)
 			err := Pull(t.Context(), pinned, img.Artefacts, newMemBlobs(), opts)
 			if err == nil {
@@ -240,7 +240,7 @@ func TestNoSecretInErrors(t *testing.T) {
 			_, _ = w.Write([]byte(`{"errors":[{"code":"UNKNOWN","message":"you sent ` + req.Header.Get("Authorization") + ` that is ` + testPassword + `"}]}`))
 			return true
 		})
-		opts := quick()
+		opts := patient()
 		opts.Accounts = accountOf(r.host, byPassword())
 		err := Pull(t.Context(), pinned, img.Artefacts, newMemBlobs(), opts)
 		if err == nil || shows(err, testPassword, login) {
@@ -286,7 +286,7 @@ func TestTokens(t *testing.T) {
 		}
 		return echo
 	})
-	opts := quick()
+	opts := patient()
 	opts.Accounts = accountOf(r.host, byPassword())
 	if err := Inspect(t.Context(), img, opts); protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), "is no kernel") {
 		t.Errorf("inspect: %v", err)
@@ -320,7 +320,7 @@ func TestAllow(t *testing.T) {
 		{[]string{"registry.example"}, protocol.CodeInvalid},
 		{[]string{"127.0.0.1"}, protocol.CodeInvalid}, // another port
 	} {
-		opts := quick()
+		opts := patient()
 		opts.Allow = row.allow
 		hits := r.hits
 		_, err := Resolve(t.Context(), r.ref("v1"), "amd64", opts)
@@ -331,7 +331,7 @@ func TestAllow(t *testing.T) {
 			t.Errorf("%v: the registry was asked", row.allow)
 		}
 	}
-	opts := quick()
+	opts := patient()
 	opts.Allow, opts.Mirrors = []string{"docker.io/library"}, map[string]string{"docker.io": r.host}
 	if _, err := Resolve(t.Context(), "docker.io/library/x:1", "amd64", opts); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("Docker Hub by the name that people write, and its mirror: %v", err)

@@ -118,7 +118,7 @@ func TestInspect(t *testing.T) {
 	push := func(tag string, arch string, uki []byte) protocol.Image {
 		r.misbehave(nil)
 		r.image(tag, r.blob(typeUKI, string(uki)))
-		img, err := Resolve(t.Context(), r.ref(tag), arch, quick())
+		img, err := Resolve(t.Context(), r.ref(tag), arch, patient())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestInspect(t *testing.T) {
 		return false
 	}
 	r.misbehave(record)
-	if err := Inspect(t.Context(), good, quick()); err != nil {
+	if err := Inspect(t.Context(), good, patient()); err != nil {
 		t.Error(err)
 	}
 	if want := []string{"/v2/ ", "blobs/" + good.Artefacts[0].Digest + " bytes=0-32767"}; fmt.Sprint(asked) != fmt.Sprint(want) {
@@ -144,12 +144,12 @@ func TestInspect(t *testing.T) {
 		_, _ = w.Write(large) // as if no range were asked
 		return true
 	})
-	if err := Inspect(t.Context(), good, quick()); err != nil {
+	if err := Inspect(t.Context(), good, patient()); err != nil {
 		t.Errorf("without ranges: %v", err)
 	}
 
 	bad := push("bad", "arm64", large) // a flat manifest says no architecture
-	err := Inspect(t.Context(), bad, quick())
+	err := Inspect(t.Context(), bad, patient())
 	for _, s := range []string{"uki", r.ref("bad"), bad.Artefacts[0].Digest, "is for amd64, and the server is arm64", "build the image for arm64"} {
 		if !strings.Contains(fmt.Sprint(err)+protocol.HintOf(err), s) {
 			t.Errorf("%v (%s) does not say %q", err, protocol.HintOf(err), s)
@@ -178,11 +178,11 @@ func TestInspect(t *testing.T) {
 		{"login", wantsLogin, protocol.CodeDenied},
 	} {
 		r.misbehave(row.wrap)
-		if err := Inspect(t.Context(), good, quick()); protocol.CodeOf(err) != row.code || protocol.HintOf(err) == "" {
+		if err := Inspect(t.Context(), good, patient()); protocol.CodeOf(err) != row.code || protocol.HintOf(err) == "" {
 			t.Errorf("%s: %v (%s)", row.name, err, protocol.HintOf(err))
 		}
 	}
-	opts := quick()
+	opts := patient()
 	opts.Accounts = accountOf(r.host, byPassword())
 	if err := Inspect(t.Context(), good, opts); err != nil {
 		t.Errorf("with the account: %v", err)

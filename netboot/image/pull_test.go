@@ -15,15 +15,16 @@ import (
 	"rackboot/protocol"
 )
 
-func quick() Options {
-	return Options{DialTimeout: time.Second, HeaderTimeout: 300 * time.Millisecond, IdleTimeout: 300 * time.Millisecond}
+// patient waits for what must come, also on a machine that has much else to do.
+func patient() Options {
+	return Options{DialTimeout: time.Minute, HeaderTimeout: time.Minute, IdleTimeout: time.Minute}
 }
 
 // pxeImage pushes an image of two artefacts and resolves it.
 func pxeImage(t *testing.T, r *testRegistry) (protocol.Image, string) {
 	t.Helper()
 	r.image("v1", r.blob(typeKernel, "kernel bytes"), r.blob(typeInitramfs, "initramfs bytes"))
-	img, err := Resolve(t.Context(), r.ref("v1"), "amd64", quick())
+	img, err := Resolve(t.Context(), r.ref("v1"), "amd64", patient())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,26 +39,26 @@ func TestPull(t *testing.T) {
 	r := newRegistry(t)
 	img, pinned := pxeImage(t, r)
 	blobs := newMemBlobs()
-	if err := Pull(t.Context(), pinned, img.Artefacts, blobs, quick()); err != nil {
+	if err := Pull(t.Context(), pinned, img.Artefacts, blobs, patient()); err != nil {
 		t.Fatal(err)
 	}
 	if len(blobs.blobs) != 2 || string(blobs.blobs[img.Artefacts[0].Digest]) != "kernel bytes" {
 		t.Errorf("got %v", blobs.blobs)
 	}
 	hits := r.hits
-	if err := Pull(t.Context(), pinned, img.Artefacts, blobs, quick()); err != nil || r.hits != hits {
+	if err := Pull(t.Context(), pinned, img.Artefacts, blobs, patient()); err != nil || r.hits != hits {
 		t.Errorf("a complete image asks the registry %d times: %v", r.hits-hits, err)
 	}
 	other := protocol.Artefact{Kind: protocol.ArtefactUKI, Digest: digestOf(nil), Size: 1}
-	if err := Pull(t.Context(), pinned, []protocol.Artefact{other}, blobs, quick()); protocol.CodeOf(err) != protocol.CodeConflict {
+	if err := Pull(t.Context(), pinned, []protocol.Artefact{other}, blobs, patient()); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("an artefact of another image: %v", err)
 	}
-	if err := Pull(t.Context(), r.ref("v1"), img.Artefacts, blobs, quick()); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if err := Pull(t.Context(), r.ref("v1"), img.Artefacts, blobs, patient()); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("by tag: %v", err)
 	}
 	full := newMemBlobs()
 	full.full = true
-	if err := Pull(t.Context(), pinned, img.Artefacts, full, quick()); !errors.Is(err, errFull) {
+	if err := Pull(t.Context(), pinned, img.Artefacts, full, patient()); !errors.Is(err, errFull) {
 		t.Errorf("store is full: %v", err)
 	}
 }
@@ -66,7 +67,7 @@ func TestPull(t *testing.T) {
 func TestMirror(t *testing.T) {
 	r := newRegistry(t)
 	r.image("v1", r.blob(typeUKI, "uki"))
-	opts := quick()
+	opts := patient()
 	opts.Mirrors = map[string]string{"registry.example": r.host}
 	img, err := Resolve(t.Context(), "registry.example/os:v1", "amd64", opts)
 	if err != nil {
@@ -115,42 +116,49 @@ func TestBadRegistry(t *testing.T) {
 	text := func(s string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(s)) }
 	}
+	header := func(o *Options) { o.HeaderTimeout = 300 * time.Millisecond }
+	idle := func(o *Options) { o.IdleTimeout = 300 * time.Millisecond }
 	kernel := digestOf([]byte("kernel bytes"))
 	for _, row := range []struct {
 		name string
 		wrap func(http.ResponseWriter, *http.Request) bool
 		code protocol.Code
-		text []string // each in the error or its hint
+		text []string       // each in the error or its hint
+		wait func(*Options) // of what hangs; nil where nothing does
 	}{
 		{"truncates a blob", answer("/blobs/", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "12")
 			_, _ = w.Write([]byte("kernel"))
-		}), protocol.CodeInvalid, []string{kernel, digestOf([]byte("kernel")), "6 of 12"}},
-		{"truncates a blob and its length", answer("/blobs/", text("kernel")), protocol.CodeInvalid, []string{kernel, digestOf([]byte("kernel"))}},
-		{"lies about a blob", answer("/blobs/", text("KERNEL bytes")), protocol.CodeInvalid, []string{kernel, digestOf([]byte("KERNEL bytes"))}},
-		{"sends a blob without end", answer("/blobs/", text(strings.Repeat("kernel bytes", 1000))), protocol.CodeInvalid, []string{kernel, "more than 12"}},
-		{"lies about the manifest", answer("/manifests/", text("{}")), protocol.CodeInvalid, []string{digestOf([]byte("{}"))}},
-		{"has lost the blob", answer("/blobs/", status(404)), protocol.CodeNotFound, []string{kernel}},
-		{"has lost the manifest", answer("/manifests/", status(404)), protocol.CodeNotFound, []string{"does not exist"}},
-		{"wants a login", answer("/v2/", status(401)), protocol.CodeDenied, []string{"denies"}},
-		{"wants a login for the repository", answer("/manifests/", status(401)), protocol.CodeDenied, []string{"denies"}},
-		{"forbids", answer("/manifests/", status(403)), protocol.CodeDenied, []string{"denies"}},
-		{"is broken", answer("/manifests/", status(500)), protocol.CodeUnavailable, []string{"answered 500"}},
-		{"hangs before the header", answer("/manifests/", hang), protocol.CodeTimeout, []string{"did not answer"}},
-		{"hangs at once", answer("/v2/", hang), protocol.CodeTimeout, []string{"did not answer"}},
+		}), protocol.CodeInvalid, []string{kernel, digestOf([]byte("kernel")), "6 of 12"}, nil},
+		{"truncates a blob and its length", answer("/blobs/", text("kernel")), protocol.CodeInvalid, []string{kernel, digestOf([]byte("kernel"))}, nil},
+		{"lies about a blob", answer("/blobs/", text("KERNEL bytes")), protocol.CodeInvalid, []string{kernel, digestOf([]byte("KERNEL bytes"))}, nil},
+		{"sends a blob without end", answer("/blobs/", text(strings.Repeat("kernel bytes", 1000))), protocol.CodeInvalid, []string{kernel, "more than 12"}, nil},
+		{"lies about the manifest", answer("/manifests/", text("{}")), protocol.CodeInvalid, []string{digestOf([]byte("{}"))}, nil},
+		{"has lost the blob", answer("/blobs/", status(404)), protocol.CodeNotFound, []string{kernel}, nil},
+		{"has lost the manifest", answer("/manifests/", status(404)), protocol.CodeNotFound, []string{"does not exist"}, nil},
+		{"wants a login", answer("/v2/", status(401)), protocol.CodeDenied, []string{"denies"}, nil},
+		{"wants a login for the repository", answer("/manifests/", status(401)), protocol.CodeDenied, []string{"denies"}, nil},
+		{"forbids", answer("/manifests/", status(403)), protocol.CodeDenied, []string{"denies"}, nil},
+		{"is broken", answer("/manifests/", status(500)), protocol.CodeUnavailable, []string{"answered 500"}, nil},
+		{"hangs before the header", answer("/manifests/", hang), protocol.CodeTimeout, []string{"did not answer"}, header},
+		{"hangs at once", answer("/v2/", hang), protocol.CodeTimeout, []string{"did not answer"}, header},
 		{"hangs in a blob", answer("/blobs/", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "12")
 			_, _ = w.Write([]byte("kernel"))
 			w.(http.Flusher).Flush()
 			hang(w, r)
-		}), protocol.CodeTimeout, []string{"sent nothing for"}},
+		}), protocol.CodeTimeout, []string{"sent nothing for"}, idle},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r := newRegistry(t)
 			img, pinned := pxeImage(t, r)
 			r.misbehave(row.wrap)
 			blobs := newMemBlobs()
-			err := Pull(t.Context(), pinned, img.Artefacts, blobs, quick())
+			opts := patient()
+			if row.wait != nil {
+				row.wait(&opts)
+			}
+			err := Pull(t.Context(), pinned, img.Artefacts, blobs, opts)
 			if protocol.CodeOf(err) != row.code {
 				t.Fatalf("got %s: %v", protocol.CodeOf(err), err)
 			}
@@ -176,7 +184,7 @@ func TestRegistryDown(t *testing.T) {
 	}
 	host := l.Addr().String()
 	l.Close()
-	_, err = Resolve(t.Context(), host+"/os:v1", "amd64", quick())
+	_, err = Resolve(t.Context(), host+"/os:v1", "amd64", patient())
 	if protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(err.Error(), host) || !strings.Contains(protocol.HintOf(err), host) {
 		t.Errorf("got %v, hint %q", err, protocol.HintOf(err))
 	}
@@ -227,7 +235,7 @@ func TestCA(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	ref := strings.TrimPrefix(s.URL, "https://") + "/os:v1"
-	opts := quick()
+	opts := patient()
 	if _, err := Resolve(t.Context(), ref, "amd64", opts); protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(protocol.HintOf(err), "CA") {
 		t.Errorf("with an unknown CA: %v, hint %q", err, protocol.HintOf(err))
 	}

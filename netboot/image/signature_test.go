@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
@@ -243,7 +242,7 @@ func TestSignatureRegistry(t *testing.T) {
 	layer := r.signature(good, signWith(t, key, good, crypto.SHA256))
 	r.image(sigTag(img), layer)
 	verify := func() (*protocol.ISOSignature, error) {
-		return VerifySignature(t.Context(), r.digestRef(img), "", keys, Options{IdleTimeout: time.Second})
+		return VerifySignature(t.Context(), r.digestRef(img), "", keys, patient())
 	}
 	blob := func(answer func(w http.ResponseWriter)) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, req *http.Request) bool {
