@@ -61,7 +61,7 @@ func TestForbiddenSubscriptions(t *testing.T) {
 					cl = c(t)
 				}
 				token := cl.Subscribe(f, qos, nil)
-				token.WaitTimeout(10 * time.Second)
+				token.WaitTimeout(patience)
 				if token.Error() == nil && granted(token, f) {
 					t.Errorf("%q may subscribe to %s with QoS %d", row.who, f, qos)
 				}
@@ -109,7 +109,7 @@ func TestForbiddenPublishes(t *testing.T) {
 				return
 			}
 			t.Errorf("%s arrived", m.Subject)
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("the permitted publish did not arrive")
 		}
 	}
@@ -136,7 +136,7 @@ func TestWills(t *testing.T) {
 		}
 	}
 	// A connection is gone only after its will was dealt with.
-	for until := time.Now().Add(10 * time.Second); s.broker.server.NumClients() > 1; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(patience); s.broker.server.NumClients() > 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("connections stay open")
 		}

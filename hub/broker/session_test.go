@@ -23,7 +23,7 @@ func TestTakeOverOfAnothersClientID(t *testing.T) {
 	stolen := make(chan string, 16)
 	thief := mqtt.NewClient(with("rack-2", false).SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { stolen <- m.Topic() }))
 	token := thief.Connect()
-	if !token.WaitTimeout(10 * time.Second) {
+	if !token.WaitTimeout(patience) {
 		t.Fatal("no answer")
 	}
 	defer thief.Disconnect(50)
@@ -95,7 +95,7 @@ func TestCut(t *testing.T) {
 	}
 	select {
 	case <-lost:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the connection lives")
 	}
 	if agent.IsConnectionOpen() || !other.IsConnectionOpen() {
