@@ -22,9 +22,9 @@ const (
 	envKill = "RACKBOOT_STATETEST_KILL" // the passage to die at: its number from 1, or point#number; 0 is never
 )
 
-// most bounds a child that hangs, so that the test can say what came of it. A child that
-// works has whatever time the test has: one that syncs thousands of writes takes minutes
-// on a busy disk.
+// most bounds what may hang, so that the test can say what came of it. What works has
+// whatever time the test has: a child that syncs thousands of writes takes minutes on a
+// busy disk.
 func most(t *testing.T) time.Duration {
 	t.Helper()
 	at, ok := t.Deadline()
