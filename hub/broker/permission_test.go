@@ -2,6 +2,7 @@ package broker
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -77,7 +78,8 @@ func TestForbiddenSubscriptions(t *testing.T) {
 // the last row shows that the watcher would have seen them.
 func TestForbiddenPublishes(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	refused := make(violations, 64)
+	s := newSiteWith(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(refused, nil)) })
 	nc, err := s.broker.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +101,8 @@ func TestForbiddenPublishes(t *testing.T) {
 		for _, qos := range []byte{0, 1, 2} {
 			for _, retain := range []bool{false, true} {
 				c := s.agent(t, "rack-1") // a refused publish may end the connection
-				c.Publish(topic, qos, retain, "forged").WaitTimeout(100 * time.Millisecond)
+				c.Publish(topic, qos, retain, "forged")
+				wait(t, refused, fmt.Sprintf("refusal of %s with QoS %d, retain %t", topic, qos, retain))
 				c.Disconnect(50)
 			}
 		}
