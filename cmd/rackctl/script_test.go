@@ -71,6 +71,9 @@ spec:
 
 type hubKey struct{}
 
+// patience is how long a script waits for a rackctl that it has started in the background.
+const patience = time.Minute
+
 // Each script has a hub of its own, on an in-memory store.
 func TestScripts(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txtar")
@@ -269,7 +272,7 @@ func answer(ts *testscript.TestScript, _ bool, args []string) {
 	s := hubOf(ts).Store
 	changed, stop := s.Subscribe()
 	defer stop()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patience)
 	for {
 		n := 0
 		for _, r := range s.Requests() {
@@ -301,7 +304,7 @@ func capture(ts *testscript.TestScript, _ bool, args []string) {
 func asked(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		families, err := hubOf(ts).Registry.Gather()
 		ts.Check(err)
 		got := 0.0

@@ -57,7 +57,7 @@ func TestCertificateIsRequired(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := mqtt.NewClient(options(s.broker.Addr(), row.config))
 			token := c.Connect()
-			if !token.WaitTimeout(20 * time.Second) {
+			if !token.WaitTimeout(patience) {
 				t.Fatal("no answer")
 			}
 			if (token.Error() == nil) != row.ok {
@@ -76,7 +76,7 @@ func TestCertificateIsRequired(t *testing.T) {
 		if _, err := conn.Write([]byte("\x10\x0d\x00\x04MQTT\x04\x02\x00\x1e\x00\x01x")); err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
 		reply := make([]byte, 4)
 		if n, _ := conn.Read(reply); bytes.Equal(reply[:n], []byte{0x20, 2, 0, 0}) {
 			t.Error("accepted")
@@ -205,7 +205,7 @@ func TestMetrics(t *testing.T) {
 	}
 	got := gathered(t, registry)
 	// The last answer may be on its way to its connection still.
-	for end := time.Now().Add(5 * time.Second); got["rackboot_broker_pending_bytes"] > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); got["rackboot_broker_pending_bytes"] > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		got = gathered(t, registry)
 	}
 	// One hub and one agent, with a session each and at least a message in and out.

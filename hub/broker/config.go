@@ -58,8 +58,10 @@ type Config struct {
 
 // limits are those of a connection that does not behave.
 type limits struct {
-	pending     int64 // bytes
-	write, auth time.Duration
+	pending int64 // bytes
+	write   time.Duration
+	tls     time.Duration // for the handshake
+	auth    time.Duration // for CONNECT, after it
 }
 
 func (c *Config) check() (host string, port int, err error) {
@@ -71,7 +73,7 @@ func (c *Config) check() (host string, port int, err error) {
 		return "", 0, invalid("Dir and Logger are required")
 	}
 	if c.limits == (limits{}) {
-		c.limits = limits{pending: maxPending, write: writeDeadline, auth: authTimeout}
+		c.limits = limits{pending: maxPending, write: writeDeadline, tls: authTimeout, auth: authTimeout}
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = defaultMaxConnections
@@ -127,7 +129,7 @@ func (c *Config) options(host string, port int, auth server.Authentication) *ser
 		Host:        host,
 		Port:        port,
 		TLSConfig:   c.TLS,
-		TLSTimeout:  c.limits.auth.Seconds(),
+		TLSTimeout:  c.limits.tls.Seconds(),
 		AuthTimeout: c.limits.auth.Seconds(),
 	}
 	return o

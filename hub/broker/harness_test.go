@@ -7,10 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"log/slog"
-	mrand "math/rand/v2"
-	"net"
 	"path/filepath"
 	"testing"
 	"time"
@@ -19,6 +16,18 @@ import (
 
 	"rackboot/hub/pki"
 )
+
+// patience is how long a test waits for what must come. The broker is as patient in
+// tests, but where its own limits are tested: a busy machine takes seconds for a handshake.
+const patience = time.Minute
+
+func patient() limits {
+	return limits{pending: maxPending, write: patience, tls: patience, auth: patience}
+}
+
+// ownHost is a loopback address of this package alone: whoever listens on it gets its port
+// back after a restart, as no connection of anybody goes out from it.
+const ownHost = "127.77.0.1"
 
 // site is a hub's keys and its broker.
 type site struct {
@@ -35,7 +44,7 @@ func newSite(t testing.TB) *site { return newSiteWith(t, nil) }
 func newSiteWith(t testing.TB, change func(*Config)) *site {
 	t.Helper()
 	dir := t.TempDir()
-	keys, err := pki.Open(filepath.Join(dir, "pki"), nil)
+	keys, err := pki.Open(filepath.Join(dir, "pki"), []string{ownHost})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,28 +56,13 @@ func newSiteWith(t testing.TB, change func(*Config)) *site {
 
 func (s *site) config() Config {
 	c := Config{
-		Dir: s.store, MQTTListen: freeAddress(s.t), TLS: s.keys.BrokerTLS(), HubIdentity: pki.HubIdentity,
-		Logger: slog.New(slog.DiscardHandler),
+		Dir: s.store, MQTTListen: "127.0.0.1:0", TLS: s.keys.BrokerTLS(), HubIdentity: pki.HubIdentity,
+		Logger: slog.New(slog.DiscardHandler), limits: patient(),
 	}
 	if s.change != nil {
 		s.change(&c)
 	}
 	return c
-}
-
-// freeAddress is a loopback address whose port no outgoing connection can take
-// while the broker is closed: those begin at 32768.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+mrand.IntN(22_000)))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-	}
-	t.Fatal("no free port")
-	return ""
 }
 
 func (s *site) open() {
@@ -105,7 +99,7 @@ func agentTLS(t testing.TB, keys *pki.PKI, id string) *tls.Config {
 func options(addr string, config *tls.Config) *mqtt.ClientOptions {
 	return mqtt.NewClientOptions().AddBroker("mqtts://" + addr).SetTLSConfig(config).
 		SetProtocolVersion(4).SetClientID(rand.Text()[:20]).SetCleanSession(true).
-		SetAutoReconnect(false).SetConnectTimeout(5 * time.Second).SetWriteTimeout(5 * time.Second)
+		SetAutoReconnect(false).SetConnectTimeout(patience).SetWriteTimeout(patience)
 }
 
 // client connects until the test ends.
@@ -129,7 +123,7 @@ func (s *site) hub(t testing.TB) mqtt.Client {
 
 func await(t testing.TB, token mqtt.Token) {
 	t.Helper()
-	if !token.WaitTimeout(10 * time.Second) {
+	if !token.WaitTimeout(patience) {
 		t.Fatal("no answer from the broker")
 	}
 	if err := token.Error(); err != nil {
@@ -153,7 +147,7 @@ func receive(t testing.TB, got <-chan string, want string) {
 		if m != want {
 			t.Errorf("got %q, want %q", m, want)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Errorf("%q did not arrive", want)
 	}
 }

@@ -43,7 +43,7 @@ func wait[T any](t *testing.T, c <-chan T, what string) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no " + what)
 		panic("unreachable")
 	}
@@ -52,7 +52,7 @@ func wait[T any](t *testing.T, c <-chan T, what string) T {
 // A signed document goes down and its acknowledgement up, before and after the
 // hub was restarted.
 func TestLinkOverTheBroker(t *testing.T) {
-	s := newSite(t)
+	s := newSiteWith(t, func(c *Config) { c.MQTTListen = ownHost + ":0" })
 	addr := s.broker.Addr()
 	signer := s.keys.Signer()
 	verifier := wire.NewVerifier(signer.Public())

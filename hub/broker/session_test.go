@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ func TestTakeOverOfAnothersClientID(t *testing.T) {
 	stolen := make(chan string, 16)
 	thief := mqtt.NewClient(with("rack-2", false).SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { stolen <- m.Topic() }))
 	token := thief.Connect()
-	if !token.WaitTimeout(10 * time.Second) {
+	if !token.WaitTimeout(patience) {
 		t.Fatal("no answer")
 	}
 	defer thief.Disconnect(50)
@@ -50,15 +51,23 @@ func TestTakeOverOfAnothersClientID(t *testing.T) {
 // other tree.
 func TestLevelsThatMeanSomethingElse(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	refused := make(violations, 64)
+	s := newSiteWith(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(refused, nil)) })
 	hub := s.hub(t)
 	_, seen := subscribe(t, hub, "rb/v1/a/+/u/#", 0)
 	for _, topic := range []string{
 		"rb/v1/a/rack-1/u.x", "rb.v1.a.rack-2.u.x", "rb/v1/a/rack-1.rack-2/u/x", "rb/v1/a/rack-1 /u/x", "rb/v1/a//u/x", "/rb/v1/a/rack-1/u/x",
 		"rb/v1/a/rack-1/u/\x7f", "rb/v1/a/rack-2/u/a b", "rb/v1/a/*/u/x", "rb/v1/a/>/u/x",
 	} {
-		c := s.agent(t, "rack-1") // a refused publish may end the connection
-		c.Publish(topic, 0, false, "forged").WaitTimeout(100 * time.Millisecond)
+		lost := make(chan error, 1)
+		c := s.client(t, options(s.broker.Addr(), agentTLS(t, s.keys, "rack-1")).SetConnectionLostHandler(func(_ mqtt.Client, err error) { lost <- err }))
+		c.Publish(topic, 0, false, "forged")
+		select {
+		case <-refused:
+		case <-lost:
+		case <-time.After(patience):
+			t.Errorf("%q: neither refused nor cut off", topic)
+		}
 		c.Disconnect(50)
 	}
 	await(t, s.agent(t, "rack-1").Publish("rb/v1/a/rack-1/u/end", 0, false, ""))
@@ -95,7 +104,7 @@ func TestCut(t *testing.T) {
 	}
 	select {
 	case <-lost:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the connection lives")
 	}
 	if agent.IsConnectionOpen() || !other.IsConnectionOpen() {

@@ -138,27 +138,22 @@ func TestNewClientRefuses(t *testing.T) {
 // Every code survives the way through a problem and back, with op and hint.
 func TestProblemRoundTrip(t *testing.T) {
 	for _, code := range protocol.Codes() {
-		c, _ := client(t, problemReply(ProblemOf(protocol.Errorf(code, "do", "it failed: %w", protocol.FieldErrors{{Path: "spec.x", Message: "m"}}).WithHint("try this"))))
-		_, err := c.Request(deadline(t), "r1")
-		e, ok := errors.AsType[*protocol.Error](err)
-		if !ok || e.Code != code || e.Op != "do" || e.Hint != "try this" || !strings.HasPrefix(e.Message, "it failed") {
-			t.Errorf("%s: %+v", code, err)
-		}
-		p, ok := errors.AsType[*Problem](err)
-		if !ok || len(p.Errors) != 1 || p.Errors[0].Path != "spec.x" || p.Status != code.HTTPStatus() {
-			t.Errorf("%s: %+v", code, p)
-		}
+		synctest.Test(t, func(t *testing.T) { // one that is answered as unavailable is tried again
+			c, _ := client(t, problemReply(ProblemOf(protocol.Errorf(code, "do", "it failed: %w", protocol.FieldErrors{{Path: "spec.x", Message: "m"}}).WithHint("try this"))))
+			_, err := c.Request(t.Context(), "r1")
+			e, ok := errors.AsType[*protocol.Error](err)
+			if !ok || e.Code != code || e.Op != "do" || e.Hint != "try this" || !strings.HasPrefix(e.Message, "it failed") {
+				t.Errorf("%s: %+v", code, err)
+			}
+			p, ok := errors.AsType[*Problem](err)
+			if !ok || len(p.Errors) != 1 || p.Errors[0].Path != "spec.x" || p.Status != code.HTTPStatus() {
+				t.Errorf("%s: %+v", code, p)
+			}
+		})
 	}
 	if p := ProblemOf(errors.New("password of the database")); p.Code != protocol.CodeInternal || strings.Contains(p.Detail, "password") {
 		t.Errorf("%+v", p)
 	}
-}
-
-// deadline bounds the tries of a GET that is answered as unavailable.
-func deadline(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 func TestPathsAreEscaped(t *testing.T) {

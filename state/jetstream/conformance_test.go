@@ -14,7 +14,7 @@ func TestConformance(t *testing.T) {
 	})
 	t.Run("Log", func(t *testing.T) {
 		statetest.TestLog(t, func(t *testing.T) state.Log {
-			l, err := jetstream.OpenLog(t.Context(), jetstream.Config{Conn: testServer(t, t.TempDir()), Name: "LOG"})
+			l, err := jetstream.OpenLog(t.Context(), jetstream.Config{Conn: testServer(t, t.TempDir()), Name: "LOG", Timeout: patience})
 			if err != nil {
 				t.Fatal(err)
 			}

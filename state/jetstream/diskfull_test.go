@@ -1,6 +1,7 @@
 package jetstream_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,7 +32,11 @@ func TestFullDisk(t *testing.T) {
 					t.Fatal(err)
 				}
 				dir := filepath.Join(mount, "nats")
-				acked, err := fillKV(t, dir, func() {
+				timeout := patience
+				if c.ballast {
+					timeout = 300 * time.Millisecond // it runs out
+				}
+				acked, err := fillKV(t, dir, timeout, func() {
 					if c.ballast {
 						statetest.Fill(t, ballast, 1<<20)
 					}
@@ -55,25 +60,32 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// fillKV writes until an error, calling fill after 0.5 MB, and stops the server.
-func fillKV(t *testing.T, dir string, fill func()) (acked int, err error) {
+// fillKV writes until an error, calling fill after 0.5 MB, and stops the server. From then
+// on each write has so much time.
+func fillKV(t *testing.T, dir string, timeout time.Duration, fill func()) (acked int, err error) {
 	t.Helper()
 	s, nc, err := startServer(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: 300 * time.Millisecond})
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for acked < 1000 { // 100 MB do not fit a disk of 12
+	create := func(within time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		defer cancel()
+		_, err := kv.Create(ctx, fmt.Sprintf("k%04d", acked), make([]byte, 100<<10))
+		return err
+	}
+	for within := patience; acked < 1000; acked++ { // 100 MB do not fit a disk of 12
 		if acked == 5 {
 			fill()
+			within = timeout
 		}
-		if _, err = kv.Create(t.Context(), fmt.Sprintf("k%04d", acked), make([]byte, 100<<10)); err != nil {
+		if err = create(within); err != nil {
 			break
 		}
-		acked++
 	}
 	nc.Close()
 	s.Shutdown()

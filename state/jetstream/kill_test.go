@@ -25,7 +25,7 @@ func putAll(dir string, ack func(string)) {
 		panic(err)
 	}
 	ctx := context.Background()
-	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: nc, Name: "KV"})
+	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
 	if err != nil {
 		panic(err)
 	}

@@ -10,6 +10,10 @@ import (
 	"rackboot/state/jetstream"
 )
 
+// patience is how long a test waits for what must come: on a busy machine a write that is
+// synced takes seconds.
+const patience = time.Minute
+
 // startServer runs an embedded NATS server without a listener, as the hub does
 // by default: file store, every write synced.
 func startServer(dir string) (*server.Server, *nats.Conn, error) {
@@ -27,7 +31,7 @@ func startServer(dir string) (*server.Server, *nats.Conn, error) {
 		return nil, nil, err
 	}
 	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(patience) {
 		s.Shutdown()
 		return nil, nil, nats.ErrNoServers
 	}
@@ -55,7 +59,7 @@ func testServer(t testing.TB, dir string) *nats.Conn {
 
 func testKV(t testing.TB, dir string) *jetstream.KV {
 	t.Helper()
-	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: testServer(t, dir), Name: "KV"})
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: testServer(t, dir), Name: "KV", Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

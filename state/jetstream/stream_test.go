@@ -60,7 +60,7 @@ func TestOpenAgain(t *testing.T) {
 	nc := testServer(t, t.TempDir())
 	var kvs []*jetstream.KV
 	for range 2 {
-		kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV"})
+		kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestOpenAgain(t *testing.T) {
 // A reader leaves no consumer behind, of which a stream has 1,000 by default.
 func TestReadersLeaveNoConsumer(t *testing.T) {
 	nc := testServer(t, t.TempDir())
-	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV"})
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestReadersLeaveNoConsumer(t *testing.T) {
 
 func TestClosedConnection(t *testing.T) {
 	nc := testServer(t, t.TempDir())
-	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: time.Second})
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,22 +146,26 @@ func TestClosedConnection(t *testing.T) {
 
 // A server that does not answer is a timeout with an unknown outcome.
 func TestServerAway(t *testing.T) {
-	dir := t.TempDir()
-	s, nc, err := startServer(dir)
+	s, nc, err := startServer(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: 200 * time.Millisecond})
+	defer nc.Close()
+	there, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Shutdown()
 	s.WaitForShutdown()
-	_, err = kv.Create(t.Context(), "a", nil)
-	if c := protocol.CodeOf(err); c != protocol.CodeTimeout && c != protocol.CodeUnavailable || protocol.HintOf(err) == "" && !errors.Is(err, state.ErrClosed) {
-		t.Errorf("code %s: %v", c, err)
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, writing := there.Create(short, "a", nil)
+	_, opening := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: 200 * time.Millisecond})
+	for name, err := range map[string]error{"Create": writing, "OpenKV": opening} {
+		if c := protocol.CodeOf(err); c != protocol.CodeTimeout && c != protocol.CodeUnavailable || protocol.HintOf(err) == "" && !errors.Is(err, state.ErrClosed) {
+			t.Errorf("%s: code %s: %v", name, c, err)
+		}
 	}
-	nc.Close()
 }
 
 func TestValueTooLarge(t *testing.T) {
@@ -180,7 +184,7 @@ func TestLogKilledStaysIdempotent(t *testing.T) {
 		if err != nil {
 			panic(err)
 		}
-		l, err := jetstream.OpenLog(context.Background(), jetstream.Config{Conn: nc, Name: "LOG"})
+		l, err := jetstream.OpenLog(context.Background(), jetstream.Config{Conn: nc, Name: "LOG", Timeout: patience})
 		if err != nil {
 			panic(err)
 		}
@@ -192,7 +196,7 @@ func TestLogKilledStaysIdempotent(t *testing.T) {
 		}
 	}
 	dir, acked := statetest.KillAfter(t, 200, appendAll)
-	l, err := jetstream.OpenLog(t.Context(), jetstream.Config{Conn: testServer(t, dir), Name: "LOG"})
+	l, err := jetstream.OpenLog(t.Context(), jetstream.Config{Conn: testServer(t, dir), Name: "LOG", Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +220,7 @@ func FuzzKey(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { nc.Close(); s.Shutdown(); s.WaitForShutdown() })
-	kv, err := jetstream.OpenKV(f.Context(), jetstream.Config{Conn: nc, Name: "KV"})
+	kv, err := jetstream.OpenKV(f.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -22,8 +22,17 @@ const (
 	envKill = "RACKBOOT_STATETEST_KILL" // the passage to die at: its number from 1, or point#number; 0 is never
 )
 
-// childTimeout bounds a child that hangs.
-const childTimeout = time.Minute
+// most bounds what may hang, so that the test can say what came of it. What works has
+// whatever time the test has: a child that syncs thousands of writes takes minutes on a
+// busy disk.
+func most(t *testing.T) time.Duration {
+	t.Helper()
+	at, ok := t.Deadline()
+	if !ok {
+		return time.Hour
+	}
+	return time.Until(at) * 9 / 10
+}
 
 // reportFD is the child's end of the pipe to the parent: the first of
 // exec.Cmd.ExtraFiles.
@@ -88,9 +97,10 @@ func runChild(t *testing.T, dir string, kill int, seen func(p *os.Process, r *re
 // runNamed is runChild for the flow of the named test.
 func runNamed(t *testing.T, name, dir, kill string, seen func(p *os.Process, r *report)) report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), childTimeout)
+	limit := most(t)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run="+runPattern(name), "-test.count=1", "-test.timeout="+childTimeout.String())
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run="+runPattern(name), "-test.count=1", "-test.timeout="+limit.String())
 	cmd.Env = append(os.Environ(), envTest+"="+name, envDir+"="+dir, envKill+"="+kill)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -22,9 +22,7 @@ func TestLog(t *testing.T, open func(*testing.T) state.Log) {
 		{"concurrent", logConcurrent},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			c.run(ctx, t, open(t))
+			c.run(t.Context(), t, open(t))
 		})
 	}
 }

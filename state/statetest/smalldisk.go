@@ -23,7 +23,7 @@ func SmallDisk(t *testing.T, mib int, main func(t *testing.T, dir string)) {
 		main(t, dir)
 		return
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+runPattern(t.Name()), "-test.count=1", "-test.timeout="+childTimeout.String())
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+runPattern(t.Name()), "-test.count=1", "-test.timeout="+most(t).String())
 	cmd.Env = append(os.Environ(), envTest+"="+t.Name(), envDir+"="+t.TempDir())
 	// Unshareflags, not Cloneflags: only they make the mounts private first, so
 	// that the tmpfs does not appear on the machine.

@@ -47,7 +47,7 @@ func (o *output) text() string {
 // await waits until the output has the text.
 func (o *output) await(t *testing.T, text string) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for !strings.Contains(o.text(), text) {
 		select {
 		case <-o.changed:
