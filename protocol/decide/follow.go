@@ -74,6 +74,7 @@ func followRule(action protocol.RequestAction, claim claimed, held, stopped bool
 func (p *step) follow() {
 	o, held := p.watch.Last, len(p.snap.Holds) > 0
 	idle := false // one ended and has stopped nothing
+	away := false // one ended whose stop nobody goes on with
 	for i := range p.rec.Requests {
 		s := &p.rec.Requests[i]
 		if s.Outcome != protocol.OutcomePending {
@@ -104,9 +105,10 @@ func (p *step) follow() {
 		}
 		idle = idle || s.StoppedAt.IsZero()
 		p.end(s, outcome, reason)
-		if late == tardyAway && outcome == protocol.OutcomeUnknown {
-			p.endStop()
-		}
+		away = away || late == tardyAway && outcome == protocol.OutcomeUnknown
+	}
+	if away {
+		p.endStop() // not before: it is what says that something was sent for the others too
 	}
 	if asked, _ := p.asked(); idle && !held && asked == askedNothing {
 		p.withdraw()

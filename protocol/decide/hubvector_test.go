@@ -162,6 +162,24 @@ func TestHubNotHeard(t *testing.T) {
 				t.Errorf("outcome %s", o)
 			}
 		},
+		"a stop of an earlier run was for all that had asked": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			ask(y, protocol.RequestReboot)
+			second := y.s.Requests[0]
+			second.ID = "r2"
+			y.s.Requests = append(y.s.Requests, second)
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.restart()
+			y.s.HubTime = at(60 * sec)
+			y.read(on, 3*sec, nil)
+			y.want(ActNone)
+			for _, q := range y.p.Record.Requests {
+				if q.Outcome != protocol.OutcomeUnknown {
+					t.Errorf("outcome %s of %s: %s", q.Outcome, q.ID, q.Reason)
+				}
+			}
+		},
 		"a stop that this run began is gone on with": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
 			ask(y, protocol.RequestReboot)
