@@ -99,10 +99,10 @@ type bench struct {
 const agentID = "rack-a-1"
 
 // speed divides the times of firmware's DHCP. Its four tries, of a minute as EDK2 has
-// them, are then 3 s: the agent syncs leases and evidence to the disk before it answers,
+// them, are then 7.5 s: the agent syncs leases and evidence to the disk before it answers,
 // and its own times are not divided, so that firmware which gives up before it is
 // answered leaves a boot that ends in minutes.
-const speed = 20
+const speed = 8
 
 func newBench(t *testing.T, servers int, personality bmcsim.Personality) *bench {
 	t.Helper()

@@ -110,13 +110,16 @@ type uefi struct {
 	log    *slog.Logger
 }
 
+// loadTimeout is longer than firmware's 5 s: many machines and their agents share one host.
+const loadTimeout = 40 * time.Second
+
 func (u *uefi) client() *firmware.Client {
-	return &firmware.Client{MAC: u.mac, Server: u.config.DHCP, TFTP: u.config.TFTP, Interface: u.config.Interface, Speed: u.config.Speed, Roots: u.config.Roots}
+	return &firmware.Client{HTTPTimeout: loadTimeout, MAC: u.mac, Server: u.config.DHCP, TFTP: u.config.TFTP, Interface: u.config.Interface, Speed: u.config.Speed, Roots: u.config.Roots}
 }
 
 // client6 is the same over IPv6.
 func (u *uefi) client6() *firmware.Client {
-	return &firmware.Client{MAC: u.mac, Server: u.config.DHCP6, Speed: u.config.Speed}
+	return &firmware.Client{HTTPTimeout: loadTimeout, MAC: u.mac, Server: u.config.DHCP6, Speed: u.config.Speed}
 }
 
 // Boot implements sim.Firmware.

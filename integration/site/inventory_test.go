@@ -22,7 +22,7 @@ func TestServersFromInventory(t *testing.T) {
 	p := bmcsim.Plain()
 	p.Tree = bmcsim.BaseboardTree()
 	sv, err := sim.StartServer(sim.ServerConfig{
-		Name: "n1", MAC: "02:00:00:00:00:01", Username: "admin", Password: "secret", Personality: p, DHCP: s.dhcp, Speed: 30,
+		Name: "n1", MAC: "02:00:00:00:00:01", Username: "admin", Password: "secret", Personality: p, DHCP: s.dhcp, Speed: speed,
 		Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: s.log,
 	})
 	if err != nil {

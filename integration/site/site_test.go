@@ -69,7 +69,7 @@ func newSiteOf(t testing.TB, servers int, change func(*sim.ServerConfig)) *site 
 	for i := range servers {
 		cfg := sim.ServerConfig{
 			Name: fmt.Sprintf("n%d", i+1), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i+1), Username: "admin", Password: "secret",
-			Personality: bmcsim.Plain(), DHCP: s.dhcp, Speed: 30,
+			Personality: bmcsim.Plain(), DHCP: s.dhcp, Speed: speed,
 			Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: s.log,
 		}
 		change(&cfg)
@@ -82,6 +82,10 @@ func newSiteOf(t testing.TB, servers int, change func(*sim.ServerConfig)) *site 
 	}
 	return s
 }
+
+// speed divides the times of firmware's DHCP tries, of a minute in all: an agent may take
+// seconds to answer on a busy machine, and who is not answered does not boot.
+const speed = 8
 
 // freePorts are TCP addresses on loopback that nobody listens on.
 func freePorts(t testing.TB, n int) []string {
