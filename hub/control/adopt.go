@@ -16,7 +16,7 @@ const localOwner = "local:"
 // adopt takes over holds that an agent enforces and no document names: the hub was
 // restored from a copy that is older than they are, or they were placed at the agent.
 // Only so can they be released here. An agent of version 1 says only that one of the
-// server's holds is missing, and not which and whose.
+// server's holds is missing, and not which and whose; it says no state of any.
 func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
 	name := a.Metadata.Name
 	missing := slices.ContainsFunc(s.Conditions, func(cond protocol.ConditionState) bool { return cond.Code == protocol.CondHoldMissing })
@@ -27,7 +27,7 @@ func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.Serve
 			errs = append(errs, c.endedThere(ctx, a, s.Server, hr))
 			continue
 		}
-		if hr.Hold == nil && !missing {
+		if hr.Hold == nil && (!missing || hr.State != "") {
 			continue
 		}
 		_, err := store.Peek[*protocol.Hold](c.cfg.Store, hr.ID)

@@ -93,11 +93,12 @@ func TestAdoptParticulars(t *testing.T) {
 	b, m := modernSite(t)
 	r := off("n1")
 	r.Holds = []protocol.HoldReport{
-		{ID: "named", Word: protocol.HoldEnforced},
+		{ID: "named", Word: protocol.HoldEnforced, State: protocol.StateEnforced},
 		{ID: "lost", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "lost", Server: "n1", Key: "k", Owner: "o", Mode: protocol.StopSoft, SoftTimeout: time.Minute, Ref: "ref"}},
 		{ID: "odd", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "odd", Server: "n1", Key: "a b", Owner: "o", Mode: "melt"}},
 		{ID: "mixed", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "mixed", Server: "n2", Key: "k"}},
 	}
+	r.Conditions = append(r.Conditions, protocol.ConditionState{Code: protocol.CondHoldMissing, Message: "hold lost"})
 	m.reports(r)
 	if _, err := store.Get[*protocol.Hold](b.store, "named"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("a hold that the agent's document names was adopted: %v", err)

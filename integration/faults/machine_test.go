@@ -26,6 +26,7 @@ type machine struct {
 	power    protocol.PowerState
 	override protocol.Override
 	change   *time.Timer // to the next state
+	orderer  int         // 1 and the disk of the agent whose On comes next
 	round    int         // of changes: a timer of an earlier one does nothing
 	ons      int         // times it came on
 	netboots map[string]int
@@ -41,7 +42,11 @@ type machine struct {
 }
 
 // span is a time in which a machine ran; a zero end is that it still does.
-type span struct{ from, to time.Time }
+type span struct {
+	from, to time.Time
+	seen     bool // an agent read it while it ran
+	ours     int  // 1 and the disk of the agent that switched it on; 0 is somebody else
+}
 
 func newMachine(name string, b *book, power protocol.PowerState) *machine {
 	return &machine{name: name, book: b, power: power, netboots: map[string]int{}, policy: protocol.RestoreAlwaysOn}
@@ -69,7 +74,8 @@ func (m *machine) later(d time.Duration, change func()) {
 	})
 }
 
-func (m *machine) reset(r bmc.ResetType) error {
+// reset does what the agent with that disk ordered.
+func (m *machine) reset(r bmc.ResetType, disk int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.drops > 0 {
@@ -78,6 +84,7 @@ func (m *machine) reset(r bmc.ResetType) error {
 	}
 	switch {
 	case r == bmc.ResetOn && m.power == protocol.PowerOff:
+		m.orderer = disk + 1
 		m.later(onLatency, m.on)
 	case r == bmc.ResetForceOff && m.power != protocol.PowerOff:
 		m.later(offLatency, m.off)
@@ -113,6 +120,7 @@ func (m *machine) mains(there bool) {
 	switch {
 	case !there:
 		m.round++ // nothing that was planned comes
+		m.orderer = 0
 		m.lastRan = ran
 		m.off()
 	case m.policy == protocol.RestoreAlwaysOn, m.policy == protocol.RestoreLastState && m.lastRan:
@@ -149,11 +157,16 @@ func (m *machine) off() {
 	m.power = protocol.PowerOff
 }
 
-// ran says whether the machine ran at any moment of a time.
-func (m *machine) ran(from, to time.Time) bool {
+// ran says whether the machine ran at any moment of a time, as far as the agent with that
+// disk can know: what somebody switched on and off again between two of its reads,
+// nothing here tells it of.
+func (m *machine) ran(disk int, from, to time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.runs {
+		if !r.seen && r.ours != disk+1 {
+			continue
+		}
 		if !r.from.After(to) && (r.to.IsZero() || r.to.After(from)) {
 			return true
 		}
@@ -163,8 +176,9 @@ func (m *machine) ran(from, to time.Time) bool {
 
 func (m *machine) on() {
 	if m.power == protocol.PowerOff {
-		m.runs = append(m.runs, span{from: time.Now()})
+		m.runs = append(m.runs, span{from: time.Now(), ours: m.orderer})
 	}
+	m.orderer = 0
 	m.power = protocol.PowerOn
 	m.ons++
 	m.later(post, func() {
@@ -232,6 +246,9 @@ func (d *driver) Observe(context.Context) (protocol.Observation, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	power := d.power
+	if n := len(d.runs); n > 0 && power != protocol.PowerOff {
+		d.runs[n-1].seen = true
+	}
 	switch {
 	case d.dark:
 		err := protocol.Errorf(protocol.CodeTimeout, "bmc", "no mains")
@@ -273,7 +290,7 @@ func (d *driver) Reset(_ context.Context, r bmc.ResetType) error {
 		d.claim = claim
 		d.mu.Unlock()
 	}
-	return d.reset(r)
+	return d.reset(r, o.agent.generation)
 }
 
 // Close implements bmc.Driver.
