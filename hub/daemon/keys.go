@@ -54,6 +54,8 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 		return err
 	}
 	log := slog.New(slog.DiscardHandler)
+	told := c.MQTT
+	c.MQTT = "" // the store alone: an agent that knocks must not be answered with keys that change
 	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry()) // refused while a hub runs
 	if err != nil {
 		return err
@@ -63,7 +65,7 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 	if err != nil {
 		return err
 	}
-	to, err := c.route(keys, b.Addr())
+	to, err := c.route(keys, told)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 		return 0, err
 	}
 	log := slog.New(slog.DiscardHandler)
+	c.MQTT = "" // the store alone: nobody would hear an agent
 	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry())
 	if err != nil {
 		return 0, err
