@@ -55,7 +55,7 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 	}
 	log := slog.New(slog.DiscardHandler)
 	told := c.MQTT
-	c.MQTT = "" // the store alone: an agent that knocks must not be answered with keys that change
+	c.MQTT = ""                                                       // the store alone: an agent that knocks must not be answered with keys that change
 	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry()) // refused while a hub runs
 	if err != nil {
 		return err
