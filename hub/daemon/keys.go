@@ -54,8 +54,9 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 		return err
 	}
 	log := slog.New(slog.DiscardHandler)
+	// The store alone: an agent that knocks must not be answered with keys that change.
 	told := c.MQTT
-	c.MQTT = ""                                                       // the store alone: an agent that knocks must not be answered with keys that change
+	c.MQTT = ""
 	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry()) // refused while a hub runs
 	if err != nil {
 		return err
