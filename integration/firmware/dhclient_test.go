@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func testDhclient(ctx context.Context, t *testing.T) {
 	server := l.serve(ctx, t, "dhcp-1")
 	client := l.dhclient(t, "dhclient-1")
 	bound := l.says(ctx, t, 10*time.Second, did, 0, "BOUND")
-	if len(bound) != 4 || bound[2] != bootAddress || bound[3] != "12" {
+	if len(bound) != 4 || bound[2] != bootAddress || bound[3] != strconv.Itoa(int(lanLease.Seconds())) {
 		t.Fatalf("bound: %q", bound)
 	}
 	address := bound[1]
@@ -94,7 +95,7 @@ func testDhclient(ctx context.Context, t *testing.T) {
 		t.Fatal(err)
 	}
 	before = l.lines(did)
-	l.says(ctx, t, lanLease, did, before, "RENEW "+address)
+	l.says(ctx, t, lanLease+5*time.Second, did, before, "RENEW "+address)
 	if log := l.read("dhclient-1.log"); strings.Count(log, "DHCPREQUEST for "+address+" on eth0 to 255.255.255.255") != 2 {
 		t.Errorf("the lease was not rebound by a broadcast:\n%s", log)
 	}

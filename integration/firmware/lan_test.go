@@ -19,8 +19,9 @@ import (
 const (
 	lanClientMAC    = "52:54:00:cc:00:01"
 	lanNeighbourMAC = "52:54:00:cc:00:02"
-	// lanLease has T1 at 6 s and T2 at 10 s.
-	lanLease = 12 * time.Second
+	// lanLease has T1 at 10 s and T2 at 17 s. dhclient counts whole seconds and asks every
+	// two: of a lease with less than two of them after T2 it may miss the end.
+	lanLease = 20 * time.Second
 )
 
 // lan is a DHCP server and a client on one bridge:
