@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"rackboot/netboot"
 )
 
 // dhclientScript does what a system's own does with addresses, and nothing else. An
@@ -17,7 +20,7 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin
 case $reason in
 PREINIT) ip link set dev "$interface" up ;;
 BOUND)
-    if ! busybox arping -q -D -c 1 -w 1 -I "$interface" "$new_ip_address"; then
+    if ! busybox arping -q -D -c 3 -w 3 -I "$interface" "$new_ip_address"; then
         echo "CONFLICT $new_ip_address" >>LOG
         exit 1
     fi
@@ -30,7 +33,7 @@ echo "$reason $new_ip_address $new_dhcp_server_identifier $new_dhcp_lease_time" 
 
 const dhclientConfig = `timeout 20;
 retry 1;
-reboot 5;
+reboot 30;
 initial-interval 1;
 backoff-cutoff 2;
 request subnet-mask, routers, domain-name-servers;
@@ -66,16 +69,13 @@ func testDhclient(ctx context.Context, t *testing.T) {
 	l := newLAN(ctx, t)
 	server := l.serve(ctx, t, "dhcp-1")
 	client := l.dhclient(t, "dhclient-1")
-	bound := l.says(ctx, t, 10*time.Second, did, 0, "BOUND")
+	bound := l.says(ctx, t, 30*time.Second, did, 0, "BOUND")
 	if len(bound) != 4 || bound[2] != bootAddress || bound[3] != strconv.Itoa(int(lanLease.Seconds())) {
 		t.Fatalf("bound: %q", bound)
 	}
 	address := bound[1]
 	first := l.leased(t, address)
-	// It runs the script before it writes the lease.
-	l.until(ctx, t, 10*time.Second, "the client's lease file", func(context.Context) (bool, error) {
-		return strings.Contains(l.read("dhclient.leases"), "fixed-address "+address+";"), l.alive()
-	})
+	l.kept(ctx, t, first)
 
 	before := l.lines(did)
 	l.says(ctx, t, lanLease, did, before, "RENEW "+address)
@@ -107,25 +107,42 @@ func testDhclient(ctx context.Context, t *testing.T) {
 	if err := l.server.Run(ctx, "nft delete table ip deaf"); err != nil {
 		t.Fatal(err)
 	}
+	l.kept(ctx, t, third) // with the one before, which has expired, it would begin anew
 
 	l.crash(ctx, t, client)
+	before = l.lines(did)
 	client = l.dhclient(t, "dhclient-2")
-	l.rebooted(ctx, t, "dhclient-2.log", address, l.lines(did))
+	l.rebooted(ctx, t, "dhclient-2.log", address, before)
 
 	l.crash(ctx, t, client)
 	if err := server.stop(); err != nil {
 		t.Fatal(err)
 	}
 	l.serve(ctx, t, "dhcp-2")
+	before = l.lines(did)
 	l.dhclient(t, "dhclient-3")
-	l.rebooted(ctx, t, "dhclient-3.log", address, l.lines(did))
+	l.rebooted(ctx, t, "dhclient-3.log", address, before)
+}
+
+// kept waits until the client's file has the lease: it runs its script before it writes.
+func (l *lan) kept(ctx context.Context, t *testing.T, lease netboot.Lease) {
+	t.Helper()
+	expires := regexp.MustCompile("fixed-address " + regexp.QuoteMeta(lease.Address.String()) + `;[^}]*\n  expire \d ([^;]+);\n}`)
+	l.until(ctx, t, 30*time.Second, "the client's lease file", func(context.Context) (bool, error) {
+		all := expires.FindAllStringSubmatch(l.read("dhclient.leases"), -1)
+		if len(all) == 0 {
+			return false, l.alive()
+		}
+		last, err := time.Parse("2006/01/02 15:04:05", all[len(all)-1][1])
+		return err == nil && !last.Before(lease.Expires.Truncate(time.Second)), err
+	})
 }
 
 // rebooted waits for an INIT-REBOOT that is granted without a DISCOVER.
 func (l *lan) rebooted(ctx context.Context, t *testing.T, log, address string, before int) {
 	t.Helper()
-	l.says(ctx, t, 10*time.Second, "dhclient.did", before, "REBOOT "+address)
-	l.leased(t, address)
+	l.says(ctx, t, 45*time.Second, "dhclient.did", before, "REBOOT "+address)
+	l.kept(ctx, t, l.leased(t, address))
 	if said := l.read(log); strings.Contains(said, "DHCPDISCOVER") || !strings.Contains(said, "DHCPACK of "+address) {
 		t.Errorf("INIT-REBOOT:\n%s", said)
 	}
