@@ -25,7 +25,7 @@ const (
 	// installerMemory is in MiB: with 512 the installer stops to say that this is little.
 	installerMemory = 1024
 	// seedTimeout is for an initrd of 40 MB to come through GRUB, and to be unpacked.
-	seedTimeout = 4 * time.Minute
+	seedTimeout = 6 * time.Minute
 )
 
 // TestOVMFBootEnv takes the shipped environment debian-12-install to real firmware: an ISO
@@ -53,7 +53,7 @@ func TestOVMFBootEnv(t *testing.T) {
 	}
 	s.served(ctx, t, seedTimeout, "/boot/dists/bookworm/Release")
 	for _, file := range []string{"shimx64.efi", "grubx64.efi", "/boot/linux", "/boot/initrd.gz"} {
-		s.served(ctx, t, time.Second, file)
+		s.served(ctx, t, time.Minute, file) // rackctl itself takes its time
 	}
 	env := s.server(ctx, t).Status.Report.Env
 	if env == nil || env.State != protocol.EnvReady || env.BootEnv != "debian-12-install" || env.OS != "debian-12" || env.Source != protocol.EnvFromISO {
@@ -79,7 +79,7 @@ func (s *site) install12(ctx context.Context, t *testing.T, image string, values
 		code  protocol.EventCode
 		limit time.Duration
 	}{
-		{protocol.EventArmed, time.Minute},
+		{protocol.EventArmed, firmwareTimeout},
 		{protocol.EventDHCPSeen, firmwareTimeout},
 	} {
 		s.event(ctx, t, step.limit, "server-a", step.code, 1)

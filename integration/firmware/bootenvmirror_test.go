@@ -34,7 +34,7 @@ func TestOVMFBootEnvMirror(t *testing.T) {
 	cut()
 	s.served(ctx, t, seedTimeout, "/preseed.cfg")
 	for _, file := range []string{"/boot/linux", "/boot/initrd.gz"} {
-		s.served(ctx, t, time.Second, file)
+		s.served(ctx, t, time.Minute, file) // rackctl itself takes its time
 	}
 	env := s.server(ctx, t).Status.Report.Env
 	if env == nil || env.State != protocol.EnvReady || env.OS != "debian-12" || env.Source != protocol.EnvFromProxy {

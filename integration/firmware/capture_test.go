@@ -15,15 +15,18 @@ import (
 	"rackboot/integration/netns"
 )
 
+// captureOf is the name of the process that records what a namespace sees.
+func captureOf(ns *netns.Namespace) string { return "tcpdump-" + ns.Name }
+
 // capture records packets of a namespace in the run's folder: the beginning of
 // each, enough for all of DHCP, and not without end.
 func (s *site) capture(ctx context.Context, t *testing.T, ns *netns.Namespace, device string) string {
 	t.Helper()
 	file := s.path(ns.Name + ".pcap")
-	s.start(t, ns, "tcpdump-"+ns.Name, false, "tcpdump",
+	s.start(t, ns, captureOf(ns), false, "tcpdump",
 		"-i", device, "-n", "-U", "-s", "640", "-c", "100000", "-Z", "root", "-w", file)
-	s.until(ctx, t, 10*time.Second, "capture in "+ns.Name, func(context.Context) (bool, error) {
-		return strings.Contains(s.read("tcpdump-"+ns.Name+".log"), "listening on"), nil
+	s.until(ctx, t, 30*time.Second, "capture in "+ns.Name, func(context.Context) (bool, error) {
+		return strings.Contains(s.read(captureOf(ns)+".log"), "listening on"), nil
 	})
 	return file
 }
@@ -107,8 +110,11 @@ func asks(t *testing.T, file string) map[string]*asked {
 			seen[key] = true
 		case ip[9] == protoTCP && len(payload) > 20:
 			data := payload[min(len(payload), int(payload[12]>>4)*4):]
-			if bytes.HasPrefix(data, []byte("GET /b/")) && !bytes.HasPrefix(data, []byte("GET /b/refused/")) {
+			// Ports and sequence number: a segment that TCP sends again is one question still.
+			key := string(f[6:12]) + string(payload[:8])
+			if bytes.HasPrefix(data, []byte("GET /b/")) && !bytes.HasPrefix(data, []byte("GET /b/refused/")) && !seen[key] {
 				of(net.HardwareAddr(f[6:12]).String()).files++
+				seen[key] = true
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func (f chainFlow) boot(t *testing.T) (asked, console string) {
 	s.until(ctx, t, installTimeout, "the image has reported", func(context.Context) (bool, error) {
 		return strings.Contains(s.read("chain.out"), "report installed\n"), s.alive()
 	})
-	s.until(ctx, t, time.Minute, "the image has ended", func(context.Context) (bool, error) {
+	s.until(ctx, t, firmwareTimeout, "the image has ended", func(context.Context) (bool, error) {
 		return strings.Contains(s.read("serial.log"), "rackboot-test: power off"), s.alive()
 	})
 	return s.read("chain.out"), s.read("serial.log")
@@ -117,7 +117,7 @@ func startChain(ctx context.Context, t *testing.T, s *site, ns *netns.Namespace,
 	t.Setenv(childVar, childChain)
 	t.Setenv(folderVar, s.path("chain.json"))
 	s.start(t, ns, "chain", false, os.Args[0])
-	s.until(ctx, t, 10*time.Second, "boot servers", func(context.Context) (bool, error) {
+	s.until(ctx, t, 30*time.Second, "boot servers", func(context.Context) (bool, error) {
 		return strings.Contains(s.read("chain.out"), "ready"), s.alive()
 	})
 }

@@ -91,7 +91,7 @@ func (s *site) serveImages(ctx context.Context, t *testing.T, ukis map[string]st
 	transport := s.atHub()
 	defer transport.CloseIdleConnections()
 	client := http.Client{Transport: transport}
-	s.until(ctx, t, 20*time.Second, "registry serves", func(ctx context.Context) (bool, error) {
+	s.until(ctx, t, time.Minute, "registry serves", func(ctx context.Context) (bool, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+hubAddress+":5000/v2/", nil)
 		if err != nil {
 			return false, err
@@ -129,7 +129,7 @@ func (s *site) atHub() *http.Transport {
 func (s *site) startHub(ctx context.Context, t *testing.T) {
 	t.Helper()
 	s.start(t, s.hub, "hub", false, s.path("rackboot-hub"), "run", "--config", s.expand(t, "hub.yaml", "hub.yaml", nil), "--log-level", "debug")
-	s.until(ctx, t, 30*time.Second, "hub serves", func(context.Context) (bool, error) {
+	s.until(ctx, t, time.Minute, "hub serves", func(context.Context) (bool, error) {
 		return strings.Contains(s.read("hub.log"), "msg=ready"), nil
 	})
 	s.rackctl(ctx, t, "context", "set", "test", "--url", "https://"+hubAddress+":8443",
@@ -175,7 +175,7 @@ func (s *site) startMachines(ctx context.Context, t *testing.T) {
 		// In a process namespace of its own, QEMU ends with it in any case.
 		p := s.start(t, r.bmc, "sim-"+r.letter, true, s.path("rackboot-sim"), "rack", "--config", s.expand(t, file, file, values))
 		var m sim.MachineAddress
-		s.until(ctx, t, 20*time.Second, "BMC of rack "+r.letter+" serves", func(context.Context) (bool, error) {
+		s.until(ctx, t, time.Minute, "BMC of rack "+r.letter+" serves", func(context.Context) (bool, error) {
 			line, rest, whole := strings.Cut(s.read("sim-"+r.letter+".out"), "\n")
 			if !whole {
 				return false, nil
@@ -211,7 +211,7 @@ func (s *site) startAgents(ctx context.Context, t *testing.T) {
 		return // its servers are Available later
 	}
 	for _, r := range s.racks() {
-		s.rackctl(ctx, t, "wait", "server/server-"+r.letter, "--for", "phase=Available", "--timeout", "30s")
+		s.rackctl(ctx, t, "wait", "server/server-"+r.letter, "--for", "phase=Available", "--timeout", "2m")
 		s.logf(t, "server-%s is Available", r.letter)
 	}
 }

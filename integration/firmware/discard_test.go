@@ -80,9 +80,10 @@ func TestOVMFDecommission(t *testing.T) {
 				t.Errorf("%s is not zero: %v", disk, err)
 			}
 		}
-		if asked := s.read("chain.out"); !strings.Contains(asked, "fetched "+protocol.FileDiscard+"\n") {
-			t.Errorf("it was not asked whether it may:\n%s", asked)
-		}
+		// The server says so after it has sent the file.
+		s.until(ctx, t, 30*time.Second, "it was asked whether it may", func(context.Context) (bool, error) {
+			return strings.Contains(s.read("chain.out"), "fetched "+protocol.FileDiscard+"\n"), s.alive()
+		})
 		s.logf(t, "both disks are zero")
 	})
 }

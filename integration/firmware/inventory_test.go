@@ -106,7 +106,7 @@ func TestProbeInventory(t *testing.T) {
 	})
 	select { // QEMU ends when the machine is off
 	case <-machine:
-	case <-time.After(time.Minute):
+	case <-time.After(firmwareTimeout):
 		t.Fatalf("the machine is still on:\n%s", s.read("serial.log"))
 	}
 	_, line, _ := strings.Cut(s.read("chain.out"), inventoryLine)

@@ -69,7 +69,7 @@ func (l *lan) bridge(ctx context.Context, t *testing.T, at *netns.Namespace, nam
 		t.Fatal(err)
 	}
 	for _, port := range []string{"client", "neighbour"} {
-		l.until(ctx, t, 10*time.Second, port+" is connected", func(ctx context.Context) (bool, error) { return at.Forwards(ctx, port) })
+		l.until(ctx, t, 30*time.Second, port+" is connected", func(ctx context.Context) (bool, error) { return at.Forwards(ctx, port) })
 	}
 }
 
@@ -91,7 +91,7 @@ func (l *lan) serveSegment(ctx context.Context, t *testing.T, name string, seg p
 	}
 	l.write(t, filepath.Join("dhcp", dhcpConfigFile), string(raw))
 	p := l.start(t, l.server, name, false, "env", childVar+"="+childDHCP, folderVar+"="+l.path("dhcp"), os.Args[0])
-	l.until(ctx, t, 10*time.Second, "a DHCP server", func(context.Context) (bool, error) {
+	l.until(ctx, t, time.Minute, "a DHCP server", func(context.Context) (bool, error) {
 		return strings.Contains(l.read(name+".out"), "ready"), l.alive()
 	})
 	return p
@@ -147,7 +147,7 @@ func (l *lan) lines(file string) int { return strings.Count(l.read(file), "\n") 
 func (l *lan) capture(ctx context.Context, t *testing.T, ns *netns.Namespace, device, name string) {
 	t.Helper()
 	l.start(t, ns, name, false, "tcpdump", "-l", "-e", "-n", "-v", "-i", device, "udp port 67")
-	l.until(ctx, t, 10*time.Second, "a capture", func(context.Context) (bool, error) {
+	l.until(ctx, t, 30*time.Second, "a capture", func(context.Context) (bool, error) {
 		return strings.Contains(l.read(name+".log"), "listening on"), l.alive()
 	})
 }

@@ -65,7 +65,7 @@ func (s *site) refused(ctx context.Context, t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	s.until(ctx, t, 10*time.Second, "a client in the held server's place", func(ctx context.Context) (bool, error) {
+	s.until(ctx, t, 30*time.Second, "a client in the held server's place", func(ctx context.Context) (bool, error) {
 		return s.rackA.Forwards(ctx, "probe0")
 	})
 	self, err := os.Executable()

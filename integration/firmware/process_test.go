@@ -14,7 +14,7 @@ import (
 )
 
 // stopTimeout is how long a process may take to end when asked to.
-const stopTimeout = 15 * time.Second
+const stopTimeout = time.Minute
 
 // process is a program that runs inside a namespace until the test ends.
 type process struct {

@@ -29,7 +29,7 @@ func (s *site) safeStop(ctx context.Context, t *testing.T) {
 		return strings.Contains(s.console(), "UEFI Interactive Shell"), nil
 	})
 	var server protocol.Server
-	s.until(ctx, t, time.Minute, "SafeStopped", func(ctx context.Context) (bool, error) {
+	s.until(ctx, t, firmwareTimeout, "SafeStopped", func(ctx context.Context) (bool, error) {
 		out, err := s.output(ctx, s.hub, s.path("rackctl"), "get", "server", "server-a", "-o", "json")
 		if err != nil {
 			return false, err

@@ -73,7 +73,7 @@ func serveTFTP() error {
 // TestTFTPClients fetches files with clients that others have written.
 func TestTFTPClients(t *testing.T) {
 	need(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s := &site{dir: t.TempDir(), started: time.Now()}
 	var server, client *netns.Namespace
@@ -102,7 +102,7 @@ func TestTFTPClients(t *testing.T) {
 	t.Setenv(childVar, childTFTP)
 	t.Setenv(folderVar, s.path("served"))
 	s.start(t, server, "tftp", false, os.Args[0])
-	s.until(ctx, t, 10*time.Second, "a TFTP server", func(context.Context) (bool, error) {
+	s.until(ctx, t, 30*time.Second, "a TFTP server", func(context.Context) (bool, error) {
 		return strings.Contains(s.read("tftp.out"), "ready"), s.alive()
 	})
 
