@@ -98,7 +98,8 @@ func nats(t *testing.T, s *site) *place {
 	// A node of the cluster goes away, with the agent's connection on it.
 	var gone *server
 	p.away = func() {
-		at := s.toAgent.backend()
+		var at string // it may be connecting just now
+		s.until("the agent's connection", func() bool { at = s.toAgent.backend(); return at != "" }, func() any { return "none" })
 		each(func(sv *server) {
 			if sv.addr == at {
 				gone = sv

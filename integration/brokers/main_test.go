@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -15,6 +16,9 @@ var required = flag.String("require", "", "comma separated services whose absenc
 
 // programs is the folder that holds what the run builds.
 var programs string
+
+// building is held by the test that builds: two would write one file.
+var building sync.Mutex
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -57,6 +61,8 @@ func mosquittoProgram(t *testing.T) string {
 // natsProgram builds the server from the module that go.mod names.
 func natsProgram(t *testing.T) string {
 	t.Helper()
+	building.Lock()
+	defer building.Unlock()
 	path := filepath.Join(programs, "nats-server")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
 		missing(t, "nats", fmt.Sprintf("nats-server cannot be built: %v\n%s", err, out))

@@ -82,11 +82,15 @@ func (s *site) permissions() {
 	// a message of the same connection comes after it.
 	s.publish(watchHub, protocol.TopicDown(agentName, "probe"), honest)
 	s.until("the hub's message", func() bool {
-		select {
-		case m := <-seen:
-			return m.Topic() == protocol.TopicDown(agentName, "probe")
-		default:
-			return false
+		for { // all that there is: the agent goes on talking
+			select {
+			case m := <-seen:
+				if m.Topic() == protocol.TopicDown(agentName, "probe") {
+					return true
+				}
+			default:
+				return false
+			}
 		}
 	}, func() any { return "nothing" })
 	for {
@@ -136,7 +140,7 @@ func (s *site) identity() (id identity) {
 func (s *site) connect(config *tls.Config, change func(*mqtt.ClientOptions)) mqtt.Client {
 	s.t.Helper()
 	o := mqtt.NewClientOptions().AddBroker("mqtts://" + s.broker.addrs[0]).SetTLSConfig(config).SetProtocolVersion(4).
-		SetClientID(rand.Text()[:20]).SetCleanSession(true).SetAutoReconnect(false).SetConnectTimeout(10 * time.Second)
+		SetClientID(rand.Text()[:20]).SetCleanSession(true).SetAutoReconnect(false).SetConnectTimeout(waitAtMost)
 	if change != nil {
 		change(o)
 	}
@@ -162,7 +166,7 @@ func (s *site) publish(c mqtt.Client, topic, payload string) {
 
 func (s *site) await(token mqtt.Token) {
 	s.t.Helper()
-	if !token.WaitTimeout(20 * time.Second) {
+	if !token.WaitTimeout(waitAtMost) {
 		s.t.Fatal("no answer from the broker")
 	}
 	if err := token.Error(); err != nil {
@@ -183,7 +187,7 @@ func (s *site) die(config *tls.Config, topic, payload string) {
 			return c, err
 		})
 	c := mqtt.NewClient(o)
-	c.Connect().WaitTimeout(20 * time.Second) // a broker may also refuse the connection for its will
+	c.Connect().WaitTimeout(waitAtMost) // a broker may also refuse the connection for its will
 	if conn != nil {
 		_ = conn.Close()
 	}

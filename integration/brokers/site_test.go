@@ -34,7 +34,7 @@ const (
 const (
 	// waitAtMost bounds one step. A NATS cluster of which all nodes were killed takes
 	// some ten seconds until it serves again.
-	waitAtMost = 60 * time.Second
+	waitAtMost = 2 * time.Minute
 	// linkPause bounds the pause between two connections, to keep tests short.
 	linkPause = 500 * time.Millisecond
 )

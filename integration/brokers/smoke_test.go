@@ -207,27 +207,40 @@ func (s *site) nothingTwice() {
 	if network, _, _, installs := s.server.Boots.Counts(); network != 1 || installs != 1 {
 		s.t.Errorf("%d network boots and %d installations, want 1 and 1", network, installs)
 	}
-	list, err := s.client.Events(s.t.Context(), 0, 1000)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	last, count := uint64(0), map[protocol.EventCode]int{}
-	for _, e := range list.Items {
-		if e.Agent != agentName {
-			continue
-		}
-		if e.Seq <= last {
-			s.t.Errorf("event %d (%s) came after event %d", e.Seq, e.Code, last)
-		}
-		last = e.Seq
-		count[e.Code]++
-	}
-	for code, want := range map[protocol.EventCode]int{
+	want := map[protocol.EventCode]int{
 		protocol.EventGrantUsed: 1, protocol.EventProvisioned: 1, protocol.EventHoldEnforced: 4, protocol.EventFenced: 4,
 		protocol.EventHoldReleased: 4, protocol.EventRequestEnded: 2,
-	} {
-		if count[code] != want {
-			s.t.Errorf("%d events %s, want %d; there are %v", count[code], code, want, count)
+	}
+	var seqs []uint64
+	var count map[protocol.EventCode]int
+	// They come by themselves, later than what they tell of.
+	s.until("the events", func() bool {
+		list, err := s.client.Events(s.t.Context(), 0, 1000)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		seqs, count = nil, map[protocol.EventCode]int{}
+		for _, e := range list.Items {
+			if e.Agent == agentName {
+				seqs = append(seqs, e.Seq)
+				count[e.Code]++
+			}
+		}
+		for code, n := range want {
+			if count[code] < n {
+				return false
+			}
+		}
+		return true
+	}, func() any { return count })
+	for i, seq := range seqs[1:] {
+		if seq <= seqs[i] {
+			s.t.Errorf("event %d came after event %d", seq, seqs[i])
+		}
+	}
+	for code, n := range want {
+		if count[code] != n {
+			s.t.Errorf("%d events %s, want %d; there are %v", count[code], code, n, count)
 		}
 	}
 }
