@@ -53,7 +53,7 @@ func bucket(ctx context.Context, b *Broker) (jetstream.KeyValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(nc)
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		return nil, err
 	}

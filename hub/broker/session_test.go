@@ -112,7 +112,7 @@ func TestCut(t *testing.T) {
 	}
 	again := mqtt.NewClient(options(s.broker.Addr(), agentTLS(t, s.keys, "rack-1")))
 	token := again.Connect()
-	if !token.WaitTimeout(10*time.Second) || token.Error() == nil {
+	if !token.WaitTimeout(patience) || token.Error() == nil {
 		t.Error("it was let in again")
 	}
 	again.Disconnect(50)

@@ -35,7 +35,7 @@ func startServer(dir string) (*server.Server, *nats.Conn, error) {
 		s.Shutdown()
 		return nil, nil, nats.ErrNoServers
 	}
-	nc, err := nats.Connect("", nats.InProcessServer(s))
+	nc, err := nats.Connect("", nats.InProcessServer(s), nats.Timeout(patience))
 	if err != nil {
 		s.Shutdown()
 		return nil, nil, err

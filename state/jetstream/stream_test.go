@@ -18,7 +18,7 @@ import (
 
 func TestOpenRefuses(t *testing.T) {
 	nc := testServer(t, t.TempDir())
-	js, err := natsjs.New(nc)
+	js, err := natsjs.New(nc, natsjs.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +44,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"newer schema", jetstream.Config{Conn: nc, Name: "NEWER"}, protocol.CodeUnsupported},
 		{"broken schema", jetstream.Config{Conn: nc, Name: "BROKEN"}, protocol.CodeInternal},
 	} {
+		c.cfg.Timeout = patience
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := jetstream.OpenKV(t.Context(), c.cfg); protocol.CodeOf(err) != c.code {
 				t.Errorf("OpenKV: code %s, want %s: %v", protocol.CodeOf(err), c.code, err)
@@ -81,7 +82,7 @@ func TestReadersLeaveNoConsumer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	js, err := natsjs.New(nc)
+	js, err := natsjs.New(nc, natsjs.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
