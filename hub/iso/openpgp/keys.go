@@ -57,7 +57,7 @@ func (Verifier) Keys(raw []byte) (iso.Keys, error) {
 		if err != nil {
 			return nil, bad("the keyring cannot be read: %w", err)
 		}
-		list, err := openpgp.ReadKeyRing(bytes.NewReader(plain))
+		list, err := survived(func() (openpgp.EntityList, error) { return openpgp.ReadKeyRing(bytes.NewReader(plain)) })
 		if err != nil {
 			return nil, bad("the keyring cannot be read: %w", err)
 		}
@@ -84,7 +84,7 @@ func (k keys) Known(signature []byte) error {
 	packets := packet.NewReader(bytes.NewReader(raw))
 	var issuers []string
 	for n := 0; ; n++ {
-		p, err := packets.Next()
+		p, err := survived(packets.Next)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -115,7 +115,10 @@ func (k keys) Check(content io.Reader, signature []byte, now time.Time) (fingerp
 	if err != nil {
 		return "", "", err
 	}
-	_, signer, err := openpgp.VerifyDetachedSignature(k.list, content, bytes.NewReader(raw), &packet.Config{Time: func() time.Time { return now }})
+	signer, err := survived(func() (*openpgp.Entity, error) {
+		_, signer, err := openpgp.VerifyDetachedSignature(k.list, content, bytes.NewReader(raw), &packet.Config{Time: func() time.Time { return now }})
+		return signer, err
+	})
 	switch {
 	case errors.Is(err, pgperrors.ErrUnknownIssuer):
 		return "", "", errors.New("its key is not known")
@@ -126,6 +129,17 @@ func (k keys) Check(content io.Reader, signature []byte, now time.Time) (fingerp
 		by = printable(id.Name)
 	}
 	return fmt.Sprintf("%X", signer.PrimaryKey.Fingerprint), by, nil
+}
+
+// survived makes an error of a panic in the library: v1.4.1 reads the first byte of subpackets
+// that have none (RFC 9580, section 5.2.3.19, "exportable certification"), and anybody may send one.
+func survived[T any](read func() (T, error)) (out T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it is broken: %v", p)
+		}
+	}()
+	return read()
 }
 
 // printable is a name that somebody else has chosen.

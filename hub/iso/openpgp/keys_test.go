@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,32 @@ func TestKeyrings(t *testing.T) {
 		if _, err := (Verifier{}).Keys(row.ring); protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), row.want) || protocol.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A signature with an "exportable certification" that has no octet (RFC 9580, section
+// 5.2.3.19) makes the library panic, wherever it is read; the hub goes on.
+func TestPacketThatPanics(t *testing.T) {
+	broken := []byte{
+		0xc0 | 2, 12, // packet: signature
+		4, 0, 22, 8, // version, type, public key and hash algorithm
+		0, 2, 1, 4, // hashed subpackets: the type alone
+		0, 0, 0, 0, // no others; the hash begins with zeros
+	}
+	e := entity(t, "Debian CD", 0)
+	ring := public(t, false, e)
+	if _, err := (Verifier{}).Keys(slices.Concat(ring, broken)); protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" {
+		t.Errorf("in a keyring: %v", err)
+	}
+	k, err := Verifier{}.Keys(ring)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Known(broken); protocol.CodeOf(err) != protocol.CodeInvalid {
+		t.Errorf("as a signature: %v", err)
+	}
+	if _, _, err := k.Check(strings.NewReader("x"), broken, at(2025)()); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("checked: %v", err)
 	}
 }
 
