@@ -81,10 +81,9 @@ licenses: build ## write docs/DEPENDENCIES.md: the modules that the programs con
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME
-	@targets=$$($(GO) test -list '^Fuzz' $(TESTED) | awk '/^Fuzz/ {f[n++] = $$1} /^ok/ {while (n) print $$2, f[--n]}'); \
-	test -n "$$targets"; \
-	GO=$(GO) xargs -P 2 -n 2 .ci/fuzz $(FUZZTIME) $(ARGS) <<< "$$targets"; \
-	echo "$$(wc -l <<< "$$targets") fuzz targets"
+	@packages=$$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u); \
+	test -n "$$packages"; \
+	GO=$(GO) xargs -P 2 -n 1 .ci/fuzz $(FUZZTIME) <<< "$$packages"
 
 .PHONY: openapi
 openapi: ## rewrite docs/openapi.json
