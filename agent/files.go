@@ -32,7 +32,7 @@ func (b *boots) Open(remote netip.Addr, token, name string) (*netboot.File, erro
 	if e.medium != nil && e.medium.Token == token {
 		return b.openMedium(remote, server, e, name)
 	}
-	if !decide.MayFetch(e.held, e.missing, e.attempt, token) {
+	if !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
 		if s, ok := b.agent.server(server); ok && name == e.attempt.File && !e.attempt.Open() {
 			s.saw(decide.Event{Asks: true, At: b.agent.cfg.Clock()}) // by a URL that firmware has kept
 		}
@@ -51,7 +51,7 @@ func (b *boots) Open(remote netip.Addr, token, name string) (*netboot.File, erro
 		if err := s.fold(decide.Event{Begun: true, Token: token, At: b.agent.cfg.Clock()}); err != nil {
 			return nil, err
 		}
-		if _, e, _ = b.agent.index.token(token); !decide.MayFetch(e.held, e.missing, e.attempt, token) {
+		if _, e, _ = b.agent.index.token(token); !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
 			return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
 		}
 	}

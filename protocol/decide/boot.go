@@ -389,7 +389,14 @@ func accepting(a *Attempt, token string) bool {
 	}, a.State)
 }
 
-// MayFetch says whether the attempt's files may be sent now.
-func MayFetch(held, missing bool, a *Attempt, token string) bool {
-	return !held && !missing && accepting(a, token) && a.Network()
+// MayFetch says whether a file of the attempt may be sent now.
+func MayFetch(held, missing bool, a *Attempt, token, file string) bool {
+	return !held && !missing && accepting(a, token) && a.Network() && !a.bootsAgain(file)
+}
+
+// bootsAgain says whether who asks for the file is firmware at the next boot: the URL that its
+// BMC has goes on to the installer once, and then the BMC keeps both it and the override
+// (CoercedContinuous). Those that are told their URL by DHCP Serve refuses already.
+func (a *Attempt) bootsAgain(file string) bool {
+	return a.URI && file == a.File && a.State == protocol.AttemptFetched && a.Outcome == protocol.BootCoercedContinuous
 }

@@ -158,7 +158,7 @@ func TestURLNotCleared(t *testing.T) {
 	if w.m.uri == "" || !w.has(protocol.CondBootURLNotCleared) {
 		t.Fatalf("URL %q, %+v", w.m.uri, w.conds)
 	}
-	if MayFetch(false, false, w.record().Attempt, w.m.uri) {
+	if MayFetch(false, false, w.record().Attempt, w.m.uri, w.record().Attempt.File) {
 		t.Error("it is answered all the same")
 	}
 	w.release0()
@@ -203,6 +203,33 @@ func TestURLChains(t *testing.T) {
 			y.condition(protocol.CondNoBootChain)
 		} else if y.p.Action.URI != (row.reach == protocol.ReachURI) || y.p.Action.Plain {
 			t.Errorf("%s, %s: %+v", row.kind, row.reach, y.p.Action)
+		}
+	}
+}
+
+// The URL in a BMC starts one boot. A BMC that makes an override last, and keeps both until
+// somebody resets the server, would have it installed again (P4); what the installer itself
+// asks for it gets.
+func TestURLBootsOnce(t *testing.T) {
+	const fetched, coerced = protocol.AttemptFetched, protocol.BootCoercedContinuous
+	for _, row := range []struct {
+		name    string
+		state   protocol.AttemptState
+		outcome protocol.BootOutcome
+		uri     bool
+		file    string
+		may     bool
+	}{
+		{"its first boot", protocol.AttemptPowerRequested, coerced, true, "boot.efi", true},
+		{"seen by a read", protocol.AttemptConsumed, coerced, true, "boot.efi", true},
+		{"the next boot", fetched, coerced, true, "boot.efi", false},
+		{"the installer", fetched, coerced, true, "preseed.cfg", true},
+		{"an override for once", fetched, protocol.BootStored, true, "boot.efi", true},
+		{"Serve judged it by DHCP", fetched, coerced, false, "boot.efi", true},
+	} {
+		a := &Attempt{State: row.state, Outcome: row.outcome, URI: row.uri, Token: "t", File: "boot.efi", Intended: protocol.TargetUefiHTTP}
+		if may := MayFetch(false, false, a, "t", row.file); may != row.may {
+			t.Errorf("%s: %v, want %v", row.name, may, row.may)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (w *world) byURI() {
 // boot has ended opens nothing.
 func (w *world) uriBoot() (time.Duration, bool) {
 	a := w.record().Attempt
-	if !MayFetch(len(w.holds) > 0, false, a, w.m.uri) {
+	if a == nil || !MayFetch(len(w.holds) > 0, false, a, w.m.uri, a.File) {
 		return 0, false
 	}
 	w.w.served(protocol.BootAnswer{Action: protocol.AnswerBoot})

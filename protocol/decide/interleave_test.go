@@ -93,7 +93,7 @@ func TestReleaseBeforeReceipt(t *testing.T) {
 // other's, nor of its receipt.
 func TestTwoClients(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	newChecks(t).check(t, 0, func(t *rapid.T) {
 		w := runs(t, time.Duration(rapid.IntRange(0, 12).Draw(t, "onDelay"))*time.Second)
 		owns := map[string]string{}
 		lies := func(owner string) int {

@@ -12,14 +12,14 @@ func TestMissingIsNotBooted(t *testing.T) {
 	a := &Attempt{Token: "t", File: "boot.efi", Intended: protocol.TargetUefiHTTP, State: protocol.AttemptPowerRequested}
 	c := protocol.BootClient{Class: protocol.ClassHTTPClient, Archs: []uint16{16}}
 	s := ServeSnapshot{Synced: true, Server: "n1", Architecture: "amd64", Attempt: a}
-	if got := Serve(s, c); got.Action != protocol.AnswerBoot || !MayFetch(false, false, a, "t") {
+	if got := Serve(s, c); got.Action != protocol.AnswerBoot || !MayFetch(false, false, a, "t", a.File) {
 		t.Fatalf("a server that is there: %+v", got)
 	}
 	s.Missing = true
 	if got := Serve(s, c); got.Action != protocol.AnswerRefuse || got.Token != "" {
 		t.Errorf("a missing server: %+v", got)
 	}
-	if MayFetch(false, true, a, "t") {
+	if MayFetch(false, true, a, "t", a.File) {
 		t.Error("a missing server may fetch its boot file")
 	}
 }

@@ -289,13 +289,14 @@ const (
 // were cleared before firmware took them (metal-operator 939, 1059), would not have passed.
 func TestProperties(t *testing.T) {
 	var steps, uris atomic.Int64
+	c := newChecks(t)
 	t.Run("any order", func(t *testing.T) {
 		for i := range worlds {
 			t.Run(strconv.Itoa(i), func(t *testing.T) {
 				t.Parallel()
 				taken := 0
 				for round := 0; round < maxRounds && taken < minSteps/worlds; round++ {
-					n, u := properties(t)
+					n, u := properties(t, c, i*maxRounds+round)
 					taken += n
 					uris.Add(int64(u))
 				}
@@ -312,9 +313,9 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-func properties(t *testing.T) (steps, uris int) {
+func properties(t *testing.T, c *checks, nth int) (steps, uris int) {
 	var provisions, receipts, disk, errors int
-	rapid.Check(t, func(t *rapid.T) {
+	c.check(t, nth, func(t *rapid.T) {
 		w := newWorld(t)
 		if rapid.IntRange(0, 3).Draw(t, "claimed") > 0 {
 			w.m.faults.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second

@@ -17,7 +17,7 @@ import (
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	restarts, retries := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	newChecks(t).check(t, 0, func(t *rapid.T) {
 		w, most := runs(t, 0), 90
 		if rapid.SampledFrom([]string{"first", "first", "first", "later"}).Draw(t, "boot") == "first" {
 			w, most = newWorld(t), 60 // a first boot lasts as long, and a retry is of one that was cut short

@@ -57,12 +57,12 @@ func TestSuperseded(t *testing.T) {
 			y.read(power, 4*sec, last)
 			a := y.s.Record.Attempt
 			if row.first {
-				if a.ID != old.ID || !a.Open() || !MayFetch(false, false, a, token) {
+				if a.ID != old.ID || !a.Open() || !MayFetch(false, false, a, token, a.File) {
 					t.Errorf("it was served, and became %+v", a)
 				}
 				return
 			}
-			if a.ID != old.ID || a.Open() || a.Code != protocol.AttemptWithdrawn || MayFetch(false, false, a, token) {
+			if a.ID != old.ID || a.Open() || a.Code != protocol.AttemptWithdrawn || MayFetch(false, false, a, token, a.File) {
 				t.Errorf("it goes on: %+v", a)
 			}
 			forced := row.steps == 1

@@ -377,7 +377,7 @@ func (w *world) netboot(target protocol.BootTarget) (time.Duration, bool) {
 	w.poke()
 	answer := Serve(ServeSnapshot{Synced: true, Server: "server-1", Held: len(w.holds) > 0, Attempt: rec.Attempt, Architecture: "amd64"}, c)
 	w.w.served(answer)
-	if answer.Action != protocol.AnswerBoot || !MayFetch(len(w.holds) > 0, false, rec.Attempt, answer.Token) {
+	if answer.Action != protocol.AnswerBoot || !MayFetch(len(w.holds) > 0, false, rec.Attempt, answer.Token, answer.File) {
 		return 0, false
 	}
 	return w.load(answer.Token)
@@ -387,7 +387,7 @@ func (w *world) netboot(target protocol.BootTarget) (time.Duration, bool) {
 func (w *world) load(token string) (time.Duration, bool) {
 	w.fold(Event{Begun: true, Token: token, At: w.clock()})
 	a := w.record().Attempt
-	if !MayFetch(len(w.holds) > 0, false, a, token) || !a.Served {
+	if !MayFetch(len(w.holds) > 0, false, a, token, a.File) || !a.Served {
 		return 0, false
 	}
 	w.lost = false
