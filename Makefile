@@ -14,8 +14,8 @@ ARGS      ?=
 # How long each fuzz target runs.
 FUZZTIME  ?= 5s
 # Everything but the tests with real brokers, images and firmware, which `make integration`
-# runs.
-TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(brokers|firmware|images)$$')
+# runs, as it runs those with the build tag host.
+TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images)$$')
 
 .PHONY: help
 help: ## list the targets
@@ -38,8 +38,9 @@ demo: build ## show the main job with two simulated servers; KEEP=1 stays up
 	bin/rackboot-sim demo $(if $(KEEP),--keep)
 
 .PHONY: integration
-integration: ## real brokers, images of xorriso, and real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
+integration: ## what needs more than Go: root, ip, nft and curl; real brokers; images of xorriso; real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
 	integration/packages
+	$(GO) test -count=1 -tags=host -timeout=5m $(ARGS) $$(grep -rl '^//go:build host$$' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/images -require=iso
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats,registry
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
@@ -60,7 +61,7 @@ check: vet lint test ## what to run before sending a change
 
 .PHONY: vet
 vet: ## go vet, and the guard tests of the tree
-	$(GO) vet ./...
+	$(GO) vet -tags=host ./...
 	$(GO) test .
 
 .PHONY: lint

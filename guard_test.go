@@ -66,10 +66,11 @@ func matchAny(patterns []string, p string) bool {
 	return slices.ContainsFunc(patterns, func(x string) bool { return match(x, p) })
 }
 
-// golist runs `go list -json` and decodes what it prints.
+// golist runs `go list -json` and decodes what it prints. The tests that need more of the
+// host than Go are in it.
 func golist(t *testing.T, args ...string) []listed {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,TestImports,XTestImports"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-tags=host", "-json=ImportPath,Imports,TestImports,XTestImports"}, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

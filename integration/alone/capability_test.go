@@ -1,3 +1,5 @@
+//go:build host
+
 package alone
 
 import (
@@ -165,9 +167,6 @@ func copyFile(from, to string) error {
 // ownDir is a folder of nobody.
 func ownDir(t *testing.T) string {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("another user's processes need root")
-	}
 	dir, err := os.MkdirTemp("", "rackboot-alone-") // that of the test is in one of its user
 	if err != nil {
 		t.Fatal(err)

@@ -1,3 +1,5 @@
+//go:build host
+
 package alone
 
 import (
