@@ -16,7 +16,7 @@ func TestGlobals(t *testing.T) {
 }
 
 // globals returns a file's package variables and init functions. Error values,
-// interface checks and main's version, which the linker sets, may be.
+// interface checks, embedded files and main's version, which the linker sets, may be.
 func globals(s source) []string {
 	var problems []string
 	for _, d := range s.file.Decls {
@@ -31,6 +31,9 @@ func globals(s source) []string {
 			}
 			for _, spec := range d.Specs {
 				v := spec.(*ast.ValueSpec) // of a var declaration
+				if isEmbedFS(v.Type) {
+					continue
+				}
 				for i, name := range v.Names {
 					version := s.file.Name.Name == "main" && name.Name == "version"
 					if name.Name != "_" && !version && (i >= len(v.Values) || !makesError(v.Values[i])) {
@@ -41,6 +44,16 @@ func globals(s source) []string {
 		}
 	}
 	return problems
+}
+
+// isEmbedFS reports whether a type is embed.FS, which nothing can change.
+func isEmbedFS(e ast.Expr) bool {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "FS" {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	return ok && x.Name == "embed"
 }
 
 // makesError reports whether an expression is a call of errors.New.
@@ -64,6 +77,8 @@ func TestGlobalsCanFail(t *testing.T) {
 		{`package x; var _ error = (*T)(nil)`, ""},
 		{`package main; var version = "dev"`, ""},
 		{`package x; type T struct{}; func (T) init() {}`, ""},
+		{`package x; import "embed"; var files embed.FS`, ""},
+		{`package x; import "io/fs"; var files fs.FS`, "variable files"},
 		{`package x; var version = "dev"`, "variable version"},
 		{`package x; var table = map[string]int{}`, "variable table"},
 		{`package x; import "regexp"; var re = regexp.MustCompile("x")`, "variable re"},

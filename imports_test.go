@@ -111,7 +111,8 @@ func layers() []layer {
 		{"cmd/rackboot-hub", []string{"cmd/internal/serve/hub"}, "main"},
 		{"cmd/rackctl", []string{"cmd/internal/cli"}, "main"},
 		{"cmd/rackboot-probe", []string{"protocol", "probe"}, "main"},
-		{"cmd/internal/simulate", []string{"integration/sim"}, "command line of the simulated site"},
+		{"cmd/internal/simulate", []string{"integration/sim", "configs/demo"}, "command line of the simulated site"},
+		{"configs/demo", nil, "the demo's manifests, embedded"},
 		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
 
 		{"integration/benchbmc", []string{"protocol", "bmc", "bmc/redfish", "bmc/sim"}, "measures the driver against the simulator"},

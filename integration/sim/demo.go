@@ -20,7 +20,7 @@ import (
 // DemoConfig says where the demo finds what it runs.
 type DemoConfig struct {
 	Bin       string // folder of rackboot-hub, rackboot-agent and rackctl
-	Manifests fs.FS  // configs/demo
+	Manifests fs.FS  // as those of configs/demo
 	Keep      bool   // stay up at the end, and say what to try
 	Out       io.Writer
 }

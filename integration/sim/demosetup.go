@@ -44,7 +44,7 @@ func (d *Demo) writeManifests() error {
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no manifests in configs/demo")
+		return fmt.Errorf("there is no manifest (*.yaml) in the folder")
 	}
 	for _, name := range names {
 		raw, err := fs.ReadFile(d.cfg.Manifests, name)
@@ -108,17 +108,22 @@ func (d *Demo) login(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// joinAgent makes a token, joins with it, and starts the agent.
+// joinAgent runs the line that rackctl prints for joining, as it is but for the place of
+// the agent's file, and starts the agent.
 func (d *Demo) joinAgent(ctx context.Context) (string, error) {
-	token, err := d.rackctl(ctx, "rack", "join-token", "demo", "-o", "name")
+	printed, err := d.rackctl(ctx, "rack", "join-token", "demo")
 	if err != nil {
 		return "", err
 	}
-	program := filepath.Join(d.cfg.Bin, "rackboot-agent")
-	if _, err := run(ctx, program, "join", "--config", d.path("agent.yaml"), "--hub", "https://"+d.ports.api,
-		"--ca", d.path("hub", "ca.pem"), "--token", strings.TrimSpace(token)); err != nil {
+	comment, line, ok := strings.Cut(strings.TrimSpace(printed), "\n")
+	if !ok || !strings.HasPrefix(comment, "# ") {
+		return "", fmt.Errorf("rackctl rack join-token printed no command: %q", printed)
+	}
+	script := fmt.Sprintf("PATH='%s':$PATH\n%s --config '%s'", d.cfg.Bin, line, d.path("agent.yaml"))
+	if _, err := run(ctx, "sh", "-c", script); err != nil {
 		return "", err
 	}
+	program := filepath.Join(d.cfg.Bin, "rackboot-agent")
 	d.agent, err = StartProcess(d.path("agent.log"), program, "run", "--config", d.path("agent.yaml"))
 	return "agent demo-1", err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	demofiles "rackboot/configs/demo"
 	"rackboot/integration/sim"
 )
 
@@ -32,15 +33,17 @@ func Main(args []string, stdout, stderr io.Writer) int {
 func demo(stdout io.Writer) *cobra.Command {
 	c := &cobra.Command{Use: "demo", Short: "Show the main job with two simulated servers", Args: cobra.NoArgs}
 	keep := c.Flags().Bool("keep", false, "stay up at the end")
-	manifests := c.Flags().String("manifests", "configs/demo", "folder with the demo's manifests")
+	manifests := c.Flags().String("manifests", "", "folder with manifests to show in place of the demo's own")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		self, err := os.Executable()
 		if err != nil {
 			return err
 		}
-		return sim.RunDemo(c.Context(), sim.DemoConfig{
-			Bin: filepath.Dir(self), Manifests: os.DirFS(*manifests), Keep: *keep, Out: stdout,
-		})
+		files := demofiles.Manifests()
+		if *manifests != "" {
+			files = os.DirFS(*manifests)
+		}
+		return sim.RunDemo(c.Context(), sim.DemoConfig{Bin: filepath.Dir(self), Manifests: files, Keep: *keep, Out: stdout})
 	}
 	return c
 }

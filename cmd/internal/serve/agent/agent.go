@@ -42,22 +42,24 @@ func join(config *string, stdout io.Writer) *cobra.Command {
 	c := &cobra.Command{Use: "join", Short: "Join a hub with a one-time token", Args: cobra.NoArgs}
 	hub := c.Flags().String("hub", "", "URL of the hub's API")
 	token := c.Flags().String("token", "", "one-time token; - reads it from standard input (default: $RACKBOOT_JOIN_TOKEN)")
-	ca := c.Flags().String("ca", "", "file with the hub's CA (PEM)")
+	ca := c.Flags().String("ca", "", "file with the hub's CA (PEM), for a token that names no certificate")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *token == "" {
 			*token = os.Getenv("RACKBOOT_JOIN_TOKEN")
 		}
-		if *hub == "" || *token == "" || *ca == "" {
-			return protocol.Errorf(protocol.CodeInvalid, "join", "--hub, --ca and a token are needed").
-				WithHint("rackctl rack join-token RACK prints the whole command")
+		if *hub == "" || *token == "" {
+			return protocol.Errorf(protocol.CodeInvalid, "join", "--hub and a token are needed").
+				WithHint("rackctl rack join-token RACK, where rackctl has logged in, prints the command with both")
 		}
 		cfg, err := daemon.LoadConfig(*config)
 		if err != nil {
 			return err
 		}
-		pem, err := os.ReadFile(*ca)
-		if err != nil {
-			return protocol.Errorf(protocol.CodeInvalid, "read --ca", "%w", err)
+		var pem []byte
+		if *ca != "" {
+			if pem, err = os.ReadFile(*ca); err != nil {
+				return protocol.Errorf(protocol.CodeInvalid, "read --ca", "%w", err)
+			}
 		}
 		if *token == "-" {
 			raw := ""
