@@ -169,7 +169,7 @@ func testLayers() []layer {
 		{"hub/audit", []string{"state/statetest"}, "crash points, and a disk to fill"},
 		{"hub/iso", []string{"state/statetest"}, "crash points"},
 		{"cmd/internal/cli", []string{"doctable", "hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
-		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "protocol", "protocol/api"}, "scripts run against the real API"},
+		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "protocol", "protocol/api", "integration/sim"}, "scripts run against the real API, and a registry"},
 		{"integration/...", belowCmd(), "composition"},
 	}
 }

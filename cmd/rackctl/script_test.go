@@ -22,6 +22,7 @@ import (
 	"rackboot/hub/api/apitest"
 	"rackboot/hub/approval"
 	"rackboot/hub/store"
+	"rackboot/integration/sim"
 	"rackboot/protocol"
 )
 
@@ -89,6 +90,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("AUDIT", hub.AuditDir)
 			// The race detector holds each process up for a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			registry, err := sim.StartRegistry("127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			env.Defer(func() { _ = registry.Close() })
+			env.Setenv("REGISTRY", registry.Addr)
 			config := filepath.Join(env.WorkDir, "config.yaml")
 			env.Setenv("RACKCTL_CONFIG", config)
 			ca, err := json.Marshal(string(hub.CA))
@@ -101,6 +108,7 @@ func TestScripts(t *testing.T) {
 			sum := sha256.Sum256(block.Bytes)
 			env.Setenv("FINGERPRINT", "sha256:"+hex.EncodeToString(sum[:]))
 			for path, text := range map[string]string{
+				filepath.Join(env.WorkDir, "os.efi"):         string(sim.UKI([]byte("a system"))),
 				filepath.Join(env.WorkDir, "viewer.pem"):     string(cert),
 				filepath.Join(env.WorkDir, "viewer.key"):     string(key),
 				filepath.Join(env.WorkDir, "stranger.pem"):   string(stranger),

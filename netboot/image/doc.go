@@ -1,4 +1,4 @@
-// Package image finds and fetches boot images in OCI registries. [Resolve] turns
+// Package image finds, fetches and makes boot images in OCI registries. [Resolve] turns
 // a reference into the digests of its artefacts once; from then on everything goes
 // by digest, and [Pull] brings the artefacts into a local store, so that a boot
 // needs no registry.

@@ -18,10 +18,10 @@ import (
 
 func (a *app) imageCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "image", Short: "Take boot images into the catalogue that groups follow", Args: cobra.NoArgs,
+		Use: "image", Short: "Build and push boot images, and take them into the catalogue that groups follow", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.importStreamCmd(), a.importReleaseCmd(), a.importOCICmd())
+	cmd.AddCommand(a.imageBuildCmd(), a.imagePushCmd(), a.importStreamCmd(), a.importReleaseCmd(), a.importOCICmd())
 	return cmd
 }
 
