@@ -137,16 +137,23 @@ func (p *step) claimOf(s *RequestState) claimed {
 
 // tardy says whether a request that was accepted in time was not begun in time by
 // this run of the agent: it was away, or something stood before it. A stop of an
-// earlier run may have been sent or not; it is not sent hours later.
+// earlier run may have been sent or not; it is not sent hours later. Nor is a stop that
+// was begun for a hold, after the request's notAfter, gone on with for the request.
 func (p *step) tardy(s *RequestState) tardy {
 	hub := p.clockOf(s)
 	switch {
-	case p.watch.Stopping, p.watch.Last.Power == "", hub.IsZero(), hub.Before(s.NotAfter):
+	case p.watch.Last.Power == "", hub.IsZero(), hub.Before(s.NotAfter):
+		return tardyNo
+	case p.rec.Stop == nil && p.watch.Stopping:
 		return tardyNo
 	case p.rec.Stop == nil:
 		return tardyUnsent
+	case !p.watch.Stopping:
+		return tardyAway
+	case hub.Add(-p.now.Sub(p.rec.Stop.Since)).Before(s.NotAfter):
+		return tardyNo
 	}
-	return tardyAway
+	return tardyUnsent
 }
 
 // ran says how the server runs since it was stopped for a request. One that is being

@@ -189,6 +189,31 @@ func TestHubNotHeard(t *testing.T) {
 			y.read(on, 12*sec, y.answered(""))
 			y.want(ActForceOff)
 		},
+		"a stop for a hold that began late is not gone on with for a request": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			ask(y, protocol.RequestReboot)
+			y.read(protocol.PowerUnreachable, 1*sec, nil) // accepted, and nothing can be sent
+			y.restart()
+			y.s.HubTime = time.Time{}
+			y.s.Holds = held(protocol.StopSoft, "h")
+			y.read(on, 100*sec, nil)
+			y.want(ActGraceful)
+			y.s.Holds = nil
+			y.read(on, 102*sec, y.answered(""))
+			y.want(ActNone)
+			y.condition(protocol.CondAwaitingHub)
+			early := *y
+			early.s.HubTime = at(61 * sec) // the agent's clock is ahead: the stop began at 59 s
+			early.read(on, 102*sec, nil)
+			if o := outcome(&early); o != protocol.OutcomePending {
+				t.Errorf("begun in time: outcome %s", o)
+			}
+			y.s.HubTime = at(104 * sec)
+			y.read(on, 104*sec, nil)
+			if o := outcome(y); o != protocol.OutcomeExpired {
+				t.Errorf("outcome %s", o)
+			}
+		},
 		"a request given to another disk": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) { unheard(s); s.Incarnation = "disk-2" })
 			ask(y, protocol.RequestReboot)

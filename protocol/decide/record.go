@@ -55,6 +55,8 @@ type Record struct {
 	// Violated says when a held server was last seen on, by hold id.
 	Violated map[string]time.Time `json:"violated,omitempty"`
 	Requests []RequestState       `json:"requests,omitempty"`
+	// Ended are requests that the hub does not send any more, the newest last.
+	Ended []EndedRequest `json:"ended,omitempty"`
 	// LastReset is the BMC's LastResetTime, as its clock has it: compared for change
 	// only. Ordered is when a reset of ours was last sent.
 	LastReset time.Time `json:"lastReset,omitzero"`
@@ -289,6 +291,7 @@ func (r Record) clone() Record {
 		c.Fallback = &v
 	}
 	c.Requests = slices.Clone(r.Requests)
+	c.Ended = slices.Clone(r.Ended)
 	c.Conditions = slices.Clone(r.Conditions)
 	return c
 }

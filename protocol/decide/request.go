@@ -11,13 +11,16 @@ import (
 // is called unknown.
 const requestLimit = time.Hour
 
-// requests accepts new one-shots and drops ended ones that the hub no longer
-// sends.
+// requests accepts new one-shots, and remembers of ended ones that the hub no longer
+// sends only how they ended.
 func (p *step) requests() {
 	sent := map[string]bool{}
 	for i, r := range slices.Concat(p.snap.Requests, p.snap.Asked) {
 		sent[r.ID] = true
 		if slices.ContainsFunc(p.rec.Requests, func(s RequestState) bool { return s.ID == r.ID }) {
+			continue
+		}
+		if p.recall(r) {
 			continue
 		}
 		if s, ok := p.accept(r, i >= len(p.snap.Requests)); ok {
@@ -27,13 +30,7 @@ func (p *step) requests() {
 			p.raise(protocol.CondAwaitingHub, "request %s: %s", r.ID, r.Action)
 		}
 	}
-	n := len(p.rec.Requests)
-	p.rec.Requests = slices.DeleteFunc(p.rec.Requests, func(s RequestState) bool {
-		return s.Outcome != protocol.OutcomePending && !sent[s.ID]
-	})
-	if len(p.rec.Requests) != n {
-		p.dirty = true
-	}
+	p.remember(sent)
 }
 
 // hour is what is known of a request's time, by the hub's clock.
