@@ -46,7 +46,8 @@ type indexed struct {
 	medium       *decide.Medium
 	bmc          string // address
 	orders       decide.Orders
-	unexpected   bool // it came on without an order
+	unexpected   bool   // it came on without an order
+	stop         string // token of its stop image, which never changes
 }
 
 func newIndex() *index {
@@ -84,7 +85,7 @@ func (x *index) rebuild(o store.Overview) {
 		if !ok {
 			continue
 		}
-		e.attempt, e.medium, e.orders, e.unexpected = r.Attempt, r.Medium, r.Orders(), r.Unexpected != nil
+		e.attempt, e.medium, e.orders, e.unexpected = r.Attempt, r.Medium, r.Orders, r.Unexpected
 		servers[r.Server] = e
 	}
 	x.mu.Lock()
@@ -92,10 +93,13 @@ func (x *index) rebuild(o store.Overview) {
 	byToken, byStop, windows := map[string]string{}, map[string]string{}, map[string]bool{}
 	for name, e := range servers {
 		if old, ok := x.servers[name]; ok {
-			e.attempt, e.medium, e.orders, e.unexpected = old.attempt, old.medium, old.orders, old.unexpected
-			servers[name] = e
+			e.attempt, e.medium, e.orders, e.unexpected, e.stop = old.attempt, old.medium, old.orders, old.unexpected, old.stop
 		}
-		byStop[stopToken(x.stopKey, name)] = name
+		if e.stop == "" {
+			e.stop = stopToken(x.stopKey, name)
+		}
+		servers[name] = e
+		byStop[e.stop] = name
 		if e.attempt != nil {
 			byToken[e.attempt.Token] = name
 		}

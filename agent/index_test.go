@@ -16,7 +16,7 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 	armed := &decide.Attempt{Token: "token-2", File: "boot.efi", Intended: protocol.TargetUefiHTTP, State: protocol.AttemptPowerRequested}
 	before := store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: protocol.ServerIntent{
 		Server: "server-1", BootMAC: client.MAC, Architecture: "amd64",
-	}}}, Records: []decide.Record{{Server: "server-1", Attempt: &decide.Attempt{Token: "token-1", State: protocol.AttemptFailed, Intended: protocol.TargetHdd}}}}
+	}}}, Records: []store.Standing{{Server: "server-1", Attempt: &decide.Attempt{Token: "token-1", State: protocol.AttemptFailed, Intended: protocol.TargetHdd}}}}
 	held := before
 	held.Holds = []decide.Hold{{ActiveHold: protocol.ActiveHold{ID: "hold-1", Server: "server-1"}}}
 

@@ -30,7 +30,7 @@ func (s *Store) AccountChange(bmc, id string) (c AccountChange, err error) {
 
 // KeepAccountChange is durable on return.
 func (s *Store) KeepAccountChange(c AccountChange) error {
-	if err := s.db.Update(func(t state.Txn) error { return put(t, accountKey(c.BMC), c) }); err != nil {
+	if err := s.update(func(t state.Txn) error { return put(t, accountKey(c.BMC), c) }); err != nil {
 		return failing("record the change of an account", err)
 	}
 	return nil

@@ -47,7 +47,7 @@ func floored(t state.Txn, now time.Time) (time.Time, error) {
 // not taken, by id.
 func (s *Store) Approve(now time.Time, all []protocol.Approval, ours func(protocol.Approval) bool) (touched []string, refused map[string]decide.ApprovalAnswer, err error) {
 	s.crash.At("agent.approve.received")
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		touched, refused = nil, map[string]decide.ApprovalAnswer{}
 		at, err := floored(t, now)
 		if err != nil {
@@ -212,7 +212,7 @@ func spendBoot(t state.Txn, v View, id string) error {
 func (s *Store) clear(t state.Txn, v View, c decide.Clearance) error {
 	switch c.How {
 	case decide.ClearCount:
-		for _, f := range v.forced {
+		for _, f := range v.forced[:min(len(v.forced), deletesAtOnce)] {
 			if c.At.Sub(f.At).Abs() >= c.Window {
 				if err := t.Delete(keyForced + f.Server); err != nil {
 					return err
@@ -250,7 +250,7 @@ func (s *Store) allowRelease(t state.Txn, now time.Time, h decide.Hold, r protoc
 // ended are the holds of releases that do not lie any more.
 func ended(t state.Txn, releases []protocol.Release) (out []string, err error) {
 	for _, r := range releases {
-		_, lies, err := get[decide.Hold](t, "hold/"+r.Server+"/"+r.HoldID)
+		_, lies, err := get[decide.Hold](t, keyHolds+r.Server+"/"+r.HoldID)
 		if err != nil {
 			return nil, err
 		}

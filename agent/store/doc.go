@@ -1,6 +1,7 @@
 // Package store keeps what an agent must not forget, over a transactional
 // state.Store. Everything that belongs together is written in one transaction,
-// which is on disk before anything is sent or acknowledged.
+// which is on disk before anything is sent or acknowledged. What may grow with the rack is
+// written in several, each complete in itself: see updateInParts.
 //
 //	key                        value
 //	meta/incarnation           random id made with the database, or by a renewal

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,6 +33,12 @@ type Intent struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
+// docs are the keys of the marks. A mark is written after everything that its document
+// says: a document that a crash has cut short is not in force, comes again, and is applied
+// over what is there of it. None of that is wrong alone: a hold that lies already, a server
+// that has its new intent before others have.
+const docs = "doc/"
+
 // order compares an arriving document with the one in force. fresh is false for
 // a repetition of the same document, which is acknowledged again.
 func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, fence protocol.Fence, digest string) (fresh bool, err error) {
@@ -54,13 +63,13 @@ func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, 
 			return false, err
 		}
 	}
-	have, found, err := get[mark](t, "doc/"+doc)
+	have, found, err := get[mark](t, docs+doc)
 	if err != nil {
 		return false, err
 	}
 	switch {
 	case !found || head.Newer(have.Head):
-		return true, put(t, "doc/"+doc, mark{head, digest})
+		return true, nil
 	case head == have.Head && digest == have.Digest:
 		return false, nil
 	case head == have.Head:
@@ -77,8 +86,7 @@ func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, 
 // none of which lies any more.
 func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (changed, released []string, err error) {
 	s.crash.At("agent.holds.received")
-	err = s.db.Update(func(t state.Txn) error {
-		changed, released = nil, nil
+	err = s.updateInParts("agent.holds.part", func(t state.Txn, cut func()) error {
 		fresh, err := s.order(t, protocol.LeafHold, d.Head, d.Term, d.Fence, digest)
 		if err != nil {
 			return err
@@ -88,31 +96,24 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 			return err
 		}
 		touched := map[string]bool{}
-		if err := s.release(t, now, d.Releases, touched); err != nil {
+		if err := s.release(t, now, d.Releases, touched, cut); err != nil {
 			return err
 		}
-		holds, err := bury(t, d, touched)
+		holds, err := bury(t, d, touched, cut)
 		if err != nil {
 			return err
 		}
-		if err := s.enforce(t, now, holds, d.Releases, touched); err != nil {
+		if err := s.enforce(t, now, holds, d.Releases, touched, cut); err != nil {
 			return err
 		}
-		if err := deleteAll(t, "request/"); err != nil {
+		if err := putRequests(t, d.Requests, touched, cut); err != nil {
 			return err
 		}
-		for _, r := range d.Requests {
-			touched[r.Server] = true
-			if err := put(t, "request/"+r.Server+"/"+r.ID, r); err != nil {
-				return err
-			}
+		changed = slices.Sorted(maps.Keys(touched))
+		if released, err = ended(t, d.Releases); err != nil {
+			return err
 		}
-		for name := range touched {
-			changed = append(changed, name)
-		}
-		slices.Sort(changed)
-		released, err = ended(t, d.Releases)
-		return err
+		return put(t, docs+protocol.LeafHold, mark{d.Head, digest})
 	})
 	if err != nil {
 		return nil, nil, failing("apply the hold document", err)
@@ -121,11 +122,44 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 	return changed, released, nil
 }
 
+// putRequests writes the requests of a document in place of those of the one before.
+func putRequests(t state.Txn, requests []protocol.Request, touched map[string]bool, cut func()) error {
+	gone := map[string]json.RawMessage{}
+	if err := t.Scan("request/", func(key string, raw []byte) error {
+		gone[key] = raw
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, r := range requests {
+		touched[r.Server] = true
+		key := "request/" + r.Server + "/" + r.ID
+		raw, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("key %s: %w", key, err)
+		}
+		if !bytes.Equal(raw, gone[key]) {
+			if err := t.Set(key, raw); err != nil {
+				return err
+			}
+			cut()
+		}
+		delete(gone, key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(gone)) {
+		if err := t.Delete(key); err != nil {
+			return err
+		}
+		cut()
+	}
+	return nil
+}
+
 // release ends the holds of releases. One by somebody else than the hold's owner needs
 // an approval where a destructive key is known; without it the hold stays as it is.
-func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release, touched map[string]bool) error {
+func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release, touched map[string]bool, cut func()) error {
 	for _, r := range releases {
-		key := "hold/" + r.Server + "/" + r.HoldID
+		key := keyHolds + r.Server + "/" + r.HoldID
 		h, found, err := get[decide.Hold](t, key)
 		if err != nil {
 			return err
@@ -143,6 +177,7 @@ func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release,
 			if err := put(t, key, h); err != nil {
 				return err
 			}
+			cut()
 			continue
 		}
 		if err := t.Delete(key); err != nil {
@@ -152,6 +187,7 @@ func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release,
 		if err := s.append(t, protocol.Event{At: now, Server: r.Server, Code: protocol.EventHoldReleased, Message: "hold " + r.HoldID + " by " + r.By}); err != nil {
 			return err
 		}
+		cut()
 	}
 	return nil
 }
@@ -159,28 +195,31 @@ func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release,
 // enforce writes the document's holds. A hold that the document leaves out stays
 // and is marked missing: absence never releases (P1). So does one that the document
 // has with another content: a hold never changes after its creation.
-func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold, releases []protocol.Release, touched map[string]bool) error {
-	have, err := scan[decide.Hold](t, "hold/")
+func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold, releases []protocol.Release, touched map[string]bool, cut func()) error {
+	have, err := scan[decide.Hold](t, keyHolds)
 	if err != nil {
 		return err
 	}
-	named := map[string]bool{}
+	lying, named, released := map[string]decide.Hold{}, map[string]bool{}, map[string]bool{}
+	for _, h := range have {
+		lying[h.ID] = h
+	}
+	for _, r := range releases {
+		released[r.HoldID] = true
+	}
 	for _, h := range holds {
-		if slices.ContainsFunc(releases, func(r protocol.Release) bool { return r.HoldID == h.ID }) {
-			continue
-		}
-		i := slices.IndexFunc(have, func(o decide.Hold) bool { return o.ID == h.ID })
-		if i >= 0 && !sameHold(have[i].ActiveHold, h) {
+		was, lies := lying[h.ID]
+		if released[h.ID] || lies && !sameHold(was.ActiveHold, h) {
 			continue
 		}
 		named[h.ID] = true
-		confirms := i >= 0 && have[i].ConfirmedDown == nil && h.ConfirmedDown != nil
-		if i >= 0 && !have[i].Missing && !have[i].Local && have[i].Withheld == "" && !confirms {
+		confirms := lies && was.ConfirmedDown == nil && h.ConfirmedDown != nil
+		if lies && !was.Missing && !was.Local && was.Withheld == "" && !confirms {
 			continue
 		}
 		held := decide.Hold{ActiveHold: h, EnforcedAt: now}
-		if i >= 0 {
-			held = have[i]
+		if lies {
+			held = was
 			held.Missing, held.Local, held.Withheld = false, false, ""
 			if confirms {
 				held.ConfirmedDown = h.ConfirmedDown
@@ -189,17 +228,19 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 			return err
 		}
 		touched[h.Server] = true
-		if err := put(t, "hold/"+h.Server+"/"+h.ID, held); err != nil {
+		if err := put(t, keyHolds+h.Server+"/"+h.ID, held); err != nil {
 			return err
 		}
+		cut()
 	}
 	for _, h := range have {
 		if !named[h.ID] && !h.Missing && !h.Local {
 			h.Missing = true
 			touched[h.Server] = true
-			if err := put(t, "hold/"+h.Server+"/"+h.ID, h); err != nil {
+			if err := put(t, keyHolds+h.Server+"/"+h.ID, h); err != nil {
 				return err
 			}
+			cut()
 		}
 	}
 	return nil
@@ -218,16 +259,19 @@ func sameHold(a, b protocol.ActiveHold) bool {
 func (s *Store) ApplyRack(d protocol.RackDoc, digest string, admit func(protocol.ServerIntent) (*Credentials, error)) (changed []string, rejected []protocol.Rejection, err error) {
 	doc := fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard)
 	s.crash.At("agent.rack.received")
-	err = s.db.Update(func(t state.Txn) error {
-		changed, rejected = nil, nil
+	err = s.updateInParts("agent.rack.part", func(t state.Txn, cut func()) error {
 		fresh, err := s.order(t, doc, d.Head, d.Term, d.Fence, digest)
 		if err != nil || !fresh {
 			return err
 		}
 		if d.Rack != nil {
-			if err := offerSegments(t, *d.Rack); err != nil {
+			if err := offerSegments(t, *d.Rack, cut); err != nil {
 				return err
 			}
+		}
+		have, err := s.knownIntents(t)
+		if err != nil {
+			return err
 		}
 		named := map[string]bool{}
 		for _, in := range d.Servers {
@@ -244,16 +288,21 @@ func (s *Store) ApplyRack(d protocol.RackDoc, digest string, admit func(protocol
 			}
 			in.BMC.Sealed = nil // it is kept encrypted in another way
 			changed = append(changed, in.Server)
-			if err := put(t, "intent/"+in.Server, Intent{ServerIntent: in, Shard: d.Shard}); err != nil {
+			have[keyIntents+in.Server] = Intent{ServerIntent: in, Shard: d.Shard}
+			if err := put(t, keyIntents+in.Server, have[keyIntents+in.Server]); err != nil {
 				return err
 			}
+			cut()
 		}
-		missing, err := s.markMissing(t, d.Shard, d.Shards, named)
+		missing, err := markMissing(t, have, d.Shard, d.Shards, named, cut)
 		changed = append(changed, missing...)
 		if err != nil {
 			return err
 		}
-		return dropCredentials(t)
+		if err := dropCredentials(t, have, cut); err != nil {
+			return err
+		}
+		return put(t, docs+doc, mark{d.Head, digest})
 	})
 	if err != nil {
 		return nil, nil, failing("apply the rack document", err)
@@ -262,18 +311,16 @@ func (s *Store) ApplyRack(d protocol.RackDoc, digest string, admit func(protocol
 	return changed, rejected, nil
 }
 
-func (s *Store) markMissing(t state.Txn, shard, shards int, named map[string]bool) (missing []string, err error) {
-	have, err := scan[Intent](t, "intent/")
-	if err != nil {
-		return nil, err
-	}
-	for _, in := range have {
+func markMissing(t state.Txn, have map[string]Intent, shard, shards int, named map[string]bool, cut func()) (missing []string, err error) {
+	for _, key := range slices.Sorted(maps.Keys(have)) {
+		in := have[key]
 		if (in.Shard == shard || in.Shard >= shards) && !named[in.Server] && !in.Missing {
 			in.Missing = true
 			missing = append(missing, in.Server)
-			if err := put(t, "intent/"+in.Server, in); err != nil {
+			if err := put(t, key, in); err != nil {
 				return nil, err
 			}
+			cut()
 		}
 	}
 	return missing, nil
@@ -302,9 +349,9 @@ func (s *Store) Applied() (a Applied, err error) {
 		if a.Fence, _, err = get[protocol.Fence](t, keyFence); err != nil {
 			return err
 		}
-		return t.Scan("doc/", func(key string, raw []byte) error {
+		return t.Scan(docs, func(key string, raw []byte) error {
 			m, err := decode[mark](key, raw)
-			leaf := key[len("doc/"):]
+			leaf := key[len(docs):]
 			a.Heads[leaf], a.Digests[leaf] = m.Head, m.Digest
 			return err
 		})

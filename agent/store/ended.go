@@ -11,7 +11,7 @@ const keyEnded = "meta/ended"
 // End keeps the word that the term of this agent is over. A second one changes nothing,
 // unless it says that the agent was revoked.
 func (s *Store) End(m protocol.EndOfTerm) (news bool, err error) {
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		was, over, err := get[protocol.EndOfTerm](t, keyEnded)
 		news = !over || was.Agent != m.Agent || was.Code != m.Code && m.Code == protocol.CondRevoked
 		if err != nil || !news {
@@ -29,7 +29,7 @@ func (s *Store) End(m protocol.EndOfTerm) (news bool, err error) {
 // of the name that the agent had before it joined anew is forgotten: the disk is the
 // same, and the term is another.
 func (s *Store) Ended(agent string) (m protocol.EndOfTerm, over bool, err error) {
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		if m, over, err = get[protocol.EndOfTerm](t, keyEnded); err != nil || !over || m.Agent == agent {
 			return err
 		}

@@ -23,7 +23,7 @@ func envKey(server string) string { return "env/" + server }
 
 // PutEnv replaces what is in force for a server, on disk when it returns.
 func (s *Store) PutEnv(e Env) error {
-	return s.db.Update(func(t state.Txn) error { return put(t, envKey(e.Server), e) })
+	return s.update(func(t state.Txn) error { return put(t, envKey(e.Server), e) })
 }
 
 // Env is what is in force for a server; nil is nothing.
@@ -49,5 +49,5 @@ func (s *Store) Envs() (all []Env, err error) {
 
 // DropEnv forgets that of a server.
 func (s *Store) DropEnv(server string) error {
-	return s.db.Update(func(t state.Txn) error { return t.Delete(envKey(server)) })
+	return s.update(func(t state.Txn) error { return t.Delete(envKey(server)) })
 }

@@ -110,7 +110,7 @@ func oldest(t state.Txn) (*protocol.Event, error) {
 
 // Append writes one event that belongs to no step.
 func (s *Store) Append(e protocol.Event) error {
-	return s.db.Update(func(t state.Txn) error { return s.append(t, e) })
+	return s.update(func(t state.Txn) error { return s.append(t, e) })
 }
 
 // Backlog is what waits for the hub.
@@ -143,33 +143,41 @@ func (s *Store) Backlog(limit int) (b Backlog, err error) {
 // Acknowledge forgets events up to seq. The last number is kept: a restart must
 // not give out again what the hub has filed.
 func (s *Store) Acknowledge(seq uint64) error {
-	return s.db.Update(func(t state.Txn) error {
-		acked := uint64(0)
-		for {
-			first, err := oldest(t)
+	for more := true; more; {
+		err := s.update(func(t state.Txn) error {
+			more = false
+			first, err := waiting(t, deletesAtOnce)
 			if err != nil {
 				return err
 			}
-			if first == nil || first.Seq > seq {
-				break
+			acked := uint64(0)
+			for _, e := range first {
+				if e.Seq > seq {
+					break
+				}
+				if err := t.Delete(eventKey(e.Seq)); err != nil {
+					return err
+				}
+				acked = e.Seq
 			}
-			if err := t.Delete(eventKey(first.Seq)); err != nil {
-				return err
+			if acked == 0 {
+				return nil
 			}
-			acked = first.Seq
+			more = len(first) == deletesAtOnce && acked == first[len(first)-1].Seq
+			return put(t, keyAcked, acked)
+		})
+		if err != nil {
+			return err
 		}
-		if acked == 0 {
-			return nil
-		}
-		return put(t, keyAcked, acked)
-	})
+	}
+	return nil
 }
 
 // Began is the number of the last event before the first start since which no hub has
 // answered. A disk that was rolled back is known by it, also where events of its own
 // have filled it up again since, over any number of starts.
 func (s *Store) Began() (seq uint64, err error) {
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		began, known, err := get[uint64](t, keyBegan)
 		if seq = began; err != nil || known {
 			return err
@@ -185,7 +193,7 @@ func (s *Store) Began() (seq uint64, err error) {
 // Met notes that a hub has answered. It comes before the first event is sent: what is
 // acknowledged from then on is no sign of an older disk.
 func (s *Store) Met() error {
-	return s.db.Update(func(t state.Txn) error { return t.Delete(keyBegan) })
+	return s.update(func(t state.Txn) error { return t.Delete(keyBegan) })
 }
 
 // number finds the last number of a database that does not say it, or in which a

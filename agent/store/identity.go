@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"rackboot/protocol"
@@ -40,32 +43,40 @@ func (s *Store) Incarnation() (id string, err error) {
 
 // Renew takes a new identity if the present one is was, because the hub has seen
 // that the database is an older copy of itself: what it says is under way may have
-// been done since. Requests end as unknown in the same transaction; the numbers of
-// events go on.
+// been done since. Requests end as unknown before it has the identity; the numbers of
+// events go on. A renewal that a crash has cut short is asked for again.
 func (s *Store) Renew(now time.Time, was string) error {
 	s.crash.At("agent.renew.begin")
-	err := s.db.Update(func(t state.Txn) error {
+	err := s.updateInParts("agent.renew.part", func(t state.Txn, cut func()) error {
 		have, err := incarnation(t)
 		if err != nil || have != was {
 			return err
 		}
-		if err := t.Set(keyIncarnation, []byte(s.newID())); err != nil {
-			return err
-		}
-		records, err := scan[decide.Record](t, "record/")
-		if err != nil {
-			return err
-		}
-		for _, r := range records {
+		if err := t.Scan(keyRecords, func(key string, raw []byte) error {
+			r, err := decode[decide.Record](key, raw)
+			if err != nil {
+				return err
+			}
 			r, happened := decide.Renew(now, r)
-			if err := put(t, "record/"+r.Server, r); err != nil {
+			after, err := json.Marshal(r)
+			if err != nil {
+				return fmt.Errorf("key %s: %w", key, err)
+			}
+			if bytes.Equal(after, raw) {
+				return nil
+			}
+			if err := t.Set(key, after); err != nil {
 				return err
 			}
 			if err := s.appendAll(t, happened); err != nil {
 				return err
 			}
+			cut()
+			return nil
+		}); err != nil {
+			return err
 		}
-		return nil
+		return t.Set(keyIncarnation, []byte(s.newID()))
 	})
 	if err != nil {
 		return failing("take a new incarnation", err)
@@ -85,7 +96,7 @@ func (s *Store) Fence() (f protocol.Fence, err error) {
 
 // Follow takes over a newer fence; another changes nothing.
 func (s *Store) Follow(f protocol.Fence) error {
-	return s.db.Update(func(t state.Txn) error {
+	return s.update(func(t state.Txn) error {
 		have, _, err := get[protocol.Fence](t, keyFence)
 		if err != nil || !f.Newer(have) {
 			return err

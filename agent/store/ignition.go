@@ -13,7 +13,7 @@ func userDataKey(digest string) string { return "userdata/" + digest }
 
 // NoteUserData records that a blob is user data. It is on disk before the blob is.
 func (s *Store) NoteUserData(digest string) error {
-	return s.db.Update(func(t state.Txn) error { return put(t, userDataKey(digest), digest) })
+	return s.update(func(t state.Txn) error { return put(t, userDataKey(digest), digest) })
 }
 
 // UserData are the digests of the blobs that are user data, in order.
@@ -31,5 +31,5 @@ func (s *Store) UserData() (digests []string, err error) {
 
 // ForgetUserData drops the record of a blob that was destroyed.
 func (s *Store) ForgetUserData(digest string) error {
-	return s.db.Update(func(t state.Txn) error { return t.Delete(userDataKey(digest)) })
+	return s.update(func(t state.Txn) error { return t.Delete(userDataKey(digest)) })
 }

@@ -24,7 +24,7 @@ func (s *Store) ImageReport(server string) (*protocol.ImageReport, error) {
 
 // PutImageReport keeps a report in place of the last one.
 func (s *Store) PutImageReport(server string, r protocol.ImageReport) error {
-	err := s.db.Update(func(t state.Txn) error { return put(t, "image/"+server, r) })
+	err := s.update(func(t state.Txn) error { return put(t, "image/"+server, r) })
 	if err != nil {
 		return failing("keep what the image of "+server+" reported", err)
 	}

@@ -23,7 +23,7 @@ func (s *Store) Loaders() (set chain.Set, err error) {
 // PutLoaders puts the set of boot loaders in the place of the one before. It is on disk
 // when it returns.
 func (s *Store) PutLoaders(set chain.Set) error {
-	err := s.db.Update(func(t state.Txn) error { return put(t, keyLoaders, set) })
+	err := s.update(func(t state.Txn) error { return put(t, keyLoaders, set) })
 	if err != nil {
 		return failing("keep the boot loaders", err)
 	}

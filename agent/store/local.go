@@ -23,7 +23,7 @@ const maxLocal = 48 << 10
 // replaced and for too many holds, and unavailable.
 func (s *Store) HoldHere(now time.Time, h protocol.ActiveHold) (held decide.Hold, fresh bool, err error) {
 	s.crash.At("agent.local.asked")
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		held, fresh = decide.Hold{}, false
 		there, err := placeable(t, h)
 		if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) HoldHere(now time.Time, h protocol.ActiveHold) (held decide.Hold
 			return errNothing
 		}
 		held, fresh = decide.Hold{ActiveHold: h, EnforcedAt: now, Local: true}, true
-		if err := put(t, "hold/"+h.Server+"/"+h.ID, held); err != nil {
+		if err := put(t, keyHolds+h.Server+"/"+h.ID, held); err != nil {
 			return err
 		}
 		return s.append(t, protocol.Event{
@@ -55,15 +55,15 @@ func (s *Store) HoldHere(now time.Time, h protocol.ActiveHold) (held decide.Hold
 // placeable says whether the hold may be placed; there is the one that it repeats.
 func placeable(t state.Txn, h protocol.ActiveHold) (there *decide.Hold, err error) {
 	op := "hold " + h.Server
-	replaced, _, err := get[bool](t, "meta/replaced")
+	replaced, _, err := get[bool](t, keyReplaced)
 	if err != nil {
 		return nil, err
 	}
-	_, known, err := get[Intent](t, "intent/"+h.Server)
+	_, known, err := get[Intent](t, keyIntents+h.Server)
 	if err != nil {
 		return nil, err
 	}
-	have, err := scan[decide.Hold](t, "hold/")
+	have, err := scan[decide.Hold](t, keyHolds)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func repeats(a, b protocol.ActiveHold) bool {
 func (s *Store) ReleaseHere(now time.Time, id, by, reason string) (r protocol.Release, err error) {
 	op := "release hold " + id
 	s.crash.At("agent.local.release")
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		r = protocol.Release{}
 		h, err := findHold(t, id)
 		if err != nil {
@@ -179,7 +179,7 @@ func releaseRule(owner, reason bool) releaseVerdict {
 func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.Hold, err error) {
 	op := "confirm hold " + id
 	s.crash.At("agent.local.confirm")
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		held = decide.Hold{}
 		h, err := findHold(t, id)
 		switch {
@@ -193,7 +193,7 @@ func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.H
 			return errNothing
 		}
 		held.ConfirmedDown = &protocol.Confirmation{By: by, Reason: reason, At: now}
-		if err := put(t, "hold/"+h.Server+"/"+id, held); err != nil {
+		if err := put(t, keyHolds+h.Server+"/"+id, held); err != nil {
 			return err
 		}
 		return s.append(t, protocol.Event{
@@ -212,7 +212,7 @@ func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.H
 
 // findHold is the hold that lies under an id, nil if none does.
 func findHold(t state.Txn, id string) (*decide.Hold, error) {
-	have, err := scan[decide.Hold](t, "hold/")
+	have, err := scan[decide.Hold](t, keyHolds)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func noHold(op, id string) error {
 // which the hub is still to hear.
 func (s *Store) Holds() (lie []decide.Hold, released []protocol.Release, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		if lie, err = scan[decide.Hold](t, "hold/"); err != nil {
+		if lie, err = scan[decide.Hold](t, keyHolds); err != nil {
 			return err
 		}
 		dead, err := scan[tombstone](t, tombstoneKey(""))

@@ -172,6 +172,7 @@ func (w *localWorld) check(t *rapid.T) {
 			t.Fatalf("%+v", h)
 		}
 	}
+	w.s.mirrorIsTrue(t)
 	if !maps.Equal(have, w.lies) {
 		t.Fatalf("lies %v, want %v", slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(w.lies)))
 	}

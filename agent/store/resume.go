@@ -21,12 +21,12 @@ const maxAsked = 4
 func (s *Store) ResumeHere(now time.Time, r protocol.Request) error {
 	op := "resume " + r.Server
 	s.crash.At("agent.local.resume")
-	err := s.db.Update(func(t state.Txn) error {
-		_, known, err := get[Intent](t, "intent/"+r.Server)
+	err := s.update(func(t state.Txn) error {
+		_, known, err := get[Intent](t, keyIntents+r.Server)
 		if err != nil {
 			return err
 		}
-		replaced, _, err := get[bool](t, "meta/replaced")
+		replaced, _, err := get[bool](t, keyReplaced)
 		if err != nil {
 			return err
 		}

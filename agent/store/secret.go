@@ -34,17 +34,13 @@ func (s *Store) Credentials(bmc string) (c Credentials, err error) {
 }
 
 // dropCredentials deletes those that no server needs any more.
-func dropCredentials(t state.Txn) error {
+func dropCredentials(t state.Txn, have map[string]Intent, cut func()) error {
 	kept, err := scan[Credentials](t, credentialsKey(""))
 	if err != nil || len(kept) == 0 {
 		return err
 	}
-	intents, err := scan[Intent](t, "intent/")
-	if err != nil {
-		return err
-	}
 	needed := map[string]bool{}
-	for _, in := range intents {
+	for _, in := range have {
 		needed[in.BMC.Name+" "+protocol.SecretOf(in.BMC.CredentialsRef)] = true
 	}
 	for _, c := range kept {
@@ -54,6 +50,7 @@ func dropCredentials(t state.Txn) error {
 		if err := errors.Join(t.Delete(credentialsKey(c.BMC)), t.Delete(accountKey(c.BMC))); err != nil {
 			return err
 		}
+		cut()
 	}
 	return nil
 }

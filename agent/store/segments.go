@@ -88,7 +88,7 @@ func differ(a, b []protocol.SegmentIntent) (names []string, err error) {
 // adoptSegments takes what is in force for confirmed where nothing says what it is: the
 // release before has no trials, and neither begins nor ends one.
 func adoptSegments(t state.Txn) error {
-	rack, there, err := get[protocol.RackIntent](t, "rack")
+	rack, there, err := get[protocol.RackIntent](t, keyRack)
 	if err != nil || !there {
 		return err
 	}
@@ -104,8 +104,9 @@ func adoptSegments(t state.Txn) error {
 }
 
 // offerSegments puts the rack of a document into force, with the segments that it is
-// to have.
-func offerSegments(t state.Txn, rack protocol.RackIntent) error {
+// to have. Both may be large. What is kept comes first: adoptSegments mends it where the
+// rack did not follow.
+func offerSegments(t state.Txn, rack protocol.RackIntent, cut func()) error {
 	have, _, err := get[Segments](t, keySegments)
 	if err != nil {
 		return err
@@ -130,7 +131,12 @@ func offerSegments(t state.Txn, rack protocol.RackIntent) error {
 	if err := put(t, keySegments, have); err != nil {
 		return err
 	}
-	return put(t, "rack", rack)
+	cut()
+	if err := put(t, keyRack, rack); err != nil {
+		return err
+	}
+	cut()
+	return nil
 }
 
 // Segments reads what is kept of the rack's segments.
@@ -147,7 +153,7 @@ func (s *Store) Segments() (have Segments, err error) {
 // rolled back is an event.
 func (s *Store) LookAtSegments(now time.Time, ran, window time.Duration, heard bool) (act decide.SegmentAction, after Segments, left time.Duration, err error) {
 	s.crash.At("agent.segments.look")
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		have, _, err := get[Segments](t, keySegments)
 		if err != nil {
 			return err
@@ -158,7 +164,7 @@ func (s *Store) LookAtSegments(now time.Time, ran, window time.Duration, heard b
 		case decide.SegmentsWait:
 			return put(t, keySegments, after)
 		case decide.SegmentsConfirm:
-			rack, _, err := get[protocol.RackIntent](t, "rack")
+			rack, _, err := get[protocol.RackIntent](t, keyRack)
 			if err != nil {
 				return err
 			}
@@ -178,12 +184,12 @@ func (s *Store) LookAtSegments(now time.Time, ran, window time.Duration, heard b
 }
 
 func (s *Store) rollBack(t state.Txn, now time.Time, after Segments, window time.Duration) error {
-	rack, _, err := get[protocol.RackIntent](t, "rack")
+	rack, _, err := get[protocol.RackIntent](t, keyRack)
 	if err != nil {
 		return err
 	}
 	rack.Segments = back(after.Kept, rack.Segments)
-	if err := put(t, "rack", rack); err != nil {
+	if err := put(t, keyRack, rack); err != nil {
 		return err
 	}
 	if err := put(t, keySegments, after); err != nil {

@@ -33,49 +33,53 @@ type View struct {
 	floor     time.Time
 }
 
-// serving reads the rack's intent, and whether this agent may act on it: not
-// before it has one, and not after it was replaced. over says that its term was ended.
-func serving(t state.Txn) (rack protocol.RackIntent, synced, over bool, err error) {
-	rack, synced, err = get[protocol.RackIntent](t, "rack")
+// serving is the rack's intent, and whether this agent may act on it: not before it has
+// one, and not after it was replaced. over says that its term was ended. The intent grows
+// with the rack, and is not decoded for each server.
+func (s *Store) serving(t state.Txn) (rack protocol.RackIntent, synced, over bool, err error) {
+	if rack, synced, over, have := s.mirror.said(); have {
+		return rack, synced, over, nil
+	}
+	rack, synced, err = get[protocol.RackIntent](t, keyRack)
 	if err != nil {
 		return rack, false, false, err
 	}
 	if _, over, err = get[protocol.EndOfTerm](t, keyEnded); err != nil {
 		return rack, false, false, err
 	}
-	replaced, _, err := get[bool](t, "meta/replaced")
+	replaced, _, err := get[bool](t, keyReplaced)
 	return rack, synced && !replaced && !over, over, err
 }
 
 // SetReplaced notes whether the hub says that another agent serves the rack. A
 // replaced agent keeps its holds and starts nothing, also after a restart.
 func (s *Store) SetReplaced(replaced bool) (changed bool, err error) {
-	err = s.db.Update(func(t state.Txn) error {
-		was, _, err := get[bool](t, "meta/replaced")
+	err = s.update(func(t state.Txn) error {
+		was, _, err := get[bool](t, keyReplaced)
 		changed = was != replaced
 		if err != nil || !changed {
 			return err
 		}
-		return put(t, "meta/replaced", replaced)
+		return put(t, keyReplaced, replaced)
 	})
 	return changed, err
 }
 
 func (s *Store) view(t state.Txn, server string) (v View, err error) {
-	if v.Rack, v.Synced, v.Ended, err = serving(t); err != nil {
+	if v.Rack, v.Synced, v.Ended, err = s.serving(t); err != nil {
 		return v, err
 	}
 	if v.Incarnation, err = incarnation(t); err != nil {
 		return v, err
 	}
-	in, found, err := get[Intent](t, "intent/"+server)
+	in, found, err := get[Intent](t, keyIntents+server)
 	if err != nil {
 		return v, err
 	}
 	if found {
 		v.Intent = &in
 	}
-	if v.Holds, err = scan[decide.Hold](t, "hold/"+server+"/"); err != nil {
+	if v.Holds, err = scan[decide.Hold](t, keyHolds+server+"/"); err != nil {
 		return v, err
 	}
 	if v.Released, err = releasedHere(t, server); err != nil {
@@ -87,7 +91,7 @@ func (s *Store) view(t state.Txn, server string) (v View, err error) {
 	if v.Asked, err = scan[protocol.Request](t, "asked/"+server+"/"); err != nil {
 		return v, err
 	}
-	v.Record, _, err = get[decide.Record](t, "record/"+server)
+	v.Record, _, err = get[decide.Record](t, keyRecords+server)
 	v.Record.Server = server
 	if err != nil {
 		return v, err
@@ -113,7 +117,7 @@ func (s *Store) Server(name string) (v View, err error) {
 // after is without them. choose must be pure.
 func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.Plan, after View, err error) {
 	s.crash.At("agent.step.decide")
-	err = s.db.Update(func(t state.Txn) error {
+	err = s.update(func(t state.Txn) error {
 		v, err := s.view(t, server)
 		if err != nil {
 			return err
@@ -124,7 +128,7 @@ func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.
 		if !plan.Persist && len(plan.Happened) == 0 && len(plan.Expire) == 0 {
 			return errNothing
 		}
-		if err := put(t, "record/"+server, plan.Record); err != nil {
+		if err := put(t, keyRecords+server, plan.Record); err != nil {
 			return err
 		}
 		if err := errors.Join(s.clear(t, v, plan.Cleared), spendBoot(t, v, plan.Spent)); err != nil {
@@ -167,42 +171,10 @@ func (s *Store) expire(t state.Txn, v View, plan decide.Plan) (View, error) {
 // errNothing ends a transaction that has nothing to write.
 var errNothing = errors.New("nothing to write")
 
-// Overview is what the agent's index is made of.
-type Overview struct {
-	Synced   bool
-	Replaced bool // another agent serves the rack
-	Ended    bool // the hub has ended the agent's term
-	Rack     protocol.RackIntent
-	Intents  []Intent
-	Holds    []decide.Hold
-	Records  []decide.Record
-}
-
-// Overview reads everything that the boot servers' index needs, at one moment.
-func (s *Store) Overview() (o Overview, err error) {
-	err = s.db.View(func(t state.Txn) error {
-		if o.Rack, o.Synced, o.Ended, err = serving(t); err != nil {
-			return err
-		}
-		if o.Replaced, _, err = get[bool](t, "meta/replaced"); err != nil {
-			return err
-		}
-		if o.Intents, err = scan[Intent](t, "intent/"); err != nil {
-			return err
-		}
-		if o.Holds, err = scan[decide.Hold](t, "hold/"); err != nil {
-			return err
-		}
-		o.Records, err = scan[decide.Record](t, "record/")
-		return err
-	})
-	return o, err
-}
-
 // Held says whether any hold lies on the server now.
 func (s *Store) Held(server string) (held bool, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		return t.Scan("hold/"+server+"/", func(string, []byte) error {
+		return t.Scan(keyHolds+server+"/", func(string, []byte) error {
 			held = true
 			return nil
 		})

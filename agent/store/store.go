@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -16,7 +17,11 @@ type Store struct {
 	crash     state.Crasher
 	newID     func() string
 	maxEvents int
+	partBytes int // of one transaction
 	guard     func() bool
+	// write is held by the one who writes, from the first transaction to the last.
+	write  sync.Mutex
+	mirror mirror
 }
 
 // Config is what a Store needs.
@@ -28,11 +33,24 @@ type Config struct {
 	Guarded func() bool
 }
 
-// Open gives a new database its identity, and takes over one of the release before.
+// Open gives a new database its identity, and takes over one of the release before. It
+// writes what is to change only. Nothing is served and nothing decided before it returns,
+// and one that a crash has cut short is done again from the beginning.
 func Open(cfg Config) (*Store, error) {
-	s := &Store{db: cfg.DB, crash: cfg.Crash, newID: cfg.NewID, maxEvents: maxEvents, guard: cfg.Guarded}
-	err := s.db.Update(func(t state.Txn) error {
-		if err := identify(t, cfg.NewID); err != nil {
+	return openInParts(cfg, partBytes)
+}
+
+func openInParts(cfg Config, bytes int) (*Store, error) {
+	s := &Store{db: cfg.DB, crash: cfg.Crash, newID: cfg.NewID, maxEvents: maxEvents, partBytes: bytes, guard: cfg.Guarded}
+	if err := s.open(); err != nil {
+		return nil, failing("open the agent's store", err)
+	}
+	return s, nil
+}
+
+func (s *Store) open() error {
+	err := s.updateInParts("agent.open.part", func(t state.Txn, cut func()) error {
+		if err := identify(t, s.newID); err != nil {
 			return err
 		}
 		if err := s.number(t); err != nil {
@@ -41,26 +59,33 @@ func Open(cfg Config) (*Store, error) {
 		if err := adoptSegments(t); err != nil {
 			return err
 		}
-		// A boot file that was being served when the agent died counts as fetched.
-		return recoverRecords(t)
+		cut()
+		return recoverRecords(t, cut)
 	})
-	if err != nil {
-		return nil, failing("open the agent's store", err)
-	}
-	return s, nil
-}
-
-func recoverRecords(t state.Txn) error {
-	records, err := scan[decide.Record](t, "record/")
 	if err != nil {
 		return err
 	}
-	for _, r := range records {
-		if err := put(t, "record/"+r.Server, decide.Recover(r)); err != nil {
+	return s.readMirror()
+}
+
+// recoverRecords: a boot file that was being served when the agent died counts as
+// fetched. Each record is complete in itself, and recovering it again changes nothing.
+func recoverRecords(t state.Txn, cut func()) error {
+	return t.Scan(keyRecords, func(key string, raw []byte) error {
+		r, err := decode[decide.Record](key, raw)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		after, changed := decide.Recover(r)
+		if !changed {
+			return nil
+		}
+		if err := put(t, key, after); err != nil {
+			return err
+		}
+		cut()
+		return nil
+	})
 }
 
 func failing(op string, err error) error {
@@ -104,21 +129,4 @@ func scan[T any](t state.Txn, prefix string) (out []T, err error) {
 		return err
 	})
 	return out, err
-}
-
-// deleteAll deletes every key with the prefix.
-func deleteAll(t state.Txn, prefix string) error {
-	var keys []string
-	if err := t.Scan(prefix, func(key string, _ []byte) error {
-		keys = append(keys, key)
-		return nil
-	}); err != nil {
-		return err
-	}
-	for _, k := range keys {
-		if err := t.Delete(k); err != nil {
-			return err
-		}
-	}
-	return nil
 }

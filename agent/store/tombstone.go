@@ -32,7 +32,7 @@ func tombstoneKey(id string) string { return "released/" + id }
 // releaseHere ends a hold at the agent, in the caller's transaction: the hold goes,
 // and a tombstone stays. One that does not lie any more is left as it is.
 func (s *Store) releaseHere(t state.Txn, now time.Time, h decide.Hold, by, reason string) error {
-	key := "hold/" + h.Server + "/" + h.ID
+	key := keyHolds + h.Server + "/" + h.ID
 	lies, found, err := get[decide.Hold](t, key)
 	if err != nil || !found {
 		return err
@@ -84,19 +84,25 @@ func boundUnnamed(t state.Txn) error {
 //	does not     | yes          | *                    | goes
 //	does not     | no           | within adoptWithin   | stays
 //	does not     | no           | later                | goes
-func bury(t state.Txn, d protocol.HoldDoc, touched map[string]bool) (holds []protocol.ActiveHold, err error) {
+func bury(t state.Txn, d protocol.HoldDoc, touched map[string]bool, cut func()) (holds []protocol.ActiveHold, err error) {
 	dead, err := scan[tombstone](t, tombstoneKey(""))
 	if err != nil || len(dead) == 0 {
 		return d.Holds, err
 	}
+	buried, named, freed := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, b := range dead {
+		buried[b.HoldID] = true
+	}
 	for _, h := range d.Holds {
-		if !slices.ContainsFunc(dead, func(b tombstone) bool { return b.HoldID == h.ID }) {
+		if named[h.ID] = true; !buried[h.ID] {
 			holds = append(holds, h)
 		}
 	}
+	for _, r := range d.Releases {
+		freed[r.HoldID] = true
+	}
 	for _, b := range dead {
-		names := slices.ContainsFunc(d.Holds, func(h protocol.ActiveHold) bool { return h.ID == b.HoldID })
-		releases := slices.ContainsFunc(d.Releases, func(r protocol.Release) bool { return r.HoldID == b.HoldID })
+		names, releases := named[b.HoldID], freed[b.HoldID]
 		switch {
 		case names && b.Named, !names && !releases && !b.Named && d.IssuedAt.Sub(b.At) <= adoptWithin:
 			continue
@@ -110,6 +116,7 @@ func bury(t state.Txn, d protocol.HoldDoc, touched map[string]bool) (holds []pro
 		if err != nil {
 			return nil, err
 		}
+		cut()
 	}
 	return holds, nil
 }

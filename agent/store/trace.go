@@ -31,7 +31,7 @@ func (s *Store) PutTraces(server string, traces []protocol.Trace, keep int) erro
 		return nil
 	}
 	newest := traces[len(traces)-1].Serial
-	err := s.db.Update(func(t state.Txn) error {
+	err := s.update(func(t state.Txn) error {
 		for _, v := range traces {
 			if err := put(t, traceKey(server, v.Serial), v); err != nil {
 				return err

@@ -299,17 +299,19 @@ func (r Record) clone() Record {
 // Recover is applied to every record when an agent starts. A boot file that was
 // being served when the agent died may have been read to its end, so the boot
 // counts as fetched: it is never repeated by guess (P9).
-func Recover(r Record) Record {
-	c := r.clone()
+// changed says whether anything came of it; a record that was recovered does not change again.
+func Recover(r Record) (c Record, changed bool) {
+	c = r.clone()
 	if a := c.Attempt; a.Open() && a.Served && a.State != protocol.AttemptFetched {
 		a.State = protocol.AttemptFetched
 		a.Evidence = protocol.EvidenceFetched
 		a.Reason = "assumed: the agent restarted while the boot file was being served"
 		a.Assumed = true
 		c.ran()
+		changed = true
 	}
-	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID {
-		a.Cached = true // what the BMC read meanwhile, nobody has counted
+	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID && !a.Cached {
+		a.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
 	}
-	return c
+	return c, changed
 }

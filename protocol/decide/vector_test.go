@@ -111,7 +111,13 @@ func (y *play) guards(d time.Duration) bool {
 }
 
 // restart is a crash of the agent: what was not on disk is gone.
-func (y *play) restart() { y.s.Watch, y.s.Record = Watch{}, Recover(y.s.Record) }
+func (y *play) restart() {
+	y.s.Watch = Watch{}
+	y.s.Record, _ = Recover(y.s.Record)
+	if _, changed := Recover(y.s.Record); changed {
+		y.t.Errorf("a record that was recovered changes again: %+v", y.s.Record)
+	}
+}
 
 func (y *play) want(act ActionKind) {
 	y.t.Helper()

@@ -181,7 +181,8 @@ func (w *world) crash() bool {
 }
 
 func (w *world) restart() {
-	w.save(Recover(w.record()))
+	r, _ := Recover(w.record())
+	w.save(r)
 	w.watch, w.events, w.read = Watch{}, nil, nil
 	w.heard, w.started = w.ids%3 != 0, w.now
 	w.w.restarted()

@@ -1,0 +1,253 @@
+package store
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/state"
+)
+
+// The keys that the mirror has.
+const (
+	keyRack     = "rack"
+	keyReplaced = "meta/replaced"
+	keyIntents  = "intent/"
+	keyHolds    = "hold/"
+	keyRecords  = "record/"
+)
+
+// mirror is in memory what an Overview is made of, decoded. It follows each transaction by
+// what that wrote, so that nobody reads the whole store again for one document.
+type mirror struct {
+	mu       sync.RWMutex
+	whole    bool // false: it is to be read from the store
+	rack     protocol.RackIntent
+	synced   bool
+	replaced bool
+	ended    bool
+	intents  map[string]Intent // by key, as the others
+	holds    map[string]decide.Hold
+	standing map[string]Standing
+}
+
+// Standing is what of a server's record concerns others than its own loop.
+type Standing struct {
+	Server     string
+	Attempt    *decide.Attempt
+	Medium     *decide.Medium
+	Orders     decide.Orders
+	Unexpected bool // it came on without an order
+}
+
+func standingOf(r decide.Record) Standing {
+	return Standing{Server: r.Server, Attempt: r.Attempt, Medium: r.Medium, Orders: r.Orders(), Unexpected: r.Unexpected != nil}
+}
+
+// watched notes what a transaction writes of what the mirror has.
+type watched struct {
+	state.Txn
+	changes []write
+}
+
+// Set implements state.Txn.
+func (w *watched) Set(key string, value []byte) error {
+	if mirrored(key) {
+		w.changes = append(w.changes, write{key, append([]byte{}, value...)})
+	}
+	return w.Txn.Set(key, value)
+}
+
+// Delete implements state.Txn.
+func (w *watched) Delete(key string) error {
+	if mirrored(key) {
+		w.changes = append(w.changes, write{key, nil})
+	}
+	return w.Txn.Delete(key)
+}
+
+func mirrored(key string) bool {
+	switch key {
+	case keyRack, keyReplaced, keyEnded:
+		return true
+	}
+	return strings.HasPrefix(key, keyIntents) || strings.HasPrefix(key, keyHolds) || strings.HasPrefix(key, keyRecords)
+}
+
+// forget has the mirror read from the store before it is used again.
+func (m *mirror) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.whole = false
+}
+
+// said is what it has of the rack, if it has it.
+func (m *mirror) said() (rack protocol.RackIntent, synced, over, have bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.rack, m.serving(), m.ended, m.whole
+}
+
+// take follows a transaction that is on disk.
+func (m *mirror) take(changes []write) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.whole {
+		return
+	}
+	for _, c := range changes {
+		if err := m.put(c); err != nil {
+			m.whole = false // the read says what is wrong
+			return
+		}
+	}
+}
+
+// put needs m.mu.
+func (m *mirror) put(w write) (err error) {
+	switch w.key {
+	case keyRack:
+		m.rack, m.synced = protocol.RackIntent{}, w.value != nil
+		if m.synced {
+			m.rack, err = decode[protocol.RackIntent](w.key, w.value)
+		}
+		return err
+	case keyReplaced:
+		m.replaced = false
+		if w.value != nil {
+			m.replaced, err = decode[bool](w.key, w.value)
+		}
+		return err
+	case keyEnded:
+		m.ended = w.value != nil
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(w.key, keyIntents):
+		return mirrorOne(m.intents, w)
+	case strings.HasPrefix(w.key, keyHolds):
+		return mirrorOne(m.holds, w)
+	case w.value == nil:
+		delete(m.standing, w.key)
+		return nil
+	}
+	r, err := decode[decide.Record](w.key, w.value)
+	m.standing[w.key] = standingOf(r)
+	return err
+}
+
+func mirrorOne[T any](m map[string]T, w write) error {
+	if w.value == nil {
+		delete(m, w.key)
+		return nil
+	}
+	v, err := decode[T](w.key, w.value)
+	m[w.key] = v
+	return err
+}
+
+// read reads all of it from a transaction that sees what is on disk.
+func (m *mirror) read(t state.Txn) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rack, m.synced, m.replaced, m.ended = protocol.RackIntent{}, false, false, false
+	m.intents, m.holds, m.standing = map[string]Intent{}, map[string]decide.Hold{}, map[string]Standing{}
+	take := func(key string, raw []byte) error { return m.put(write{key, raw}) }
+	for _, key := range []string{keyRack, keyReplaced, keyEnded} {
+		raw, found, err := get[json.RawMessage](t, key)
+		if err != nil {
+			return err
+		}
+		if found {
+			if err := take(key, raw); err != nil {
+				return err
+			}
+		}
+	}
+	for _, prefix := range []string{keyIntents, keyHolds, keyRecords} {
+		if err := t.Scan(prefix, take); err != nil {
+			return err
+		}
+	}
+	m.whole = true
+	return nil
+}
+
+// mirrored returns the mirror, read for as long as m.mu is held by it; the caller calls
+// done. Nobody changes what it has.
+func (s *Store) mirrored() (m *mirror, done func(), err error) {
+	m = &s.mirror
+	for {
+		m.mu.RLock()
+		if m.whole {
+			return m, m.mu.RUnlock, nil
+		}
+		m.mu.RUnlock()
+		if err := s.readMirror(); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// readMirror reads it while nobody writes.
+func (s *Store) readMirror() error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	return s.db.View(s.mirror.read)
+}
+
+// Overview is what the agent's index is made of. Nobody changes what it points to.
+type Overview struct {
+	Synced   bool
+	Replaced bool // another agent serves the rack
+	Ended    bool // the hub has ended the agent's term
+	Rack     protocol.RackIntent
+	Intents  []Intent
+	Holds    []decide.Hold
+	Records  []Standing
+}
+
+// Overview says everything that the boot servers' index needs, at one moment, each in order of its key. It reads nothing
+// from the disk.
+func (s *Store) Overview() (o Overview, err error) {
+	m, done, err := s.mirrored()
+	if err != nil {
+		return o, err
+	}
+	defer done()
+	return Overview{
+		Synced: m.serving(), Replaced: m.replaced, Ended: m.ended, Rack: m.rack,
+		Intents: inOrder(m.intents), Holds: inOrder(m.holds), Records: inOrder(m.standing),
+	}, nil
+}
+
+// knownIntents are the intents on disk by key, for one who writes and has not written any yet.
+func (s *Store) knownIntents(t state.Txn) (map[string]Intent, error) {
+	s.mirror.mu.RLock()
+	whole, have := s.mirror.whole, maps.Clone(s.mirror.intents)
+	s.mirror.mu.RUnlock()
+	if whole {
+		return have, nil
+	}
+	have = map[string]Intent{}
+	return have, t.Scan(keyIntents, func(key string, raw []byte) (err error) {
+		have[key], err = decode[Intent](key, raw)
+		return err
+	})
+}
+
+// serving says whether this agent may act on the rack's intent: not before it has one, and
+// not after it was replaced, nor after its term.
+func (m *mirror) serving() bool { return m.synced && !m.replaced && !m.ended }
+
+func inOrder[T any](m map[string]T) []T {
+	out := make([]T, 0, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, m[key])
+	}
+	return out
+}
