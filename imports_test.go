@@ -168,6 +168,7 @@ func testLayers() []layer {
 		{"hub/...", []string{"hub/...", "integration/memnet"}, "fakes of the neighbours"},
 		{"hub/audit", []string{"state/statetest"}, "crash points, and a disk to fill"},
 		{"hub/iso", []string{"state/statetest"}, "crash points"},
+		{"hub/broker", []string{"state/jetstream", "state/statetest"}, "the hub's own store on it, and a disk to fill"},
 		{"cmd/internal/cli", []string{"doctable", "hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
 		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "protocol", "protocol/api", "integration/sim"}, "scripts run against the real API, and a registry"},
 		{"integration/...", belowCmd(), "composition"},

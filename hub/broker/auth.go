@@ -18,6 +18,8 @@ type gate struct {
 	log     *slog.Logger
 	refused func()
 	refuse  func(agent string) bool // may be nil
+	roster  *roster
+	barred  *barred
 }
 
 // Check is called by the server for each new connection. TLS has verified the
@@ -55,6 +57,10 @@ func (g *gate) check(c server.ClientAuthentication) bool {
 		g.log.Warn("broker connection refused", "reason", "the certificate names no agent")
 		return false
 	}
+	if g.barred.is(name, host(c.RemoteAddress())) {
+		g.log.Debug("broker connection refused", "reason", "it asked for a session to be kept", "agent", name)
+		return false
+	}
 	c.RegisterUser(&server.User{Username: name, Permissions: permissions})
 	// Asked after the name is known to the server: a connection that comes while its
 	// agent is being cut is then refused here or found by Cut.
@@ -62,6 +68,7 @@ func (g *gate) check(c server.ClientAuthentication) bool {
 		g.log.Warn("broker connection refused", "reason", "the agent is refused", "agent", name)
 		return false
 	}
+	g.roster.enter(name, c.GetID())
 	return true
 }
 

@@ -25,6 +25,10 @@ const (
 	authTimeout           = 10 * time.Second // for TLS, and again for CONNECT
 	writeDeadline         = 10 * time.Second // for a connection to take what waits for it
 	startTimeout          = 10 * time.Second
+	maxPerName            = 4                // MQTT connections of one certificate
+	keptPause             = time.Minute      // without a connection after a session that was to be kept
+	lookPause             = time.Second      // between two looks at the store
+	maxReopenPause        = 30 * time.Second // between two attempts to open it again
 	serverName            = "rackboot-hub"
 )
 
@@ -62,6 +66,7 @@ type limits struct {
 	write   time.Duration
 	tls     time.Duration // for the handshake
 	auth    time.Duration // for CONNECT, after it
+	look    time.Duration // between two looks at the store; 0 is lookPause
 }
 
 func (c *Config) check() (host string, port int, err error) {
@@ -74,6 +79,9 @@ func (c *Config) check() (host string, port int, err error) {
 	}
 	if c.limits == (limits{}) {
 		c.limits = limits{pending: maxPending, write: writeDeadline, tls: authTimeout, auth: authTimeout}
+	}
+	if c.limits.look == 0 {
+		c.limits.look = lookPause
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = defaultMaxConnections

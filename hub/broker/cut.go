@@ -15,13 +15,14 @@ func (b *Broker) Cut(agent string) (int, error) {
 	if !protocol.ValidName(agent) {
 		return 0, protocol.Errorf(protocol.CodeInvalid, op, "%q is not an agent id", agent)
 	}
-	list, err := b.server.Connz(&server.ConnzOptions{Username: true, User: agent, Limit: b.server.NumClients() + 1})
+	s := b.server.Load()
+	list, err := s.Connz(&server.ConnzOptions{Username: true, User: agent, Limit: s.NumClients() + 1})
 	if err != nil {
 		return 0, protocol.Errorf(protocol.CodeInternal, op, "cannot list the connections of %s: %w", agent, err)
 	}
 	cut := 0
 	for _, c := range list.Conns {
-		if b.server.DisconnectClientByID(c.Cid) == nil { // else it has gone by itself
+		if s.DisconnectClientByID(c.Cid) == nil { // else it has gone by itself
 			cut++
 		}
 	}

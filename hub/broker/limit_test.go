@@ -187,7 +187,7 @@ func (s *site) floods(t *testing.T, most int) {
 		t.Fatal(err)
 	}
 	hub, payload := s.hub(t), make([]byte, 128<<10)
-	for deadline := time.Now().Add(patience); s.broker.server.NumSlowConsumers() == 0; {
+	for deadline := time.Now().Add(patience); s.broker.server.Load().NumSlowConsumers() == 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("the connection stays open")
 		}
@@ -203,7 +203,7 @@ func (s *site) floods(t *testing.T, most int) {
 func TestFloodWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	before := s.broker.server.NumClients()
+	before := s.broker.server.Load().NumClients()
 	config := s.keys.ClientTLS()
 	config.GetClientCertificate, config.ServerName = nil, "127.0.0.1"
 	const flood, at = 150, 30
@@ -232,9 +232,9 @@ func TestFloodWithoutCertificate(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for deadline := time.Now().Add(patience); s.broker.server.NumClients() > before+2; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); s.broker.server.Load().NumClients() > before+2; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d connections are left, %d before", s.broker.server.NumClients(), before)
+			t.Fatalf("%d connections are left, %d before", s.broker.server.Load().NumClients(), before)
 		}
 	}
 }

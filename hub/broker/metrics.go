@@ -5,15 +5,36 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-func newRefused() prometheus.Counter {
-	return prometheus.NewCounter(prometheus.CounterOpts{Name: "rackboot_broker_refused_total", Help: "Connections refused after their TLS handshake."})
+// brokerMetrics count what the broker does itself.
+type brokerMetrics struct {
+	refused, replaced, kept, reopened prometheus.Counter
 }
 
-func register(r prometheus.Registerer, s *server.Server, refused prometheus.Counter) error {
+func newBrokerMetrics() *brokerMetrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "rackboot_broker_" + name, Help: help})
+	}
+	return &brokerMetrics{
+		refused:  counter("refused_total", "Connections refused after their TLS handshake."),
+		replaced: counter("connections_replaced_total", "Connections ended because newer ones of the same certificate came."),
+		kept:     counter("sessions_refused_total", "MQTT sessions refused because the client wanted them kept."),
+		reopened: counter("store_reopened_total", "Times the store was opened again after it had failed."),
+	}
+}
+
+func (b *Broker) register() error {
+	r := b.cfg.Registerer
 	if r == nil {
 		return nil
 	}
-	for _, c := range []prometheus.Collector{refused, newCollector(s)} {
+	m := b.metrics
+	failing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "rackboot_broker_store_failing", Help: "1 while the store takes no writes."}, func() float64 {
+		if b.Healthy() != nil {
+			return 1
+		}
+		return 0
+	})
+	for _, c := range []prometheus.Collector{m.refused, m.replaced, m.kept, m.reopened, failing, newCollector(b.server.Load)} {
 		if err := r.Register(c); err != nil {
 			return err
 		}
@@ -24,7 +45,7 @@ func register(r prometheus.Registerer, s *server.Server, refused prometheus.Coun
 // collector reads the server's own counters when it is asked. A read goes over all
 // connections, under one lock each.
 type collector struct {
-	server *server.Server
+	now func() *server.Server
 
 	connections, sessions, subscriptions, slow *prometheus.Desc
 	messages, bytes, pending, used             *prometheus.Desc
@@ -38,12 +59,12 @@ const (
 	storageMemory = "memory"
 )
 
-func newCollector(s *server.Server) *collector {
+func newCollector(now func() *server.Server) *collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("rackboot_broker_"+name, help, labels, nil)
 	}
 	return &collector{
-		server:        s,
+		now:           now,
 		connections:   desc("connections", "Open connections, those within the hub included."),
 		sessions:      desc("mqtt_sessions", "MQTT sessions that are kept."),
 		subscriptions: desc("subscriptions", "Subscriptions of all connections."),
@@ -58,16 +79,17 @@ func newCollector(s *server.Server) *collector {
 func (c *collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
 
 func (c *collector) Collect(out chan<- prometheus.Metric) {
+	s := c.now()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	counter := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 	}
-	gauge(c.connections, float64(c.server.NumClients()))
-	gauge(c.subscriptions, float64(c.server.NumSubscriptions()))
-	counter(c.slow, float64(c.server.NumSlowConsumers()))
-	if v, err := c.server.Varz(nil); err != nil {
+	gauge(c.connections, float64(s.NumClients()))
+	gauge(c.subscriptions, float64(s.NumSubscriptions()))
+	counter(c.slow, float64(s.NumSlowConsumers()))
+	if v, err := s.Varz(nil); err != nil {
 		out <- prometheus.NewInvalidMetric(c.messages, err)
 	} else {
 		counter(c.messages, float64(v.InMsgs), directionIn)
@@ -75,7 +97,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		counter(c.bytes, float64(v.InBytes), directionIn)
 		counter(c.bytes, float64(v.OutBytes), directionOut)
 	}
-	if list, err := c.server.Connz(&server.ConnzOptions{Limit: c.server.NumClients() + 1}); err != nil {
+	if list, err := s.Connz(&server.ConnzOptions{Limit: s.NumClients() + 1}); err != nil {
 		out <- prometheus.NewInvalidMetric(c.pending, err)
 	} else {
 		sum := 0
@@ -84,7 +106,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		}
 		gauge(c.pending, float64(sum))
 	}
-	if js, err := c.server.Jsz(&server.JSzOptions{Accounts: true, Streams: true}); err != nil {
+	if js, err := s.Jsz(&server.JSzOptions{Accounts: true, Streams: true}); err != nil {
 		out <- prometheus.NewInvalidMetric(c.used, err)
 	} else {
 		gauge(c.used, float64(js.Store), storageDisk)

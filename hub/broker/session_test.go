@@ -14,15 +14,15 @@ import (
 func TestTakeOverOfAnothersClientID(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	with := func(agent string, clean bool) *mqtt.ClientOptions {
-		return options(s.broker.Addr(), agentTLS(t, s.keys, agent)).SetClientID("guessed").SetCleanSession(clean)
+	with := func(agent string) *mqtt.ClientOptions {
+		return options(s.broker.Addr(), agentTLS(t, s.keys, agent)).SetClientID("guessed")
 	}
-	victim := s.client(t, with("rack-1", false))
+	victim := s.client(t, with("rack-1"))
 	if ok, _ := subscribe(t, victim, "rb/v1/a/rack-1/d/#", 1); !ok {
 		t.Fatal("refused")
 	}
 	stolen := make(chan string, 16)
-	thief := mqtt.NewClient(with("rack-2", false).SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { stolen <- m.Topic() }))
+	thief := mqtt.NewClient(with("rack-2").SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { stolen <- m.Topic() }))
 	token := thief.Connect()
 	if !token.WaitTimeout(patience) {
 		t.Fatal("no answer")

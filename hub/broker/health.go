@@ -1,0 +1,165 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"rackboot/protocol"
+)
+
+// The server never writes again to a stream after one write to it has failed, not even
+// when the disk has room again, and answers no later write (filestore.go of nats-server
+// v2.15.2, setWriteErr). It goes on reading, and MQTT, which is in memory, works. So the
+// server is looked at once a second. As long as the disk takes nothing it is left as it is;
+// then it is started anew on the same store. It recovers what was acknowledged, cuts off
+// what was half written, and everybody connects again.
+
+// health is why the store takes no writes; it is safe for concurrent use.
+type health struct {
+	mu    sync.Mutex
+	since time.Time
+	cause error // nil while all is well
+}
+
+func (h *health) set(cause error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if cause != nil && h.cause == nil {
+		h.since = time.Now()
+	}
+	h.cause = cause
+}
+
+func (h *health) get() (since time.Time, cause error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.since, h.cause
+}
+
+// Healthy says why the store takes no writes; nil if nothing is known against it. It
+// does not wait. The code is unavailable.
+func (b *Broker) Healthy() error {
+	since, cause := b.health.get()
+	if cause == nil {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, "use the hub's store", "the store in %s takes no writes since %s: %w",
+		b.cfg.Dir, since.UTC().Format(time.RFC3339), cause).
+		WithHint("free space on its file system, or look there for what else is wrong; the hub opens the store again by itself")
+}
+
+var (
+	errFailedWrite = errors.New("a write to it failed")
+	errStopped     = errors.New("the server within the hub has ended")
+)
+
+// sick says what is wrong with the server's store, of what only a new start can mend.
+func sick(s *server.Server) error {
+	if !s.Running() {
+		return errStopped
+	}
+	status := s.Healthz(&server.HealthzOptions{Details: true})
+	for _, e := range status.Errors {
+		if e.Type == server.HealthzErrorJetStream || e.Type == server.HealthzErrorStream {
+			return errFailedWrite
+		}
+	}
+	return nil
+}
+
+// watch looks at the server until ctx ends. What is found twice, one after the other, is so:
+// between may be a stream that is being made or removed.
+func (b *Broker) watch(ctx context.Context) {
+	defer close(b.watched)
+	tick := time.NewTicker(b.cfg.limits.look)
+	defer tick.Stop()
+	var before error
+	pause, next := b.cfg.limits.look, time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		found := sick(b.server.Load())
+		twice := found != nil && before != nil
+		before = found
+		switch _, known := b.health.get(); {
+		case found == nil && known == nil:
+			pause = b.cfg.limits.look
+			continue
+		case found != nil && known == nil && !twice:
+			continue
+		case known == nil:
+			b.cfg.Logger.Error("the hub's store takes no writes", "dir", b.cfg.Dir, "err", found,
+				"hint", "free space on its file system; the hub opens the store again by itself")
+		}
+		if err := writable(b.cfg.Dir); err != nil {
+			b.health.set(err)
+			continue
+		}
+		b.health.set(found)
+		if time.Now().Before(next) {
+			continue
+		}
+		if err := b.reopen(ctx); err != nil {
+			b.health.set(err)
+			b.cfg.Logger.Error("the hub's store cannot be opened again", "err", err, "again_in", pause)
+		}
+		next = time.Now().Add(pause)
+		pause = min(2*pause, maxReopenPause)
+		before = nil
+	}
+}
+
+// reopen ends the server and starts another one on the same store and address.
+func (b *Broker) reopen(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	b.end()
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	b.metrics.reopened.Inc()
+	since, _ := b.health.get()
+	b.health.set(nil)
+	b.cfg.Logger.Warn("the hub's store was opened again", "dir", b.cfg.Dir, "after", time.Since(since).Round(time.Millisecond))
+	return nil
+}
+
+const (
+	// roomToStart are the bytes that must be free before the store is opened again: its
+	// indexes, and some writes.
+	roomToStart = 4 << 20
+	probeBytes  = 64 << 10
+	probeFile   = ".probe"
+)
+
+// writable says why nothing can be written to the folder; nil if something can. Beside the
+// free space that the file system tells, which a quota does not change, something is written.
+func writable(dir string) error {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return err
+	}
+	if int64(fs.Bavail)*fs.Bsize < roomToStart {
+		return syscall.ENOSPC
+	}
+	path := filepath.Join(dir, probeFile)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, probeBytes))
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
+}
