@@ -54,12 +54,16 @@ type Agent struct {
 
 	local   *local.API
 	denied  *denials // by the power path
-	changes *changes
-	streams *streams
-	asks    *asks
-	surveys chan struct{} // held while a board is read
-	notices *notices
-	traces  *traces
+	unnoted unnoted
+	// dismissed says that the hub has said that another agent serves the rack, or that this
+	// disk is an old copy: also where that could not be recorded.
+	dismissed atomic.Bool
+	changes   *changes
+	streams   *streams
+	asks      *asks
+	surveys   chan struct{} // held while a board is read
+	notices   *notices
+	traces    *traces
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing

@@ -106,5 +106,5 @@ func (a *Agent) bulk(v store.View) decide.Bulk {
 		return decide.Bulk{}
 	}
 	now := a.cfg.Clock()
-	return decide.Bulk{Key: true, Bound: d.BulkStop, Others: v.Forced(now, d.Window), Window: d.Window, Approval: v.Approval(now)}
+	return decide.Bulk{Key: true, Bound: d.BulkStop, Others: v.Forced(now, d.Window) + a.unnoted.others(v.Record.Server, now, d.Window), Window: d.Window, Approval: v.Approval(now)}
 }

@@ -20,6 +20,9 @@ func (m *metrics) newHolds() {
 	m.escalations = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_soft_escalations_total", Help: "Soft stops that came to a ForceOff.",
 	})
+	m.unrecorded = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_agent_unrecorded_stops_total", Help: "Held servers that were forced off while the agent could not write to its disk.",
+	})
 	m.hurried = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_hold_reports_total", Help: "Reports that a hold has come to something, by whether they went out at once or, because of too many, the ordinary way.",
 	}, []string{"way"})

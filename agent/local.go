@@ -141,7 +141,8 @@ func holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport) local.Hol
 	if i := slices.IndexFunc(r.Holds, func(x protocol.HoldReport) bool { return x.ID == h.ID }); i >= 0 {
 		out.State, out.Message, out.ExpiredAt = r.Holds[i].State, r.Holds[i].Reason, r.Holds[i].ExpiredAt
 	}
-	if rc, ok := rec.Receipts[h.ID]; ok {
+	withdrawn := out.State == protocol.StateViolated // maybe by what is not on disk yet
+	if rc, ok := rec.Receipts[h.ID]; ok && !withdrawn {
 		out.Receipt, out.Word = &rc, protocol.HoldFenced
 	} else if rc, ok := rec.Manual[h.ID]; ok {
 		out.Receipt = &rc // an operator's word is no proof

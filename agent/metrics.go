@@ -25,6 +25,7 @@ type metrics struct {
 	oldest, unread          *prometheus.Desc
 	fenced                  prometheus.Histogram
 	violations, escalations prometheus.Counter
+	unrecorded              prometheus.Counter
 
 	attemptMetrics
 }
@@ -99,7 +100,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.hurried)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.hurried, m.unrecorded)
 	return m
 }
 

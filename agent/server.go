@@ -45,6 +45,10 @@ type server struct {
 	image  *kept            // what the server's image reported; nil before it was read
 	writes *rate.Limiter    // of such reports that say something else
 	loaded loaded           // has a lock of its own
+	// recorded is the last record of a held server that is on disk; spell is what could not
+	// be recorded since.
+	recorded decide.Record
+	spell    spell
 }
 
 func newServer(a *Agent, name string) *server {
@@ -101,7 +105,7 @@ func (s *server) turn(ctx context.Context) time.Time {
 	for {
 		v, err := s.agent.store.Server(s.name)
 		if err != nil {
-			return s.stuck(err)
+			return s.unrecorded(ctx, s.agent.store.Remembered(s.name), nil, err)
 		}
 		if v.Ended {
 			return s.rest()
@@ -118,7 +122,7 @@ func (s *server) turn(ctx context.Context) time.Time {
 			snap.Result = result
 		})
 		if err != nil {
-			return s.stuck(err)
+			return s.unrecorded(ctx, v, &r, err)
 		}
 		if plan.Action.Kind == decide.ActNone {
 			return plan.RecheckAt
@@ -158,14 +162,23 @@ const unnamedEvery = 15 * time.Second
 // stuck reports that nothing can be recorded, and returns when to try again.
 func (s *server) stuck(err error) time.Time {
 	s.agent.report.raise(protocol.CondStoreFailing, err.Error())
-	s.log.Error("cannot record; nothing is done", "err", err)
+	s.log.Error("cannot record; nothing is done but to force off what is held", "err", err)
 	return s.agent.cfg.Clock().Add(storePause)
 }
 
-// step takes one decision and makes it durable.
+// step takes one decision and makes it durable. What could not be recorded before comes
+// first.
 func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.catchUp(); err != nil {
+		return decide.Plan{}, err
+	}
+	return s.take(fill)
+}
+
+// take is step with s.mu held.
+func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	var snap decide.Snapshot
 	events, board, safety := s.events, s.board, s.safety
 	plan, after, err := s.agent.store.Step(s.name, func(v store.View) decide.Plan {
@@ -190,6 +203,10 @@ func (s *server) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	}
 	s.events, s.board, s.safety = s.events[:0:0], nil, nil
 	s.watch = plan.Watch
+	s.recorded = decide.Record{}
+	if len(after.Holds) > 0 {
+		s.recorded = plan.Record
+	}
 	s.agent.met.measure(plan.Measured)
 	s.stepped(snap, plan)
 	s.agent.index.follow(s.name, plan.Record)

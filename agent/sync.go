@@ -85,6 +85,7 @@ func (a *Agent) answered(m protocol.Sync, in store.Applied, asked time.Time, lac
 		a.greeter.ask(helloPause) // unless it has come by then
 	}
 	a.setReplaced(false)
+	a.dismissed.Store(false)
 	a.report.clear(protocol.CondAgentReplaced)
 	a.report.clear(protocol.CondHubBehind)
 	// What this agent refused and still lacks comes again.
@@ -131,6 +132,7 @@ func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
 // refused is the hub's word that it does not serve this agent.
 func (a *Agent) refused(m protocol.Sync) {
 	code := m.Refused
+	a.dismissed.Store(true)
 	if len(m.Ended) > 0 {
 		if err := a.End(m.Ended); err != nil {
 			a.log.Error("the end of the term was not taken", "err", err)
@@ -147,11 +149,13 @@ func (a *Agent) refused(m protocol.Sync) {
 // copy of itself. What waited for the hub waits on.
 func (a *Agent) renew(was string) {
 	a.hubClock.forget()
+	a.dismissed.Store(true)
 	if err := a.store.Renew(a.cfg.Clock(), was); err != nil {
 		a.log.Error("cannot take a new incarnation", "err", err)
 		a.report.raise(protocol.CondStoreFailing, err.Error())
 		return
 	}
+	a.dismissed.Store(false)
 	a.log.Warn("this disk was rolled back; a new incarnation begins", "was", was)
 	if err := a.reindex(); err != nil {
 		a.log.Error("cannot read what is applied", "err", err)

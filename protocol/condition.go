@@ -154,7 +154,7 @@ func Conditions() []Condition {
 		{CondAgentReplaced, "Another agent serves this rack", SeverityError, nil, 0, "Stop this agent. A rack has one active agent; the one that joined last."},
 		{CondDocumentRefused, "Document refused", SeverityError, nil, 0, "The signature, the order or the form of a document is wrong. The old document stays in force. Check that hub and agent belong together."},
 		{CondEntryRejected, "Server entry refused", SeverityError, nil, 0, "This agent cannot act on the entry, so the old entry stays in force. Upgrade the agent or correct the Server."},
-		{CondStoreFailing, "Agent cannot write to its disk", SeverityError, nil, 0, "Free space in the agent's data folder; nothing new is accepted or powered on until it can be recorded."},
+		{CondStoreFailing, "Agent cannot write to its disk", SeverityError, nil, 0, "Free space in the agent's data folder; nothing new is accepted or powered on until it can be recorded. Held servers that come on are forced off all the same."},
 		{CondBMCUnreachable, "BMC unreachable", SeverityError, nil, 0, "Check the BMC's address, its cable and the agent's route to it. The server's state is unknown until it answers."},
 		{CondBMCDenied, "BMC not trusted, or refuses the credentials", SeverityError, nil, 0, "If the message speaks of a certificate, compare it at the BMC and correct spec.tls of the BMC resource. Else set the Secret again, or correct the credentials file at the agent. Neither is tried again until it changes, so that the BMC does not lock the account."},
 		{CondBMCCredentials, "BMC credentials missing", SeverityError, nil, 0, "Create the file that credentialsRef names in the agent's credentials folder, readable by the agent only."},

@@ -251,3 +251,22 @@ func inOrder[T any](m map[string]T) []T {
 	}
 	return out
 }
+
+// Remembered is a server's view as it was last on disk, without a look at the disk and
+// without what only the disk has: its record, requests and approvals.
+func (s *Store) Remembered(server string) (v View) {
+	m := &s.mirror
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	v.Rack, v.Synced, v.Ended = m.rack, m.serving(), m.ended
+	v.Record.Server = server
+	if in, there := m.intents[keyIntents+server]; there {
+		v.Intent = &in
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.holds)) {
+		if h := m.holds[key]; h.Server == server {
+			v.Holds = append(v.Holds, h)
+		}
+	}
+	return v
+}

@@ -27,8 +27,10 @@ type step struct {
 	// Tamper changes holds on their way to the agent, with the hub's signature: as a hub
 	// of another version would have written them.
 	Tamper *tamperStep   `yaml:"tamper"`
-	Agent  string        `yaml:"agent"` // stop, start, restart, or die at a crash point
-	Hub    string        `yaml:"hub"`   // away, back
+	Agent  string        `yaml:"agent"`  // stop, start, restart, or die at a crash point
+	Hub    string        `yaml:"hub"`    // away, back
+	Disk   string        `yaml:"disk"`   // the agent's: full, broken (nothing can be read), room
+	Revoke bool          `yaml:"revoke"` // the agent, at the hub
 	BMC    *bmcQuirks    `yaml:"bmc"`
 	Fault  *faultStep    `yaml:"fault"`
 	Heal   bool          `yaml:"heal"`  // the BMC's faults end
@@ -164,6 +166,12 @@ func (s *site) do(st step) error {
 		s.net.cut()
 	case st.Hub == "back":
 		s.net.heal()
+	case st.Disk == "full", st.Disk == "broken", st.Disk == "room":
+		s.agent.disk.SetFull(st.Disk == "full")
+		s.agent.disk.SetBroken(st.Disk == "broken")
+	case st.Revoke:
+		_, err := s.hub.control.Revoke(s.ctx, s.agent.name, protoapi.EndRequest{Reason: "it is elsewhere"}, "admin")
+		return refused("revoke", err, "")
 	case st.BMC != nil, st.Fault != nil, st.Heal, st.Press != "", st.Mains != "":
 		return s.doBMC(st)
 	case st.Clock != 0:

@@ -71,6 +71,10 @@ type Snapshot struct {
 	Result   *Result
 	Events   []Event
 
+	// Forced is when a ForceOff was last sent that could not be recorded; zero if none was,
+	// or it was noted since. Observation is of before.
+	Forced time.Time
+
 	// Passive folds what happened and orders nothing: evidence that must be on
 	// disk before an answer goes out, while an action may be under way.
 	Passive bool

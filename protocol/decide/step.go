@@ -40,6 +40,9 @@ func Step(now time.Time, s Snapshot) Plan {
 	if s.Observation != nil {
 		p.observe(*s.Observation)
 	}
+	if !s.Forced.IsZero() {
+		p.unrecordedStop(s.Forced)
+	}
 	p.identify()
 	if v := s.Safety; v != nil && (p.rec.Safety == nil || *p.rec.Safety != *v) {
 		p.rec.Safety, p.dirty = v, true
@@ -234,15 +237,25 @@ func (p *step) why(g Goal, releasing bool, a asked) string {
 // holdMode is hard if any hold is, or if the server was powered on under one;
 // else soft with the shortest time that a hold asks for.
 func (p *step) holdMode() (protocol.StopMode, time.Duration) {
-	mode, timeout := protocol.StopSoft, time.Duration(0)
-	for _, h := range p.snap.Holds {
-		_, violated := p.rec.Violated[h.ID]
-		if h.Mode == protocol.StopHard || violated {
+	violated := slices.ContainsFunc(p.snap.Holds, func(h Hold) bool {
+		_, is := p.rec.Violated[h.ID]
+		return is
+	})
+	return holdsMode(p.snap.Holds, violated, p.snap.Settings.SoftTimeout)
+}
+
+func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode protocol.StopMode, timeout time.Duration) {
+	mode = protocol.StopSoft
+	if violated {
+		mode = protocol.StopHard
+	}
+	for _, h := range holds {
+		if h.Mode == protocol.StopHard {
 			mode = protocol.StopHard
 		}
 		t := h.SoftTimeout
 		if t <= 0 {
-			t = p.snap.Settings.SoftTimeout
+			t = rack
 		}
 		if timeout == 0 || t < timeout {
 			timeout = t

@@ -20,6 +20,8 @@ type Memory struct {
 	mu     sync.Mutex
 	pairs  []pair // in order of key; the slice is replaced, never changed
 	closed bool
+	full   bool
+	broken bool
 }
 
 type pair struct {
@@ -44,6 +46,40 @@ func (m *Memory) committed() (pairs []pair, closed bool) {
 	return m.pairs, m.closed
 }
 
+// SetFull says whether the disk is full: nothing is written then, and all is read. A copy
+// has room.
+func (m *Memory) SetFull(full bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.full = full
+}
+
+// SetBroken says whether the disk fails: nothing is written then, and nothing is read. A
+// copy works.
+func (m *Memory) SetBroken(broken bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.broken = broken
+}
+
+func (m *Memory) works(op string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.broken {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, op, "input/output error").WithHint("check the disk")
+}
+
+func (m *Memory) room(op string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.full {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, op, "insufficient storage").WithHint("free space")
+}
+
 func closedError(op string) error {
 	return protocol.Errorf(protocol.CodeUnavailable, op, "%w", state.ErrClosed)
 }
@@ -53,6 +89,9 @@ func (m *Memory) View(fn func(state.Txn) error) error {
 	pairs, closed := m.committed()
 	if closed {
 		return closedError("store view")
+	}
+	if err := m.works("store view"); err != nil {
+		return err
 	}
 	return fn(&memoryTxn{pairs: pairs, readOnly: true})
 }
@@ -66,8 +105,14 @@ func (m *Memory) Update(fn func(state.Txn) error) error {
 	if closed {
 		return closedError(op)
 	}
+	if err := m.works(op); err != nil {
+		return err
+	}
 	t := &memoryTxn{pairs: pairs}
-	if err := fn(t); err != nil {
+	if err := fn(t); err != nil || !t.owned {
+		return err
+	}
+	if err := m.room(op); err != nil {
 		return err
 	}
 	m.mu.Lock()
