@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -32,26 +33,39 @@ type Registry interface {
 	prometheus.Gatherer
 }
 
-// Serve opens GET /metrics on addr and serves it in group until ctx ends. A busy
-// address is an unavailable error.
-func Serve(ctx context.Context, group *errgroup.Group, addr string, reg Registry, log *slog.Logger) error {
+// Ready says why the daemon cannot do its work; nil if it can. It is asked by each GET
+// /readyz, at once with others, and bounds its own cost.
+type Ready func(ctx context.Context) error
+
+// Serve opens the page on addr and serves it in group until ctx ends. A busy address is
+// an unavailable error.
+func Serve(ctx context.Context, group *errgroup.Group, addr string, reg Registry, ready Ready, log *slog.Logger) error {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "open the metrics page", "%w", err).WithHint("change metrics in the daemon's file")
 	}
-	group.Go(func() error { return ServeOn(ctx, ln, reg, log) })
+	group.Go(func() error { return ServeOn(ctx, ln, reg, ready, log) })
 	return nil
 }
 
-// ServeOn serves GET /metrics on a listener, which it closes, until ctx ends.
-func ServeOn(ctx context.Context, ln net.Listener, reg Registry, log *slog.Logger) error {
+// ServeOn serves GET /metrics, /healthz and /readyz on a listener, which it closes, until
+// ctx ends.
+func ServeOn(ctx context.Context, ln net.Listener, reg Registry, ready Ready, log *slog.Logger) error {
 	refused := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_metrics_connections_refused_total", Help: "Connections to the metrics page that were closed because there were too many.",
 	})
 	reg.MustRegister(refused)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { status(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if ready(r.Context()) != nil { // what it is may tell of the inside; the log has it
+			status(w, http.StatusServiceUnavailable, "not ready: see the log")
+			return
+		}
+		status(w, http.StatusOK, "ok")
+	})
 	srv := &http.Server{
 		Handler: mux, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
@@ -63,4 +77,10 @@ func ServeOn(ctx context.Context, ln net.Listener, reg Registry, log *slog.Logge
 		return nil
 	}
 	return err
+}
+
+func status(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, `{"status":"`+text+`"}`+"\n") // else the client is gone
 }

@@ -15,10 +15,12 @@ import (
 	"rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc/redfish"
+	"rackboot/files"
 	"rackboot/metrics"
 	"rackboot/netboot/bootcert"
 	"rackboot/netboot/mirror"
 	"rackboot/protocol/wire"
+	"rackboot/ready"
 	"rackboot/state"
 	"rackboot/state/badger"
 	"rackboot/state/blob"
@@ -102,8 +104,15 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	}
 	r.agent, r.up = a, l.Connected
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return files.Watch(ctx, log, reg) })
 	if c.Metrics != "" {
-		if err := metrics.Serve(ctx, group, c.Metrics, reg, log); err != nil {
+		written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
+			return store.Probe(ctx, db, time.Now())
+		}})
+		if err != nil {
+			return err
+		}
+		if err := metrics.Serve(ctx, group, c.Metrics, reg, written.Ready, log); err != nil {
 			return err
 		}
 	}

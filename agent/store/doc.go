@@ -11,6 +11,7 @@
 //	meta/acked                 number of the last event that was acknowledged
 //	meta/event                 number of the last event
 //	meta/loaders               boot loaders in use, by digest
+//	meta/probe                 when somebody last asked whether this can be written
 //	meta/began                 that before the start since which no hub has answered
 //	doc/hold, doc/rack/<n>     head and digest of the document in force
 //	rack                       the rack's settings, and the segments in force

@@ -121,8 +121,9 @@ type Config struct {
 	Version    string // of the hub, for the OpenAPI document
 	// Vault encrypts Secrets; nil if this hub has none.
 	Vault Vault
-	// Ready says why the hub cannot serve yet; nil error when it can.
-	Ready func() error
+	// Ready says why the hub cannot do its work; nil error when it can. It is asked by
+	// whoever asks, and bounds its own cost.
+	Ready func(ctx context.Context) error
 	// ISOs keeps uploaded files; nil keeps none.
 	ISOs ISOs
 	// AuditLog is what the routes of the audit log read; nil is none.
@@ -148,7 +149,7 @@ type API struct {
 	newID    func() string
 	vault    Vault
 	logger   *slog.Logger
-	ready    func() error
+	ready    func(ctx context.Context) error
 	writable func() error
 	mux      *http.ServeMux
 	huma     huma.API

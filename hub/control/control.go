@@ -210,12 +210,21 @@ func (c *Control) Run(ctx context.Context) error {
 			if err := c.reconcile(ctx); err != nil && ctx.Err() == nil {
 				// A conflict is another writer's change, which is on its way here.
 				c.log.Warn("reconcile again", "err", err)
-				time.AfterFunc(200*time.Millisecond, c.poke)
+				time.AfterFunc(againAfter(err), c.poke)
 			}
 			rest(ctx, begun)
 		}
 	})
 	return group.Wait()
+}
+
+// againAfter is the pause before a pass that failed is made again: a store that takes
+// nothing is not helped by being asked five times a second.
+func againAfter(err error) time.Duration {
+	if code := protocol.CodeOf(err); code == protocol.CodeUnavailable || code == protocol.CodeTimeout {
+		return 2 * time.Second
+	}
+	return 200 * time.Millisecond
 }
 
 func (c *Control) poke() {

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"rackboot/files"
 	"rackboot/hub/api"
 	"rackboot/hub/audit"
 	"rackboot/hub/broker"
@@ -28,6 +29,7 @@ import (
 	"rackboot/metrics"
 	"rackboot/protocol"
 	"rackboot/protocol/link"
+	"rackboot/ready"
 	"rackboot/state"
 	"rackboot/state/jetstream"
 )
@@ -92,7 +94,16 @@ func Run(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	vault.Start(ctx, st)
-	h := &hub{keys: keys, broker: b, store: st, vault: vault, audit: trail, clients: clients, authorities: authorities, log: log, reg: reg, options: o}
+	written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
+		if err := b.Healthy(); err != nil {
+			return err
+		}
+		return st.Probe(ctx)
+	}})
+	if err != nil {
+		return err
+	}
+	h := &hub{keys: keys, broker: b, store: st, written: written, vault: vault, audit: trail, clients: clients, authorities: authorities, log: log, reg: reg, options: o}
 	isos, err := h.openISOs(c)
 	if err != nil {
 		return err
@@ -131,7 +142,7 @@ func openStore(ctx context.Context, b *broker.Broker, vault store.Vault, log *sl
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, store.Config{KV: kv, Log: facts, Clock: time.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
+	return store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: time.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
 }
 
 // hub is a hub being put together.
@@ -139,6 +150,7 @@ type hub struct {
 	keys    *pki.PKI
 	broker  *broker.Broker
 	store   *store.Store
+	written *ready.Check // the store
 	vault   *secret.Vault
 	audit   *audit.Log
 	control *control.Control
@@ -210,7 +222,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   api.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
 		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: time.Now, NewID: newID, Registerer: h.reg,
-		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.control.Writable,
+		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable,
 	})
 	if err != nil {
 		return err
@@ -221,11 +233,12 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	if c.Metrics != "" {
-		if err := metrics.Serve(ctx, group, c.Metrics, h.reg, h.log); err != nil {
+		if err := metrics.Serve(ctx, group, c.Metrics, h.reg, h.ready, h.log); err != nil {
 			_ = ln.Close() // nothing was accepted on it
 			return err
 		}
 	}
+	group.Go(func() error { return files.Watch(ctx, h.log, h.reg) })
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })
@@ -242,9 +255,23 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	return err
 }
 
-func (h *hub) ready() error {
+// ready says why the hub cannot do its work; nil if it can: it hears its agents, no other
+// hub has taken over, and its store is written and read.
+func (h *hub) ready(ctx context.Context) error {
 	if !h.link.Connected() {
-		return protocol.Errorf(protocol.CodeUnavailable, "serve", "not connected to the broker")
+		return protocol.Errorf(protocol.CodeUnavailable, "serve", "not connected to the broker").
+			WithHint("it connects again by itself; if it stays, look at the broker")
 	}
-	return h.control.Writable()
+	if err := h.control.Writable(); err != nil {
+		return err
+	}
+	return h.written.Ready(ctx)
+}
+
+// writable says why nothing may be changed now; nil if it may. It does not wait.
+func (h *hub) writable() error {
+	if err := h.control.Writable(); err != nil {
+		return err
+	}
+	return h.broker.Healthy()
 }

@@ -26,8 +26,11 @@ func stateError(op string, err error) error {
 		return protocol.Errorf(protocol.CodeTimeout, op, "the store did not answer in time: %w", err).
 			WithHint("whether it was written is unknown; read it back before trying again")
 	}
-	return protocol.Errorf(protocol.CodeUnavailable, op, "store: %w", err).
-		WithHint("check the hub's store and its disk; then try again")
+	hint := protocol.HintOf(err)
+	if hint == "" {
+		hint = "check the hub's store and its disk; then try again"
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, op, "store: %w", err).WithHint("%s", hint)
 }
 
 func notFound(op string, kind protocol.Kind, name string) error {

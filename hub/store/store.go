@@ -22,6 +22,9 @@ type Config struct {
 	NewID  func() string
 	Logger *slog.Logger
 	Crash  state.Crasher // nil in production
+	// Healthy says why nothing can be written now, so that nothing waits for what will
+	// not come; nil, or nil error, when it can. It must not wait.
+	Healthy func() error
 	// Vault encrypts Secrets; without it none can be written.
 	Vault Vault
 	// CheckIgnition says what is wrong with user data, in paths below $ and without a
@@ -41,6 +44,8 @@ type Store struct {
 	crash  state.Crasher
 	vault  Vault
 	mirror *mirror
+
+	healthy func() error
 
 	checkIgnition func([]byte) protocol.FieldErrors
 	envRules      EnvRules
@@ -72,8 +77,12 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Healthy == nil {
+		cfg.Healthy = func() error { return nil }
+	}
 	s := &Store{
-		kv: cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, vault: cfg.Vault,
+		healthy: cfg.Healthy,
+		kv:      cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, vault: cfg.Vault,
 		mirror: newMirror(), ledgers: newDecoded(), inventories: newInventories(),
 		checkIgnition: cfg.CheckIgnition, envRules: cfg.EnvRules,
 		setLock: newLock(), holdLock: newLock(),
@@ -85,6 +94,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, stateError(op, err)
 	}
 	for _, e := range entries {
+		if e.Key == probeKey {
+			continue
+		}
 		c, err := read(e)
 		if err != nil {
 			return nil, err
@@ -118,7 +130,7 @@ func (s *Store) follow(ctx context.Context) error {
 		return err
 	}
 	for e := range changes {
-		if s.mirror.has(e.Key, e.Revision) { // our own write: it is decoded already
+		if e.Key == probeKey || s.mirror.has(e.Key, e.Revision) { // our own write: it is decoded already
 			s.mirror.seen(e.Revision)
 			continue
 		}
@@ -144,6 +156,9 @@ func (s *Store) Changes() uint64 { return s.mirror.version() }
 // put is the one way that a key is written: compare-and-set at revision (0 is
 // create), then the mirror.
 func (s *Store) put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if err := s.healthy(); err != nil {
+		return 0, err
+	}
 	var next uint64
 	var err error
 	if revision == 0 {
@@ -162,6 +177,9 @@ func (s *Store) put(ctx context.Context, key string, value []byte, revision uint
 }
 
 func (s *Store) remove(ctx context.Context, key string, revision uint64) error {
+	if err := s.healthy(); err != nil {
+		return err
+	}
 	err := s.kv.Delete(ctx, key, revision)
 	if errors.Is(err, state.ErrConflict) {
 		s.refresh(ctx, key)

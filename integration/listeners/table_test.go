@@ -86,7 +86,7 @@ func runAPI(ctx context.Context, t *testing.T, on net.Listener) func() error {
 
 func runMetrics(ctx context.Context, _ *testing.T, on net.Listener) func() error {
 	return begin(func() error {
-		return metrics.ServeOn(ctx, on, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+		return metrics.ServeOn(ctx, on, prometheus.NewRegistry(), func(context.Context) error { return nil }, slog.New(slog.DiscardHandler))
 	})
 }
 

@@ -64,7 +64,7 @@ func (f *front) serve(on *limited) error {
 			continue
 		}
 		if temporary, ok := errors.AsType[net.Error](err); ok && temporary.Temporary() { //nolint:staticcheck // as net/http does, for accept alone
-			f.log.Warn("http boot connection cannot be taken", "err", err)
+			f.log.Debug("http boot connection cannot be taken", "err", err)
 			if on.pause(acceptPause) {
 				continue
 			}

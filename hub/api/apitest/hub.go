@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -157,7 +158,7 @@ func (h *Hub) handler(t testing.TB, change func(*api.Config)) *api.API {
 	cfg := api.Config{
 		Store: h.Store, Fleet: h.Fleet, Approver: h.Approver, Token: Token, Clients: Clients(), ClientCAs: []*x509.Certificate{h.clients.cert}, Authority: h.CA,
 		Recorder: h.Records, ISOs: h.ISOs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
-		Ready: func() error {
+		Ready: func(context.Context) error {
 			if h.NotReady.Load() {
 				return fmt.Errorf("starting")
 			}

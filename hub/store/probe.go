@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// probeKey is written to find out whether the store can be. Nobody reads it but Probe: it
+// is not in the mirror, so that it wakes nobody and makes no view of the fleet old. Its
+// revisions take the place of one another.
+const probeKey = "probe.ready"
+
+// probeTries bounds how often a probe begins again after another hub's.
+const probeTries = 4
+
+// Probe writes to the store and reads that again. Another hub that probes the same store
+// at the same time is no failure. The codes are unavailable and timeout.
+func (s *Store) Probe(ctx context.Context) error {
+	const op = "probe the store"
+	for try := 1; ; try++ {
+		err := s.probe(ctx)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, state.ErrConflict) || try == probeTries {
+			return stateError(op, err)
+		}
+	}
+}
+
+func (s *Store) probe(ctx context.Context) error {
+	const op = "probe the store"
+	value := []byte(s.newID())
+	var revision uint64
+	e, err := s.kv.Get(ctx, probeKey)
+	switch {
+	case errors.Is(err, state.ErrNotFound):
+		revision, err = s.kv.Create(ctx, probeKey, value)
+	case err == nil:
+		revision, err = s.kv.Update(ctx, probeKey, value, e.Revision)
+	}
+	if err != nil {
+		return err
+	}
+	if e, err = s.kv.Get(ctx, probeKey); err != nil {
+		return err
+	}
+	if e.Revision < revision || e.Revision == revision && string(e.Value) != string(value) {
+		return protocol.Errorf(protocol.CodeUnavailable, op, "revision %d was written, and revision %d was read after it", revision, e.Revision).
+			WithHint("the store has lost what it acknowledged: look at its disk, and restore the hub from a copy")
+	}
+	return nil
+}
