@@ -21,6 +21,7 @@ type hubClock struct {
 	heard    time.Time // by the agent's clock
 	verified time.Time // until when the hub's word is fresh, by the agent's clock
 	half     time.Time // when half of that has passed
+	words    uint64    // how often the hub said something fresh
 }
 
 // maxDrift is how far wall clock and monotonic clock may go apart.
@@ -46,6 +47,20 @@ func (h *hubClock) verify(at time.Time, d time.Duration) {
 		d -= max(0, h.at(now).Sub(at))
 	}
 	h.verified, h.half = now.Add(d), now.Add(d/2)
+	h.words++
+}
+
+// word is the hub's time, zero if it is not known or its last word is not fresh, and how
+// many words there were. What goes by it must not outlive the words: a hub that is not heard
+// may have been set right since.
+func (h *hubClock) word() (time.Time, uint64) {
+	at := h.now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.clock().Before(h.verified) {
+		at = time.Time{}
+	}
+	return at, h.words
 }
 
 // at is the hub's time; h.hub is known.

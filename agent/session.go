@@ -18,6 +18,9 @@ type session struct {
 	// made later.
 	asked time.Time
 	last  time.Time // when the last of it was made that was heeded
+	// doubted is when the hub said what is older than that by far; zero is not since it was
+	// heeded last.
+	doubted time.Time
 	// nonce is the last that the hub gave, and goes back in a Hello; own is that of
 	// this session's Sync, and goes back in everything else.
 	nonce, own string
@@ -41,6 +44,7 @@ func (s *session) renew(id string, t Transport) {
 		s.transport = t
 	}
 	s.id, s.asked, s.last, s.own, s.answered, s.lacking = id, time.Time{}, time.Time{}, "", false, false
+	s.doubted = time.Time{}
 }
 
 // greet is what goes into a Hello that is said now.
@@ -64,15 +68,26 @@ func (s *session) names() (id, nonce string) {
 func (s *session) heed(m protocol.Sync) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last = m.At
-	if m.At.After(s.newest) {
-		s.newest = m.At
+	s.last, s.doubted = m.At, time.Time{}
+	if m.At.After(s.newest) || !s.answered {
+		s.newest = m.At // also an earlier one, where the hub's clock was set back
 	}
 	if m.Nonce != "" {
 		s.nonce, s.own = m.Nonce, m.Nonce
 	}
 	if m.Heads != nil {
 		s.heads, s.digests = maps.Clone(m.Heads), maps.Clone(m.Digests)
+	}
+}
+
+// doubt notes that the hub says what is older by far than what was heeded. If an answer to
+// the next Hello is so too, another session begins.
+func (s *session) doubt(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacking = false
+	if s.doubted.IsZero() {
+		s.doubted = now
 	}
 }
 
@@ -133,11 +148,12 @@ func (s *session) hear(m protocol.Announce) (news bool) {
 }
 
 // stale says whether the session was asked so long ago that an answer would not
-// tell the hub's time.
+// tell the hub's time, or was doubted so long ago that no answer ends that.
 func (s *session) stale(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.asked.IsZero() && !s.answered && now.Sub(s.asked) > answerMax
+	return !s.asked.IsZero() && !s.answered && now.Sub(s.asked) > answerMax ||
+		!s.doubted.IsZero() && now.Sub(s.doubted) > answerMax
 }
 
 // answerMax is how long a session waits for its first answer; the next Hello is of

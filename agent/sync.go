@@ -38,6 +38,9 @@ func (a *Agent) sync(m protocol.Sync) {
 	case decide.SyncStop:
 		a.refused(m)
 	case decide.SyncIgnore:
+	case decide.SyncDoubt:
+		a.session.doubt(a.cfg.Clock())
+		a.ask(0)
 	case decide.SyncRival:
 		a.twoHubs(m.Fence, in.Fence)
 	case decide.SyncRenew:

@@ -33,8 +33,9 @@ func (a *Agent) Tell(code protocol.ConditionCode, so bool, message string) {
 	}
 }
 
-// HubTime is the hub's time, never behind it; zero while it is not known.
-func (a *Agent) HubTime() time.Time { return a.hubClock.now() }
+// HubTime is the hub's time by its signed words, never behind it; zero while it is not known
+// or its last word is not fresh. words counts them.
+func (a *Agent) HubTime() (at time.Time, words uint64) { return a.hubClock.word() }
 
 // news says that the hub trusts or tells something else than before, or, where trust is
 // empty, that a message came by a key that is not known.

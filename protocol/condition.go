@@ -97,6 +97,10 @@ const (
 	CondSuperseded          ConditionCode = "Superseded"
 	CondCertificateExpiring ConditionCode = "CertificateExpiring"
 	CondClockBehind         ConditionCode = "ClockBehind"
+	CondClockAhead          ConditionCode = "ClockAhead"
+	CondHubClock            ConditionCode = "HubClockWrong"
+	CondClocksDiffer        ConditionCode = "ClocksDiffer"
+	CondTimeDamaged         ConditionCode = "TimeFloorDamaged"
 	CondKeysRefused         ConditionCode = "KeysRefused"
 	CondAgentCopied         ConditionCode = "AgentCopied"
 	CondNoRouter            ConditionCode = "NoRouterAdvertisement"
@@ -223,7 +227,11 @@ func Conditions() []Condition {
 		{CondRevoked, "Agent revoked", SeverityError, nil, 0, "Its certificate and key are refused, it answers no boot and orders no power. Find out what became of its host; rackctl rack replace-agent RACK --reason … lets another agent join. What it held stays as it is, and nobody forces it off until then."},
 		{CondSuperseded, "Term of the agent is over", SeverityError, nil, 0, "An operator gave the rack to another agent. Stop this one. To use its host again, remove identity/agent.json in its data folder and join it anew."},
 		{CondCertificateExpiring, "Certificate about to end", SeverityWarning, nil, 0, "The agent renews it by itself from two thirds of its life on, and could not. It needs the hub's API; see the message. After its end the agent cannot connect to the broker, and may renew with its key for a year."},
-		{CondClockBehind, "Clock behind", SeverityWarning, nil, 0, "The host's clock shows a time that has passed. Set it, and look after its battery or its time servers. Until then the agent goes by the latest time that it knows."},
+		{CondClockBehind, "Clock behind", SeverityWarning, nil, 0, "The clock of the agent's host shows a time that has passed; the message says by how much. Set it, and look after its battery or its time servers. Until then the agent goes by the latest time that it knows."},
+		{CondClockAhead, "Clock ahead", SeverityWarning, nil, 0, "The clock of the agent's host is ahead of the hub's, which goes on as before. Set it, and look after its time servers. Until then certificates may seem to have ended."},
+		{CondHubClock, "Hub's clock is wrong", SeverityError, nil, 0, "The hub's clock is ahead or behind, as the message says. Set it, and look after its time servers. Racks go on with what they have; agents are back within minutes of its being right."},
+		{CondClocksDiffer, "Clocks of hub and agent differ", SeverityWarning, nil, 2 * time.Minute, "Nothing tells which of the two is right; see the message for how far they are apart. Compare both with a time server and set the wrong one. The agent goes by its own clock."},
+		{CondTimeDamaged, "Agent's record of the time is damaged", SeverityWarning, nil, 0, "The file that the message names could not be read, and the agent goes by its clock, its certificate and the hub's words. See that the host's clock is right; the file is written anew within minutes of the hub's next words. Check the disk."},
 		{CondKeysRefused, "New keys of the hub refused", SeverityError, nil, 0, "The hub shows fewer or other statements of its keys than the agent has followed. It was restored from a copy that is older than the last change of keys, or somebody forges it. Restore the hub's folder pki from a newer backup."},
 		{CondAgentCopied, "Two agents with one key", SeverityError, nil, 0, "Two processes speak with the same key in turn: the agent's disk was copied, or its data folder is used twice. Stop one. If you do not know the other, rackctl rack revoke AGENT --reason …, then rackctl rack replace-agent RACK --reason …"},
 		{CondNeedsDecision, "Somebody has to decide what is on the disk", SeverityWarning, nil, 0, "The server may have an installed system that Rackboot has no record of, so it is neither installed nor booted. To keep the system: rackctl server adopt SERVER --provisioned IMAGE@DIGEST --reason …; to install over it: rackctl server adopt SERVER --reprovision --reason …"},

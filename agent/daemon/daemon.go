@@ -62,9 +62,9 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	floor, err := openFloor(c.DataDir, o.Clock, o.Crash)
-	if err != nil {
-		return err
+	floor := openFloor(c.DataDir, o.Clock, builtAt(), o.Crash)
+	if err := floor.damage(); err != nil {
+		log.Error("the agent's time is damaged, and is taken from its other sources", "err", err)
 	}
 	keep := &keeper{dataDir: c.DataDir, clock: o.Clock, crash: o.Crash, floor: floor, id: id}
 	r := &renewer{keep: keep, apis: c.Link.API, log: log, metrics: newRenewMetrics(reg), every: o.LookEvery, news: make(chan string, 1)}

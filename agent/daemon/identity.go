@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"os"
 	"path/filepath"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -29,6 +30,15 @@ type identity struct {
 	Hub string `json:"hub,omitempty"`
 	// Keys are the hub's, followed from the one that it gave at joining.
 	Keys wire.Keys `json:"keys,omitzero"`
+	// Spare is a certificate that the hub made while a clock was wrong; see
+	// decide.NextCertificate.
+	Spare *spare `json:"spare,omitempty"`
+}
+
+// spare is a certificate with its key, both PEM.
+type spare struct {
+	Certificate []byte `json:"certificate"`
+	LinkKey     []byte `json:"linkKey"`
 }
 
 func identityPath(dataDir string) string { return filepath.Join(dataDir, "identity", "agent.json") }
@@ -103,6 +113,23 @@ func (id identity) pair() (tls.Certificate, *x509.Certificate, error) {
 		return pair, nil, protocol.Errorf(protocol.CodeInvalid, op, "the certificate cannot be read: %w", err)
 	}
 	return pair, leaf, nil
+}
+
+// withSpare is the identity with the spare certificate in the place of its own.
+func (id identity) withSpare() identity {
+	if id.Spare != nil {
+		id.Answer.Certificate, id.LinkKey = id.Spare.Certificate, id.Spare.LinkKey
+	}
+	return id
+}
+
+// begin is the start of the certificate; zero if that cannot be read.
+func (id identity) begin() time.Time {
+	_, leaf, err := id.pair()
+	if err != nil {
+		return time.Time{}
+	}
+	return leaf.NotBefore
 }
 
 // brokerCA and hubCA are PEM of the authorities of the broker and of the API.

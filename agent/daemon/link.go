@@ -110,20 +110,20 @@ func (l Link) dial(keep *keeper, a *agent.Agent, maxBackoff time.Duration, log *
 		return nil, err
 	}
 	c.Next = func() ([]string, *tls.Config) {
-		id := keep.now()
+		id, at := keep.dial()
 		next, err := l.config(id)
 		if err != nil {
 			log.Error("the link's settings cannot be read; the ones before are used", "err", err)
 			return nil, nil
 		}
-		next.TLS.Time = keep.time
+		next.TLS.Time = at
 		if l.Broker != "" {
 			return []string{l.Broker}, next.TLS
 		}
 		return id.brokers(), next.TLS
 	}
 	var out *link.Link
-	c.OnConnect, c.OnMessage = func(context.Context) { a.Connected(transport{out}) }, a.Receive
+	c.OnConnect, c.OnMessage = func(context.Context) { keep.dialled(); a.Connected(transport{out}) }, a.Receive
 	c.MinBackoff, c.MaxBackoff, c.Logger, c.Registerer = maxBackoff/5, maxBackoff, log, reg
 	out, err = link.New(c)
 	return out, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"log/slog"
@@ -22,7 +23,7 @@ type told interface {
 	Trust(keys ...ed25519.PublicKey)
 	End(sealed []byte) error
 	Over() bool
-	HubTime() time.Time
+	HubTime() (at time.Time, words uint64)
 }
 
 // renewer keeps the agent's certificate, the hub's keys and the endpoints up to date.
@@ -95,17 +96,30 @@ func (r *renewer) pause() time.Duration {
 	return max(p, 10*time.Millisecond)
 }
 
-func (r *renewer) floor(last bool) {
-	r.keep.floor.raise(r.agent.HubTime())
+// floor takes what the hub said of the time, and tells whose clock is wrong.
+func (r *renewer) floor(last bool) decide.ClockPlan {
+	hub, words := r.agent.HubTime()
+	plan := r.keep.floor.look(r.keep.now().begin(), hub, words)
+	damaged := r.keep.floor.damage()
 	if err := r.keep.floor.keep(last); err != nil {
 		r.log.Error("the time was not kept", "err", err)
 		r.agent.Tell(protocol.CondStoreFailing, true, err.Error())
 	}
+	r.agent.Tell(protocol.CondTimeDamaged, damaged != nil, errText(damaged))
+	code, message := plan.Off.Condition(), plan.Off.Describe(plan.By)
+	for _, c := range []protocol.ConditionCode{protocol.CondClockBehind, protocol.CondClockAhead, protocol.CondHubClock, protocol.CondClocksDiffer} {
+		r.agent.Tell(c, c == code, message)
+	}
+	r.metrics.clock(plan)
+	return plan
 }
 
 // look decides what to do about the certificate, and does it.
 func (r *renewer) look(ctx context.Context) {
-	r.floor(false)
+	clocks := r.floor(false)
+	if err := r.keep.settle(clocks); err != nil {
+		r.log.Error("the spare certificate was not settled", "err", err)
+	}
 	id := r.keep.now()
 	_, leaf, err := id.pair()
 	if err != nil {
@@ -113,11 +127,10 @@ func (r *renewer) look(ctx context.Context) {
 		return
 	}
 	now := r.keep.clock()
-	plan := decide.Certificate(now, decide.CertificateSnapshot{
-		NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter, Floor: r.keep.floor.now(), Jitter: jitterOf(id), Ended: r.agent.Over(),
+	plan := decide.Certificate(clocks.Now, decide.CertificateSnapshot{
+		NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter, Jitter: jitterOf(id), Ended: r.agent.Over(),
 	})
 	r.metrics.expiry.Set(float64(leaf.NotAfter.Unix()))
-	r.agent.Tell(protocol.CondClockBehind, plan.Behind, "the clock shows "+now.UTC().Format(time.RFC3339)+", and it is "+plan.Now.UTC().Format(time.RFC3339)+" at least")
 	if !plan.Expiring {
 		r.agent.Tell(protocol.CondCertificateExpiring, false, "")
 	}
@@ -175,11 +188,12 @@ func (r *renewer) renew(ctx context.Context, id identity, action decide.Certific
 	}
 	var errs []error
 	for _, url := range apis {
-		err := r.renewAt(ctx, url, id, action)
-		if err != nil && (action == decide.CertificateByKey || r.down >= downLooks) && ctx.Err() == nil {
-			// By the hub's clock, which counts, it may be the other way round: a host that
-			// was off for long and has no battery does not know that its certificate ended.
-			if r.renewAt(ctx, url, id, otherWay(action)) == nil {
+		err := r.renewAt(ctx, url, id, action, r.keep.time, false)
+		for _, try := range r.otherTries(action) {
+			if err == nil || ctx.Err() != nil {
+				break
+			}
+			if r.renewAt(ctx, url, id, try.action, try.at, try.doubted) == nil {
 				err = nil
 			}
 		}
@@ -199,6 +213,28 @@ func (r *renewer) renew(ctx context.Context, id identity, action decide.Certific
 	return errors.Join(errs...)
 }
 
+// try is one way to ask the hub.
+type try struct {
+	action decide.CertificateAction
+	at     func() time.Time // by which its certificate is judged
+	// doubted says that this is not the time that is believed.
+	doubted bool
+}
+
+// otherTries are the ways that are left where the first one failed. By the hub's clock, which
+// counts, it may be the other way round: a host that was off for long and has no battery does
+// not know that its certificate ended. And an agent that is cut off, and whose own sources of
+// the time contradict one another, tries the other time.
+func (r *renewer) otherTries(action decide.CertificateAction) (out []try) {
+	if action == decide.CertificateByKey || r.down >= downLooks {
+		out = append(out, try{otherWay(action), r.keep.time, false})
+	}
+	if r.down >= downLooks && !r.keep.clocks().Other.IsZero() {
+		out = append(out, try{decide.CertificateByKey, r.keep.other, true}, try{decide.CertificateRenew, r.keep.other, true})
+	}
+	return out
+}
+
 // otherWay is to show the certificate where it was not, and the other way round.
 func otherWay(action decide.CertificateAction) decide.CertificateAction {
 	if action == decide.CertificateByKey {
@@ -207,10 +243,10 @@ func otherWay(action decide.CertificateAction) decide.CertificateAction {
 	return decide.CertificateByKey
 }
 
-func (r *renewer) renewAt(ctx context.Context, url string, id identity, action decide.CertificateAction) error {
+func (r *renewer) renewAt(ctx context.Context, url string, id identity, action decide.CertificateAction, at func() time.Time, doubted bool) error {
 	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
 	defer cancel()
-	cfg := api.Config{BaseURL: url, CA: id.hubCA(), Time: r.keep.time}
+	cfg := api.Config{BaseURL: url, CA: id.hubCA(), Time: at}
 	if action != decide.CertificateByKey {
 		cfg.Certificate, cfg.Key = id.Answer.Certificate, id.LinkKey
 	}
@@ -238,11 +274,16 @@ func (r *renewer) renewAt(ctx context.Context, url string, id identity, action d
 	if err != nil {
 		return err
 	}
-	return r.take(id, next, m, answer)
+	if doubted {
+		// The hub's certificate is not one that is believed. Nothing that the hub or its
+		// authority did not sign is taken from whoever has it: no endpoints, no authorities.
+		answer.Standing = id.Answer.Standing
+	}
+	return r.take(id, next, m, answer, doubted)
 }
 
 // take puts what the hub answered on disk, and makes it count.
-func (r *renewer) take(id, next identity, asked protocol.Renewal, answer api.RenewAnswer) error {
+func (r *renewer) take(id, next identity, asked protocol.Renewal, answer api.RenewAnswer, doubted bool) error {
 	if len(answer.Ended) > 0 {
 		r.metrics.count(renewEnded)
 		return r.agent.End(answer.Ended)
@@ -257,7 +298,12 @@ func (r *renewer) take(id, next identity, asked protocol.Renewal, answer api.Ren
 		if leaf.Subject.CommonName != id.Answer.Agent {
 			return protocol.Errorf(protocol.CodeDenied, "renew", "the hub's certificate is for %q", leaf.Subject.CommonName)
 		}
-		result = renewRenewed
+		if doubted {
+			if err := signedBy(leaf, id.hubCA(), id.brokerCA()); err != nil {
+				return err
+			}
+		}
+		result, next = renewRenewed, r.place(id, next, leaf)
 	}
 	keys, refused := id.Keys.Follow(answer.Standing.KeyStatements)
 	if refused == nil {
@@ -279,6 +325,37 @@ func (r *renewer) take(id, next identity, asked protocol.Renewal, answer api.Ren
 	}
 	r.again = refused == nil && answer.Standing.Digest() != asked.Trust
 	return refused
+}
+
+// place is the identity with a new certificate: in the place of the present one, or as its
+// spare.
+func (r *renewer) place(id, next identity, leaf *x509.Certificate) identity {
+	next.Spare = nil
+	clocks := r.keep.clocks()
+	_, present, err := id.pair()
+	if err != nil || decide.NextCertificate(clocks.Source, spanOf(clocks.Now, present), spanOf(clocks.Now, leaf)) == decide.UseNext {
+		return next
+	}
+	r.log.Warn("the hub's certificate does not fit the time; the present one stays, and it is kept as a spare",
+		"not_before", leaf.NotBefore, "not_after", leaf.NotAfter, "now", clocks.Now)
+	out := id
+	out.Spare = &spare{next.Answer.Certificate, next.LinkKey}
+	return out
+}
+
+// signedBy says why a certificate is not of one of the authorities, which are PEM, whatever the
+// time is.
+func signedBy(leaf *x509.Certificate, authorities ...[]byte) error {
+	pool := x509.NewCertPool()
+	for _, ca := range authorities {
+		pool.AppendCertsFromPEM(ca)
+	}
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: pool, CurrentTime: leaf.NotBefore, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+	if err != nil {
+		return protocol.Errorf(protocol.CodeDenied, "renew", "the new certificate is not of the hub's authority: %w", err).
+			WithHint("the present certificate stays; if the hub's authority was changed, it must be announced first: rackboot-hub keys rotate-ca")
+	}
+	return nil
 }
 
 func errText(err error) string {

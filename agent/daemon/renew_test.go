@@ -12,7 +12,6 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -31,13 +30,21 @@ type fakeAgent struct {
 	ended  int
 	over   bool
 	hubNow time.Time
+	words  uint64
+	said   map[protocol.ConditionCode]string
 }
 
-func (f *fakeAgent) Tell(code protocol.ConditionCode, so bool, _ string) { f.conds[code] = so }
-func (f *fakeAgent) Trust(keys ...ed25519.PublicKey)                     { f.keys = keys }
-func (f *fakeAgent) End([]byte) error                                    { f.ended++; f.over = true; return nil }
-func (f *fakeAgent) Over() bool                                          { return f.over }
-func (f *fakeAgent) HubTime() time.Time                                  { return f.hubNow }
+func (f *fakeAgent) Tell(code protocol.ConditionCode, so bool, message string) {
+	if f.conds[code] = so; so {
+		f.said[code] = message
+	}
+}
+func (f *fakeAgent) Trust(keys ...ed25519.PublicKey) { f.keys = keys }
+func (f *fakeAgent) End([]byte) error                { f.ended++; f.over = true; return nil }
+func (f *fakeAgent) Over() bool                      { return f.over }
+
+// HubTime is another word each time.
+func (f *fakeAgent) HubTime() (time.Time, uint64) { f.words++; return f.hubNow, f.words }
 
 // fakeHub signs what it is asked to, and notes how it was asked.
 type fakeHub struct {
@@ -127,19 +134,20 @@ type rig struct {
 	*renewer
 	hub   *fakeHub
 	agent *fakeAgent
-	now   time.Time
+	now   time.Time     // the right time
+	set   time.Duration // by which the host's clock is ahead of it
 	up    bool
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	g := &rig{agent: &fakeAgent{conds: map[protocol.ConditionCode]bool{}}, now: time.Now().Truncate(time.Second), up: true}
+	g := &rig{agent: &fakeAgent{conds: map[protocol.ConditionCode]bool{}, said: map[protocol.ConditionCode]string{}}, now: time.Now().Truncate(time.Second), up: true}
 	id, q, err := newIdentity("", "host")
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := func() time.Time { return g.now }
-	g.hub = newFakeHub(t, q.Key, clock)
+	clock := func() time.Time { return g.now.Add(g.set) }
+	g.hub = newFakeHub(t, q.Key, func() time.Time { return g.now })
 	hub, _, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -147,11 +155,7 @@ func newRig(t *testing.T) *rig {
 	id.Answer = api.JoinAnswer{Agent: "r1-1", Certificate: g.hub.sign(q.CSR, "r1-1"), HubKey: hub, Standing: g.hub.stand}
 	id.Keys = wire.Keys{Everyday: hub}
 	dir := t.TempDir()
-	floor, err := openFloor(dir, clock, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keep := &keeper{dataDir: dir, clock: clock, floor: floor}
+	keep := &keeper{dataDir: dir, clock: clock, floor: g.opened(dir, time.Time{})}
 	if err := keep.replace(id); err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +164,14 @@ func newRig(t *testing.T) *rig {
 		up: func() bool { return g.up }, every: lookEvery, news: make(chan string, 1),
 	}
 	return g
+}
+
+// opened opens the floor. The process runs as long as the right time passes.
+func (g *rig) opened(dir string, built time.Time) *timeFloor {
+	f := openFloor(dir, func() time.Time { return g.now.Add(g.set) }, built, nil)
+	began := g.now
+	f.ran = func() time.Duration { return g.now.Sub(began) }
+	return f
 }
 
 // days moves the time and looks; the hub may be asked again whatever was before.
@@ -253,32 +265,6 @@ func TestCutOff(t *testing.T) {
 	}
 	g.days(t, 80)
 	g.expects(t, "once its term is over")
-}
-
-// A clock without a battery: the agent believes the floor, and what the hub's refusal
-// of its certificate means it finds out by its key.
-func TestClockBehind(t *testing.T) {
-	g := newRig(t)
-	begin := g.now
-	g.agent.hubNow = begin.Add(95 * 24 * time.Hour)
-	g.days(t, 0)
-	g.expects(t, "ended by the hub's time", "key csr")
-	if g.agent.conds[protocol.CondClockBehind] != true || g.keep.time().Before(g.agent.hubNow) {
-		t.Errorf("believes %s, told %v", g.keep.time(), g.agent.conds)
-	}
-	if err := g.keep.floor.keep(true); err != nil {
-		t.Fatal(err)
-	}
-	again, err := openFloor(g.keep.dataDir, func() time.Time { return time.Unix(0, 0) }, nil)
-	if err != nil || again.now().Before(begin.Add(95*24*time.Hour)) {
-		t.Errorf("after a restart in 1970 it believes %s, %v", again.now(), err)
-	}
-	if err := os.WriteFile(floorPath(g.keep.dataDir), []byte("soon"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openFloor(g.keep.dataDir, time.Now, nil); protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" {
-		t.Errorf("a damaged file: %v", err)
-	}
 }
 
 // Keys are followed; a chain that is forged is not, and then nothing else that the hub

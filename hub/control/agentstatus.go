@@ -32,7 +32,11 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 			a.Status.Sent[leaf] = s.Head
 		}
 	}
-	for _, cond := range c.agentConditions(name, acked, at, now) {
+	seen := c.agentConditions(name, acked, at, now)
+	if clock := c.agentClock(name, r, at, now); ok && clock != nil {
+		seen = append(seen, *clock)
+	}
+	for _, cond := range seen {
 		// What the agent says itself is said once.
 		if !slices.ContainsFunc(a.Status.Conditions, func(s protocol.ConditionState) bool {
 			return s.Code == cond.Code && cond.Code != protocol.CondMessagesRefused

@@ -27,7 +27,7 @@ type metrics struct {
 	pulls, envPulls, isoPulls, resolved *prometheus.CounterVec
 	late                                prometheus.Counter
 	renewals                            *prometheus.CounterVec
-	expiry                              *prometheus.Desc
+	expiry, clocks                      *prometheus.Desc
 	holdMetrics
 }
 
@@ -84,6 +84,7 @@ func newMetrics(c *Control) *metrics {
 			Name: "rackboot_hub_renewals_total", Help: "Agents that asked for a certificate or where they stand, by result.",
 		}, []string{"result"}),
 		expiry:       desc("hub_agent_certificate_expiry_timestamp_seconds", "When the last certificate of each agent that serves a rack ends.", "agent"),
+		clocks:       desc("hub_agents_clock_off", "Agents that report, by whose clock is wrong as the hub sees it: none, agent-behind, agent-ahead, hub-behind, hub-ahead or unsure.", "who"),
 		left:         desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
 		bmcs:         desc("bmcs", "BMCs by rack and state.", "rack", "state"),
 		approvals:    desc("hub_approvals", "Approvals of destructive actions, by state.", "state"),
@@ -157,7 +158,7 @@ func (m *metrics) count(topic string) {
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.approvals, m.maintenances, m.bootImages, m.pending} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.clocks, m.approvals, m.maintenances, m.bootImages, m.pending} {
 		ch <- d
 	}
 	m.refused.Describe(ch)
@@ -277,6 +278,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	for _, s := range stages() {
 		gauge(m.agents, float64(byStage[s]), string(s))
 	}
+	m.collectClocks(ch)
 	for _, a := range f.Agents {
 		if k := m.control.certificateOf(a); m.control.active(a) && !k.NotAfter.IsZero() {
 			gauge(m.expiry, float64(k.NotAfter.Unix()), a.Metadata.Name)

@@ -27,6 +27,7 @@ const (
 type life string
 
 const (
+	lifeEarly  life = "early" // it has not begun: it was made while the hub's clock was ahead
 	lifeValid  life = "valid"
 	lifeEnded  life = "ended"  // and within the grace
 	lifeLapsed life = "lapsed" // the grace too
@@ -34,6 +35,8 @@ const (
 
 func (k certificate) life(now time.Time) life {
 	switch {
+	case now.Add(decide.ClockSlack).Before(k.NotBefore):
+		return lifeEarly
 	case now.Before(k.NotAfter):
 		return lifeValid
 	case now.Before(k.NotAfter.Add(decide.CertificateGrace)):
@@ -50,12 +53,14 @@ func (k certificate) life(now time.Time) life {
 //	yes  | *      | *     | *      | dismiss
 //	no   | no     | *     | *      | deny
 //	no   | yes    | own   | *      | grant
+//	no   | yes    | none  | early  | grant
 //	no   | yes    | none  | valid  | deny
 //	no   | yes    | none  | ended  | grant
 //	no   | yes    | none  | lapsed | deny
 //
 // The key alone does while there is no certificate to show: before that, whoever has
-// the key has the certificate too, or should not be asking.
+// the key has the certificate too, or should not be asking. A certificate that has not
+// begun cannot be shown either.
 func mayRenew(over, active bool, s presented, l life) string {
 	switch {
 	case s == shownOther:
@@ -64,7 +69,7 @@ func mayRenew(over, active bool, s presented, l life) string {
 		return "dismiss"
 	case !active:
 		return "deny"
-	case s == shownOwn || l == lifeEnded:
+	case s == shownOwn || l == lifeEnded || l == lifeEarly:
 		return "grant"
 	}
 	return "deny"
@@ -142,7 +147,8 @@ func (c *Control) renew(ctx context.Context, q api.RenewRequest, name string, de
 func (c *Control) certify(ctx context.Context, a *protocol.Agent, m protocol.Renewal, have certificate) ([]byte, error) {
 	const op = "renew"
 	agent := a.Metadata.Name
-	if next := have.NotBefore.Add(c.cfg.CertificateLife / renewalPause); c.cfg.Clock().Before(next) {
+	now := c.cfg.Clock()
+	if next := have.NotBefore.Add(c.cfg.CertificateLife / renewalPause); now.Before(next) && have.life(now) != lifeEarly {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "agent %s got a certificate a moment ago", agent).
 			WithHint("it is tried again by itself; if it stays, two agents may have one key")
 	}

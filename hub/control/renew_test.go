@@ -39,6 +39,10 @@ func TestRenewRefuses(t *testing.T) {
 		{"after its end, by key", certificateLife + time.Hour, "r1-1", "", nil, renewIssued},
 		{"after its end, with another key", certificateLife + time.Hour, "r2-1", "", nil, renewDenied},
 		{"at the end of the grace", certificateLife + decide.CertificateGrace - time.Second, "r1-1", "", nil, renewIssued},
+		{"made while the hub was ahead, by key", -400 * 24 * time.Hour, "r1-1", "", nil, renewIssued},
+		{"made while the hub was ahead, by the certificate before", -400 * 24 * time.Hour, "r1-1", "r1-1", nil, renewIssued},
+		{"made while the hub was ahead, with another key", -400 * 24 * time.Hour, "r2-1", "", nil, renewDenied},
+		{"the hub's clock was set back by a minute, by key", -time.Minute, "r1-1", "", nil, renewDenied},
 		{"after the grace", certificateLife + decide.CertificateGrace, "r1-1", "", nil, renewDenied},
 		{"revoked", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.control.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, renewEnded},
 		{"revoked, after its end", certificateLife + time.Hour, "r1-1", "", func(b *bench) { _, _ = b.control.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, renewEnded},
@@ -134,7 +138,7 @@ func TestRenewTables(t *testing.T) {
 	for _, over := range []bool{false, true} {
 		for _, active := range []bool{false, true} {
 			for _, s := range []presented{shownOwn, shownOther, shownNone} {
-				for _, l := range []life{lifeValid, lifeEnded, lifeLapsed} {
+				for _, l := range []life{lifeEarly, lifeValid, lifeEnded, lifeLapsed} {
 					want := firstRow(table(t, "renew.go", "over", "active", "shown", "life", "verdict"), yes(over), yes(active), string(s), string(l))
 					if got := mayRenew(over, active, s, l); got != want {
 						t.Errorf("over %t, active %t, %s, %s: %s, the table says %s", over, active, s, l, got, want)

@@ -13,8 +13,6 @@ const CertificateGrace = 365 * 24 * time.Hour
 // CertificateSnapshot is what an agent knows of its certificate.
 type CertificateSnapshot struct {
 	NotBefore, NotAfter time.Time
-	// Floor is the latest time that the agent has believed; zero is none.
-	Floor time.Time
 	// Jitter is in [0,1) and the agent's own, so that a fleet does not renew together.
 	Jitter float64
 	// Ended says that the hub has ended the agent's term.
@@ -28,44 +26,82 @@ type CertificateAction string
 const (
 	CertificateKeep   CertificateAction = "keep"
 	CertificateRenew  CertificateAction = "renew"        // with certificate and key
-	CertificateByKey  CertificateAction = "renew-by-key" // it has ended
+	CertificateByKey  CertificateAction = "renew-by-key" // it has ended, or has not begun
 	CertificateRejoin CertificateAction = "rejoin"       // an operator must give a token
 )
 
 // CertificatePlan is what to do, and what people are to be told.
 type CertificatePlan struct {
 	Action CertificateAction
-	// Now is the time that is believed: the clock's, or the floor where the clock is
-	// behind it.
-	Now time.Time
-	// Behind and Expiring are the conditions CondClockBehind and CondCertificateExpiring.
-	Behind, Expiring bool
+	// Expiring is the condition CondCertificateExpiring.
+	Expiring bool
 }
 
-// clockSlack is how far a clock may be behind the latest time that was believed: two
-// clocks are never the same.
-const clockSlack = 2 * time.Minute
-
-// Certificate decides what to do about a certificate at the time of the clock. The
-// certificate's beginning is a time of the hub's, so it counts as a floor too.
-func Certificate(clock time.Time, s CertificateSnapshot) CertificatePlan {
-	p := CertificatePlan{Now: clock}
-	for _, floor := range []time.Time{s.Floor, s.NotBefore} {
-		if floor.After(p.Now) {
-			p.Now = floor
-		}
+// Certificate decides what to do about a certificate. now is the time that is believed;
+// see [Clocks].
+func Certificate(now time.Time, s CertificateSnapshot) CertificatePlan {
+	a := ageOf(now, s)
+	return CertificatePlan{
+		Action:   certificateRule(s.Ended, a),
+		Expiring: !s.Ended && (a == ageLate || a == ageEnded || a == ageLapsed),
 	}
-	p.Behind = p.Now.Sub(clock) > clockSlack
-	a := ageOf(p.Now, s)
-	p.Action = certificateRule(s.Ended, a)
-	p.Expiring = !s.Ended && (a == ageLate || a == ageEnded || a == ageLapsed)
-	return p
+}
+
+// CertificateSpan is how a certificate's life lies to the time that is believed.
+type CertificateSpan string
+
+// The spans.
+const (
+	SpanEarly CertificateSpan = "early" // it begins later: a clock was wrong when it was made
+	SpanGood  CertificateSpan = "good"
+	SpanEnded CertificateSpan = "ended"
+)
+
+// SpanOf is the span of a certificate.
+func SpanOf(now, notBefore, notAfter time.Time) CertificateSpan {
+	switch {
+	case now.Add(ClockSlack).Before(notBefore):
+		return SpanEarly
+	case !now.Before(notAfter):
+		return SpanEnded
+	}
+	return SpanGood
+}
+
+// CertificateUse is what becomes of a certificate that the hub has made.
+type CertificateUse string
+
+// The uses.
+const (
+	UseNext  CertificateUse = "take"
+	UseSpare CertificateUse = "spare" // the present one stays; the new one is shown where that is refused
+)
+
+// NextCertificate is the table of certificates that the hub has made. The first row that
+// fits decides.
+//
+//	now   | present | next | use
+//	own   | good    | good | take
+//	own   | good    | *    | spare
+//	own   | *       | *    | take
+//	floor | *       | *    | take
+//	hub   | *       | *    | take
+//
+// A hub whose clock is wrong makes certificates that it refuses itself once its clock is
+// right. Where the host's clock is believed, a good certificate is not given up for one of
+// these.
+func NextCertificate(now ClockSource, present, next CertificateSpan) CertificateUse {
+	if now == ClockOwn && present == SpanGood && next != SpanGood {
+		return UseSpare
+	}
+	return UseNext
 }
 
 // age is how much of a certificate's life is over.
 type age string
 
 const (
+	ageEarly  age = "early" // it has not begun: a clock was wrong when it was made
 	ageFresh  age = "fresh"
 	ageDue    age = "due"    // two thirds, and up to a twentieth more
 	ageLate   age = "late"   // five sixths: several renewals have failed
@@ -77,6 +113,8 @@ func ageOf(now time.Time, s CertificateSnapshot) age {
 	life := s.NotAfter.Sub(s.NotBefore)
 	due := life*2/3 + time.Duration(s.Jitter*float64(life/20))
 	switch lived := now.Sub(s.NotBefore); {
+	case lived < -ClockSlack:
+		return ageEarly
 	case lived >= life+CertificateGrace:
 		return ageLapsed
 	case lived >= life:
@@ -93,6 +131,7 @@ func ageOf(now time.Time, s CertificateSnapshot) age {
 //
 //	ended | age    | action
 //	yes   | *      | rejoin
+//	no    | early  | renew-by-key
 //	no    | fresh  | keep
 //	no    | due    | renew
 //	no    | late   | renew
@@ -104,7 +143,7 @@ func certificateRule(ended bool, a age) CertificateAction {
 		return CertificateRejoin
 	case a == ageFresh:
 		return CertificateKeep
-	case a == ageEnded:
+	case a == ageEnded || a == ageEarly:
 		return CertificateByKey
 	case a == ageLapsed:
 		return CertificateRejoin

@@ -22,7 +22,8 @@ type SyncAction string
 // The actions.
 const (
 	SyncStop    SyncAction = "stop"    // the hub refuses this agent: it starts nothing
-	SyncIgnore  SyncAction = "ignore"  // of another session, or played back
+	SyncIgnore  SyncAction = "ignore"  // of another session, or late on its way
+	SyncDoubt   SyncAction = "doubt"   // played back, or the hub's clock was set back: a question tells
 	SyncRival   SyncAction = "rival"   // of a hub that another one has taken over from
 	SyncRenew   SyncAction = "renew"   // take a new incarnation, and say Hello
 	SyncAgain   SyncAction = "again"   // say Hello with its nonce
@@ -34,7 +35,7 @@ const (
 
 // SyncActions lists all actions.
 func SyncActions() []SyncAction {
-	return []SyncAction{SyncStop, SyncIgnore, SyncRival, SyncRenew, SyncAgain, SyncBehind, SyncHeed, SyncLacking, SyncAnswer}
+	return []SyncAction{SyncStop, SyncIgnore, SyncDoubt, SyncRival, SyncRenew, SyncAgain, SyncBehind, SyncHeed, SyncLacking, SyncAnswer}
 }
 
 // Contact says whether the hub answers the present session: it was heard, and it has
@@ -43,7 +44,7 @@ func (a SyncAction) Contact() bool {
 	switch a {
 	case SyncAgain, SyncBehind, SyncHeed, SyncLacking, SyncAnswer:
 		return true
-	case SyncStop, SyncIgnore, SyncRival, SyncRenew:
+	case SyncStop, SyncIgnore, SyncDoubt, SyncRival, SyncRenew:
 	}
 	return false
 }
@@ -53,7 +54,7 @@ func Sync(s SyncSnapshot, m protocol.Sync) SyncAction {
 	return syncRule(syncFacts{
 		refused: m.Refused != "",
 		mine:    m.Session != "" && m.Session == s.Session,
-		old:     m.At.Before(s.Last),
+		at:      ageOfSync(m.At, s.Last),
 		fence:   fenceOf(m.Fence, s.Fence),
 		renew:   m.Renew != "" && m.Renew == s.Incarnation,
 		again:   m.Again || m.Renew != "",
@@ -62,9 +63,32 @@ func Sync(s SyncSnapshot, m protocol.Sync) SyncAction {
 }
 
 type syncFacts struct {
-	refused, mine, old, again, renew bool
-	fence                            fenced
-	heads                            heads
+	refused, mine, again, renew bool
+	at                          syncAge
+	fence                       fenced
+	heads                       heads
+}
+
+// syncAge is how a Sync compares with what was heeded before.
+type syncAge string
+
+const (
+	syncNew   syncAge = "new"
+	syncOld   syncAge = "old"
+	syncOlder syncAge = "older" // by more than messages overtake one another
+)
+
+// syncOvertakes is how much later a message may come than one that was made after it.
+const syncOvertakes = 5 * time.Second
+
+func ageOfSync(at, last time.Time) syncAge {
+	switch {
+	case !at.Before(last):
+		return syncNew
+	case last.Sub(at) > syncOvertakes:
+		return syncOlder
+	}
+	return syncOld
 }
 
 // fenced is how a hub's fence compares with the one followed.
@@ -133,30 +157,38 @@ func headsOf(s SyncSnapshot, m protocol.Sync) heads {
 
 // syncRule is the table of Syncs. The first row that fits decides.
 //
-//	refused | session | at  | fence | renew | again | heads  | action
-//	yes     | *       | *   | *     | *     | *     | *      | stop
-//	no      | other   | *   | *     | *     | *     | *      | ignore
-//	no      | mine    | old | *     | *     | *     | *      | ignore
-//	no      | mine    | new | lower | *     | *     | *      | rival
-//	no      | mine    | new | rival | *     | *     | *      | rival
-//	no      | mine    | new | *     | yes   | *     | *      | renew
-//	no      | mine    | new | *     | no    | yes   | *      | again
-//	no      | mine    | new | *     | no    | no    | behind | behind
-//	no      | mine    | new | newer | no    | no    | none   | again
-//	no      | mine    | new | *     | no    | no    | none   | heed
-//	no      | mine    | new | *     | no    | no    | more   | lacking
-//	no      | mine    | new | *     | no    | no    | same   | answer
+//	refused | session | at    | fence | renew | again | heads  | action
+//	yes     | *       | *     | *     | *     | *     | *      | stop
+//	no      | other   | *     | *     | *     | *     | *      | ignore
+//	no      | mine    | old   | *     | *     | *     | *      | ignore
+//	no      | mine    | older | lower | *     | *     | *      | ignore
+//	no      | mine    | older | rival | *     | *     | *      | ignore
+//	no      | mine    | older | *     | *     | *     | *      | doubt
+//	no      | mine    | new   | lower | *     | *     | *      | rival
+//	no      | mine    | new   | rival | *     | *     | *      | rival
+//	no      | mine    | new   | *     | yes   | *     | *      | renew
+//	no      | mine    | new   | *     | no    | yes   | *      | again
+//	no      | mine    | new   | *     | no    | no    | behind | behind
+//	no      | mine    | new   | newer | no    | no    | none   | again
+//	no      | mine    | new   | *     | no    | no    | none   | heed
+//	no      | mine    | new   | *     | no    | no    | more   | lacking
+//	no      | mine    | new   | *     | no    | no    | same   | answer
 //
 // A refusal is heeded whatever it names, because starting nothing is always safe.
 // Everything else must answer the present session: what is of an earlier one may be
 // late, or be played back by somebody (P11). Only an answer that is not behind gives
-// hub time, and lets its hub take over.
+// hub time, and lets its hub take over. A hub whose clock was set back says nothing but
+// what is older, until a session begins in which it has said nothing yet.
 func syncRule(f syncFacts) SyncAction {
 	switch {
 	case f.refused:
 		return SyncStop
-	case !f.mine, f.old:
+	case !f.mine, f.at == syncOld:
 		return SyncIgnore
+	case f.at == syncOlder && (f.fence == fencedLower || f.fence == fencedRival):
+		return SyncIgnore
+	case f.at == syncOlder:
+		return SyncDoubt
 	case f.fence == fencedLower, f.fence == fencedRival:
 		return SyncRival
 	case f.renew:

@@ -14,13 +14,13 @@ func TestSyncTable(t *testing.T) {
 		[][]string{
 			doctable.YesNo(),
 			{"mine", "other"},
-			{"new", "old"},
+			{string(syncNew), string(syncOld), string(syncOlder)},
 			doctable.Words(fencedNone, fencedLower, fencedRival, fencedSame, fencedNewer),
 			doctable.YesNo(), doctable.YesNo(), doctable.Words(headsNone, headsBehind, headsMore, headsSame),
 		},
 		func(in []string) []string {
 			a := syncRule(syncFacts{
-				refused: in[0] == "yes", mine: in[1] == "mine", old: in[2] == "old", fence: fenced(in[3]),
+				refused: in[0] == "yes", mine: in[1] == "mine", at: syncAge(in[2]), fence: fenced(in[3]),
 				renew: in[4] == "yes", again: in[5] == "yes", heads: heads(in[6]),
 			})
 			if !slices.Contains(SyncActions(), a) {
