@@ -90,6 +90,7 @@ func (a *Agent) answered(m protocol.Sync, in store.Applied, asked time.Time, lac
 	a.setReplaced(false)
 	a.dismissed.Store(false)
 	a.report.clear(protocol.CondAgentReplaced)
+	a.report.clear(protocol.CondAgentUnknown)
 	a.report.clear(protocol.CondHubBehind)
 	// What this agent refused and still lacks comes again.
 	delete(a.troubles, protocol.CondDocumentRefused)
@@ -142,7 +143,9 @@ func (a *Agent) refused(m protocol.Sync) {
 		}
 		return
 	}
-	if a.setReplaced(code == protocol.CondAgentReplaced) {
+	// Only what a hub has on record is a fact here: one that knows nothing of this agent leaves it
+	// as it was, and is as good as away.
+	if code == protocol.CondAgentReplaced && a.setReplaced(true) {
 		a.log.Error("refused by the hub", "code", code)
 	}
 	a.report.raise(code, "the hub refuses this agent")

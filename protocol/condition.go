@@ -43,6 +43,7 @@ const (
 	CondNotSynced           ConditionCode = "NotSynced"
 	CondDark                ConditionCode = "Dark"
 	CondAgentReplaced       ConditionCode = "AgentReplaced"
+	CondAgentUnknown        ConditionCode = "AgentUnknown"
 	CondDocumentRefused     ConditionCode = "DocumentRefused"
 	CondEntryRejected       ConditionCode = "EntryRejected"
 	CondStoreFailing        ConditionCode = "StoreFailing"
@@ -156,6 +157,7 @@ func Conditions() []Condition {
 		{CondNotSynced, "Agent has no intent yet", SeverityWarning, nil, 5 * time.Second, "The agent boots and powers nothing until it has heard from the hub once. Check its connection to the broker."},
 		{CondDark, "No report from the agent", SeverityError, nil, 0, "The rack goes on with what it has. Check the agent's host and its connection to the hub."},
 		{CondAgentReplaced, "Another agent serves this rack", SeverityError, nil, 0, "Stop this agent. A rack has one active agent; the one that joined last."},
+		{CondAgentUnknown, "The hub has no record of this agent", SeverityError, nil, 0, "Keep the agent running: its holds stay enforced. If the hub was emptied, or restored from a copy that is older than the agent, restore its newest copy; else join the agent again: rackctl rack join-token RACK."},
 		{CondDocumentRefused, "Document refused", SeverityError, nil, 0, "The signature, the order or the form of a document is wrong. The old document stays in force. Check that hub and agent belong together."},
 		{CondEntryRejected, "Server entry refused", SeverityError, nil, 0, "This agent cannot act on the entry, so the old entry stays in force. Upgrade the agent or correct the Server."},
 		{CondStoreFailing, "Agent cannot write to its disk", SeverityError, nil, 0, "Free space in the agent's data folder; nothing new is accepted or powered on until it can be recorded. Held servers that come on are forced off all the same."},

@@ -48,8 +48,8 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{
 			Code: e.Code, Since: e.At, Message: fmt.Sprintf("by %s: %s", e.By, e.Reason),
 		})
-	} else if !c.active(a) {
-		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentReplaced})
+	} else if code := c.servingOf(a).refusal(); code != "" {
+		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: code})
 	}
 }
 

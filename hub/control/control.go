@@ -107,6 +107,7 @@ type Control struct {
 	fencedAt  atomic.Int64 // when another hub took over, in ns; 0 if none did
 	contacts  *contacts
 	strangers *rate.Limiter // bounds the answers to agents that are none any more
+	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of
 	metrics   *metrics
 
 	announceMu sync.Mutex
@@ -140,7 +141,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		conds: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),
-		strangers: rate.NewLimiter(strangerRate, strangerRate),
+		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),
 	}
 	c.images, c.files, c.signed = newResolver(c), newBootFiles(c), newSignatures(c)
 	if c.cfg.CertificateLife == 0 {
@@ -173,6 +174,9 @@ const tickPause = time.Second
 
 // strangerRate is how many agents that are none any more are answered each second.
 const strangerRate = 10
+
+// unknownBurst is how many agents that nothing is known of are named in the log at once.
+const unknownBurst = 20
 
 // Run reconciles until ctx ends.
 func (c *Control) Run(ctx context.Context) error {

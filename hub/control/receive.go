@@ -68,15 +68,19 @@ func (c *Control) afterwards(agent, leaf string, e ending) {
 	}
 }
 
-// stranger answers an agent that is none any more. Its certificate is of this hub,
-// so it was an agent once: it is told so, at its next report at the latest, and
-// starts nothing from then on.
+// stranger answers an agent that has no Agent here, at its next report at the latest. Its
+// certificate is of this hub, so it was an agent once. Only where that is on record it is
+// told that it is none any more; else that nothing is known of it.
 func (c *Control) stranger(agent, leaf string, err error) {
 	c.metrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
 	c.log.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
 	if (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
 		m := c.word("")
-		m.Refused = protocol.CondAgentReplaced
+		m.Refused = c.servingOfName(agent).refusal()
+		if m.Refused == protocol.CondAgentUnknown && c.unknowns.AllowN(c.cfg.Clock(), 1) {
+			c.log.Error("an agent speaks with a certificate of this hub, and the hub has no record of it: it was emptied, or restored from an older copy",
+				"agent", agent, "hint", "restore the hub's newest copy, or join the agent again; it enforces its holds meanwhile, do not stop it")
+		}
 		c.say(agent, m)
 	}
 }
@@ -114,6 +118,5 @@ func (c *Control) active(a *protocol.Agent) bool {
 	if _, over := c.ending(a.Metadata.Name); over {
 		return false
 	}
-	r, err := store.Peek[*protocol.Rack](c.cfg.Store, a.Spec.RackRef.Name)
-	return err == nil && r.Status.Agent == a.Metadata.Name && r.Status.Term == a.Spec.Term
+	return c.servingOf(a) == servingYes
 }

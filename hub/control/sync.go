@@ -40,12 +40,12 @@ func (c *Control) say(agent string, m protocol.Sync) {
 	}
 }
 
-// serves begins the answer to an agent; one that does not serve its rack any more is
-// told so, and nothing else.
+// serves begins the answer to an agent; one that does not serve its rack any more, or of
+// which that is not known, is told so, and nothing else.
 func (c *Control) serves(a *protocol.Agent, session string) (protocol.Sync, bool) {
 	m := c.word(session)
 	if !c.active(a) {
-		m.Refused = protocol.CondAgentReplaced
+		m.Refused = c.servingOf(a).refusal()
 		c.say(a.Metadata.Name, m)
 		return m, false
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/agent"
+	"rackboot/agent/local"
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -92,6 +93,41 @@ func TestAnswersOfOtherSessions(t *testing.T) {
 	}
 	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: second, Heads: map[string]protocol.Head{}})
 	b.conds("the end of the refusal", lacks("AgentReplaced"))
+}
+
+// TestHubKnowsNothing: a hub that has no record of the agent changes nothing at it: one that
+// serves goes on, and one that was replaced stays so.
+func TestHubKnowsNothing(t *testing.T) {
+	b := newBench(t, 1, bmcsim.Plain())
+	b.socket = socketPath(t)
+	b.link.mute(true)
+	a, _ := b.start(nil)
+	unknown := protocol.Sync{Refused: protocol.CondAgentUnknown}
+	replaced := func() bool {
+		b.t.Helper()
+		s, err := local.NewClient(b.socket).Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Replaced
+	}
+	b.deliver(a, protocol.LeafSync, unknown)
+	b.conds("what the hub says", contains("AgentUnknown"))
+	if replaced() {
+		t.Error("it counts as replaced")
+	}
+	b.deliver(a, protocol.LeafSync, protocol.Sync{Refused: protocol.CondAgentReplaced})
+	b.conds("the refusal", contains("AgentReplaced"))
+	b.deliver(a, protocol.LeafSync, unknown)
+	b.refuse(a, "hold") // as a mark
+	if !replaced() {
+		t.Error("a hub that knows nothing ended what another word had said")
+	}
+	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: b.session(""), Heads: map[string]protocol.Head{}})
+	b.conds("the end of both", func(s string) bool { return lacks("AgentReplaced")(s) && lacks("AgentUnknown")(s) })
+	if replaced() {
+		t.Error("it stays replaced after an answer")
+	}
 }
 
 // TestTroubleIsOfItsDocument: one good document does not end another's trouble, and
