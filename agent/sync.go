@@ -136,7 +136,9 @@ func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
 // refused is the hub's word that it does not serve this agent.
 func (a *Agent) refused(m protocol.Sync) {
 	code := m.Refused
-	a.dismissed.Store(true)
+	if len(m.Ended) > 0 || code == protocol.CondAgentReplaced {
+		a.dismissed.Store(true)
+	}
 	if len(m.Ended) > 0 {
 		if err := a.End(m.Ended); err != nil {
 			a.log.Error("the end of the term was not taken", "err", err)
