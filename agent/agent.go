@@ -80,7 +80,7 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	if cfg.ReportEvery == 0 {
-		cfg.ReportEvery = 15 * time.Second
+		cfg.ReportEvery = protocol.ReportEvery
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),

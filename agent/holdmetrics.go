@@ -89,7 +89,11 @@ func (m *metrics) collectHolds(servers []protocol.ServerReport, gauge func(d *pr
 	now := m.agent.cfg.Clock()
 	age := func(t time.Time) float64 { return max(0, now.Sub(t).Seconds()) }
 	states, unread := map[protocol.HoldState]int{}, 0.0
+	stale, poll := 0.0, m.agent.poll()
 	for _, s := range servers {
+		if _, old := m.agent.read(s, poll); old {
+			stale++
+		}
 		if at := s.Observation.ReadAt; !at.IsZero() {
 			unread = max(unread, age(at))
 		}
@@ -101,6 +105,7 @@ func (m *metrics) collectHolds(servers []protocol.ServerReport, gauge func(d *pr
 		gauge(m.held, float64(states[s]), string(s))
 	}
 	gauge(m.unread, unread)
+	gauge(m.stale, stale)
 	oldest := map[protocol.StopMode]float64{}
 	if o, err := m.agent.store.Overview(); err == nil {
 		for _, h := range o.Holds {

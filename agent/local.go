@@ -76,6 +76,13 @@ func (d desk) Status() (local.Status, error) {
 		Synced: o.Synced, Replaced: o.Replaced, Hub: a.session.known(), Applied: in.Heads, Term: in.Term,
 		Backlog: local.Backlog{Head: b.Head}, Servers: len(servers), Holds: len(o.Holds), Conditions: local.Describe(conds),
 	}
+	for poll, i := a.poll(), 0; i < len(servers); i++ {
+		age, stale := a.read(servers[i], poll)
+		s.OldestRead = max(s.OldestRead, protocol.Duration(age))
+		if stale {
+			s.Stale++
+		}
+	}
 	s.Hub.Verified, _ = a.hubClock.fresh()
 	s.Hub.Fence = in.Fence
 	if b.Tail > 0 {
@@ -94,8 +101,13 @@ func (s *session) known() local.Hub {
 // Servers implements local.Reader.
 func (d desk) Servers() (all []local.Summary) {
 	servers, _ := d.agent.report.snapshot()
+	poll := d.agent.poll()
 	for _, r := range servers {
-		all = append(all, local.Summary{Phase: d.agent.report.phase(r.Server), ServerReport: r})
+		age, stale := d.agent.read(r, poll)
+		if !r.Observation.StartedAt.IsZero() {
+			r.ReadAge = age
+		}
+		all = append(all, local.Summary{Phase: d.agent.report.phase(r.Server), Stale: stale, ServerReport: r})
 	}
 	return all
 }
@@ -122,7 +134,7 @@ func (d desk) Server(name string) (local.Server, error) {
 		s.Intent, s.Missing = &in, v.Intent.Missing
 	}
 	for _, h := range v.Holds {
-		s.Holds = append(s.Holds, holdOf(h, v.Record, r))
+		s.Holds = append(s.Holds, d.agent.holdOf(h, v.Record, r))
 	}
 	for _, e := range v.Released {
 		s.Holds = append(s.Holds, ended(e))
@@ -136,10 +148,14 @@ func (d desk) Trace(server string, serial int) (protocol.Trace, error) {
 }
 
 // holdOf is a hold with what its server's record and last report say of it.
-func holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport) local.Hold {
+func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport) local.Hold {
 	out := local.Hold{ActiveHold: h.ActiveHold, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt, Local: h.Local, Missing: h.Missing}
 	if i := slices.IndexFunc(r.Holds, func(x protocol.HoldReport) bool { return x.ID == h.ID }); i >= 0 {
 		out.State, out.Message, out.ExpiredAt = r.Holds[i].State, r.Holds[i].Reason, r.Holds[i].ExpiredAt
+	}
+	age, stale := a.read(r, a.poll())
+	if out.State, out.Stale = aged(out.State, stale), stale; !r.Observation.StartedAt.IsZero() {
+		out.ReadAt = when(a.cfg.Clock().Add(-age))
 	}
 	withdrawn := out.State == protocol.StateViolated // maybe by what is not on disk yet
 	if rc, ok := rec.Receipts[h.ID]; ok && !withdrawn {
@@ -181,7 +197,7 @@ func (d desk) shown(h decide.Hold) (local.Hold, error) {
 		return local.Hold{}, err
 	}
 	r, _, _ := d.agent.report.of(h.Server)
-	return holdOf(h, v.Record, r), nil
+	return d.agent.holdOf(h, v.Record, r), nil
 }
 
 // Place implements local.Writer.

@@ -22,7 +22,7 @@ type metrics struct {
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
 	verified, waiting       *prometheus.Desc
-	oldest, unread          *prometheus.Desc
+	oldest, unread, stale   *prometheus.Desc
 	fenced                  prometheus.Histogram
 	violations, escalations prometheus.Counter
 	unrecorded              prometheus.Counter
@@ -44,6 +44,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		epoch: desc("power_ons", "Power-ons of each server since it is known.", "server"),
 
 		oldest: desc("oldest_hold_age_seconds", "How long the oldest hold lies, by mode; 0 without one.", "mode"),
+		stale:  desc("stale_servers", "Servers whose last recorded read is older than three polls."),
 		unread: desc("oldest_observation_age_seconds", "How long ago the server was last read whose last read is the oldest."),
 
 		verified:      desc("hub_verified", "1 while the hub's word is fresh."),
@@ -106,7 +107,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.verified, m.waiting, m.streams, m.subscriptions} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale, m.verified, m.waiting, m.streams, m.subscriptions} {
 		ch <- d
 	}
 }

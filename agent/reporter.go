@@ -309,7 +309,9 @@ func (r *reporter) due() (reports []protocol.Report, next time.Duration) {
 			Shard: i, Shards: len(r.shards), Conditions: conds,
 		}
 		for _, name := range slices.Sorted(slices.Values(sh.names)) {
-			m.Servers = append(m.Servers, r.servers[name])
+			s := r.servers[name]
+			s.ReadAge = readAge(now, s.Observation)
+			m.Servers = append(m.Servers, s)
 		}
 		sh.inventories.carry(m.Servers)
 		if i == 0 {

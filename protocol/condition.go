@@ -47,6 +47,7 @@ const (
 	CondDocumentRefused     ConditionCode = "DocumentRefused"
 	CondEntryRejected       ConditionCode = "EntryRejected"
 	CondStoreFailing        ConditionCode = "StoreFailing"
+	CondStale               ConditionCode = "Stale"
 	CondBMCUnreachable      ConditionCode = "BMCUnreachable"
 	CondBMCDenied           ConditionCode = "BMCDenied"
 	CondBMCCredentials      ConditionCode = "BMCCredentialsMissing"
@@ -160,6 +161,7 @@ func Conditions() []Condition {
 		{CondAgentUnknown, "The hub has no record of this agent", SeverityError, nil, 0, "Keep the agent running: its holds stay enforced. If the hub was emptied, or restored from a copy that is older than the agent, restore its newest copy; else join the agent again: rackctl rack join-token RACK."},
 		{CondDocumentRefused, "Document refused", SeverityError, nil, 0, "The signature, the order or the form of a document is wrong. The old document stays in force. Check that hub and agent belong together."},
 		{CondEntryRejected, "Server entry refused", SeverityError, nil, 0, "This agent cannot act on the entry, so the old entry stays in force. Upgrade the agent or correct the Server."},
+		{CondStale, "Last recorded read is old", SeverityError, []ConditionCode{CondDark, CondNoAgent, CondBMCUnreachable, CondBMCDenied, CondBMCCredentials}, 30 * time.Second, "Whether the server runs now is not known: what is said of it is older than three polls. Look at StoreFailing and the conditions of its agent and BMC; a receipt of before proves nothing of now."},
 		{CondStoreFailing, "Agent cannot write to its disk", SeverityError, nil, 0, "Free space in the agent's data folder; nothing new is accepted or powered on until it can be recorded. Held servers that come on are forced off all the same."},
 		{CondBMCUnreachable, "BMC unreachable", SeverityError, nil, 0, "Check the BMC's address, its cable and the agent's route to it. The server's state is unknown until it answers."},
 		{CondBMCDenied, "BMC not trusted, or refuses the credentials", SeverityError, nil, 0, "If the message speaks of a certificate, compare it at the BMC and correct spec.tls of the BMC resource. Else set the Secret again, or correct the credentials file at the agent. Neither is tried again until it changes, so that the BMC does not lock the account."},

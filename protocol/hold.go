@@ -40,11 +40,12 @@ const (
 	StateViolated    HoldState = "Violated"    // it ran under the hold, and is not proved off again
 	StateUnreachable HoldState = "Unreachable" // nothing is known; never the same as stopped
 	StateReleasing   HoldState = "Releasing"   // released at the hub, and the agent has not said so
+	StateStale       HoldState = "Stale"       // what is said of the server is older than three polls
 )
 
 // HoldStates lists all states.
 func HoldStates() []HoldState {
-	return []HoldState{StateAccepted, StateEnforced, StateStopping, StateForcing, StateFenced, StateConfirmed, StateViolated, StateUnreachable, StateReleasing}
+	return []HoldState{StateAccepted, StateEnforced, StateStopping, StateForcing, StateFenced, StateConfirmed, StateViolated, StateUnreachable, StateReleasing, StateStale}
 }
 
 // Confirmation is an operator's word that a server is down whose BMC does not say
@@ -114,7 +115,12 @@ type HoldStatus struct {
 	Message string    `json:"message,omitempty"`
 	// ExpiredAt is when the time to live was over, by the agent's clock.
 	ExpiredAt *time.Time `json:"expiredAt,omitempty"`
-	Receipt   *Receipt   `json:"receipt,omitempty"`
+	// ReadAt is when the last read of the server began that is on the agent's disk, by the
+	// clock of who says it. Stale says that it is older than [StaleAfter]: State and Receipt
+	// are of then, and prove nothing of now.
+	ReadAt  *time.Time `json:"readAt,omitempty"`
+	Stale   bool       `json:"stale,omitempty"`
+	Receipt *Receipt   `json:"receipt,omitempty"`
 	// SignedReceipt is the agent's COSE_Sign1 over Receipt.
 	SignedReceipt []byte `json:"signedReceipt,omitempty"`
 }

@@ -27,6 +27,10 @@ type Report struct {
 type ServerReport struct {
 	Server      string      `json:"server"`
 	Observation Observation `json:"observation"`
+	// ReadAge is how long before the report Observation was begun, by a clock that nobody
+	// sets: the last read that is on the agent's disk, or had nothing to be put there.
+	// Absent where there is none since the agent started, and from agents of before.
+	ReadAge time.Duration `json:"readAge,omitempty"`
 	// Power is the last On or Off that was read, also while the BMC does not answer;
 	// absent before the first, and from agents that do not say it.
 	Power      PowerState `json:"power,omitempty"`

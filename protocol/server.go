@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Server is one machine: a system of a BMC and how it boots.
@@ -64,6 +65,11 @@ type ServerStatus struct {
 	OS      string        `json:"os,omitempty"`
 	Claim   string        `json:"claim,omitempty"`
 	Report  *ServerReport `json:"report,omitempty"`
+	// ReadAt is when the last read of the server began that is on its agent's disk, by the
+	// hub's clock. Stale says that it is older than [StaleAfter]: what Phase and Report say of
+	// its power is of then.
+	ReadAt *time.Time `json:"readAt,omitempty"`
+	Stale  bool       `json:"stale,omitempty"`
 	// SafeStop and Detection are of the BMC's inventory, where it was read.
 	SafeStop  SafeStopClass  `json:"safeStop,omitempty"`
 	Detection DetectionClass `json:"detection,omitempty"`

@@ -24,7 +24,10 @@ type Hold struct {
 	State      protocol.HoldState `json:"state,omitempty"`
 	Message    string             `json:"message,omitempty"`
 	EnforcedAt time.Time          `json:"enforcedAt,omitzero"`
-	ExpiredAt  *time.Time         `json:"expiredAt,omitempty"`
+	// ReadAt and Stale as in [protocol.HoldStatus], by the agent's clock.
+	ReadAt    *time.Time `json:"readAt,omitempty"`
+	Stale     bool       `json:"stale,omitempty"`
+	ExpiredAt *time.Time `json:"expiredAt,omitempty"`
 	// Local is set while the hub has not taken over a hold that was placed here, and
 	// Missing while its document leaves out a hold that it had named.
 	Local   bool              `json:"local,omitempty"`
@@ -38,6 +41,8 @@ type Hold struct {
 // Summary is one server in short.
 type Summary struct {
 	Phase protocol.Phase `json:"phase"`
+	// Stale as in [protocol.ServerStatus].
+	Stale bool `json:"stale,omitempty"`
 	protocol.ServerReport
 }
 
@@ -72,6 +77,10 @@ type Status struct {
 	Backlog  Backlog                  `json:"backlog"`
 	Servers  int                      `json:"servers"`
 	Holds    int                      `json:"holds"`
+	// Stale counts the servers whose last recorded read is older than three polls;
+	// OldestRead is the oldest one's age.
+	Stale      int               `json:"stale"`
+	OldestRead protocol.Duration `json:"oldestRead,omitempty"`
 	// Conditions concern the agent as a whole.
 	Conditions []Condition `json:"conditions,omitempty"`
 }

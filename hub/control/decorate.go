@@ -69,6 +69,10 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	if why := c.tooOld(f, name); why != "" {
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentTooOld, Since: c.began, Message: why})
 	}
+	read := c.readOf(name, f.RackOf(name))
+	if s.Status.ReadAt, s.Status.Stale = read.when(), r != nil && read.stale(); s.Status.Stale {
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondStale, Since: c.since(read.at).Add(read.bound), Message: read.text()})
+	}
 	switch now := c.cfg.Clock(); {
 	case !c.rackHasAgent(f, name):
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondNoAgent, Since: now})

@@ -37,8 +37,8 @@ func TestDecorateServer(t *testing.T) {
 		{"no agent", func() {}, protocol.PhaseInitial, "NoAgent"},
 		{"joined, not heard", func() { agent = b.join("r1") }, protocol.PhaseInitial, "Dark"},
 		{"heard", func() { b.reports(agent, off("n1")) }, protocol.PhaseAvailable, ""},
-		{"just in time", func() { b.now = b.now.Add(darkAfter) }, protocol.PhaseAvailable, ""},
-		{"late", func() { b.now = b.now.Add(time.Second) }, protocol.PhaseAvailable, "Dark"},
+		{"just in time", func() { b.now = b.now.Add(darkAfter - time.Millisecond) }, protocol.PhaseAvailable, ""},
+		{"late", func() { b.now = b.now.Add(time.Second) }, protocol.PhaseAvailable, "Stale Dark"},
 		{"heard again, claimed", func() {
 			b.reports(agent, off("n1"))
 			b.apply(storetest.Claim("c1", "n1"))

@@ -13,7 +13,7 @@ import (
 
 // decorateHold fills how far a hold has come from the newest report of its server.
 func (c *Control) decorateHold(h *protocol.Hold) {
-	seen, got := c.holdSeen(h)
+	seen, got, read := c.holdSeen(h)
 	st, now := &h.Status, c.cfg.Clock()
 	st.Word, st.State, st.Receipt, st.SignedReceipt = seen.Word(), seen.State(), seen.Receipt, nil
 	if hr := seen.Report; hr != nil {
@@ -25,29 +25,33 @@ func (c *Control) decorateHold(h *protocol.Hold) {
 			st.SignedReceipt = hr.Receipt
 		}
 	}
-	st.Message = c.holdMessage(h, seen, now.Sub(got))
+	st.ReadAt, st.Stale = read.when(), read.stale()
+	st.Message = c.holdMessage(h, seen, read, now.Sub(got))
 }
 
-// holdSeen is what is known of a hold, and when the report came that says so.
-func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time) {
+// holdSeen is what is known of a hold, when the report came that says so, and how old the
+// read is that it rests on.
+func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time, read readSeen) {
+	read = c.readOf(h.Spec.Server, c.rackOfHold(h))
+	seen.Stale = read.stale()
 	seen.Released = h.Status.ReleasedAt != nil
 	if rack, err := store.Peek[*protocol.Rack](c.cfg.Store, c.rackOfHold(h)); err == nil && rack.Status.Agent != "" {
 		seen.Laid = c.mirror.enforced(rack.Status.Agent, h.Metadata.Name)
 	}
 	r, got := c.mirror.server(h.Spec.Server)
 	if r == nil {
-		return seen, got
+		return seen, got, read
 	}
 	seen.Dark = c.cfg.Clock().Sub(got) > darkAfter
 	if i := slices.IndexFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
 		seen.Report = &r.Holds[i]
 		seen.Receipt = c.receipt(h, r.Holds[i].Receipt)
 	}
-	return seen, got
+	return seen, got, read
 }
 
 // holdMessage says why a hold is not further, and what else must be known of it.
-func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, silent time.Duration) (text string) {
+func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, read readSeen, silent time.Duration) (text string) {
 	add := func(format string, args ...any) {
 		if text != "" {
 			text += "; "
@@ -71,6 +75,11 @@ func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, silent time.
 			last = string(hr.Word)
 		}
 		add("the agent is silent; last word %s, %s ago", last, silent.Round(time.Second))
+		if r := seen.Receipt; r != nil && r.Manual == nil {
+			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
+		}
+	case state == protocol.StateStale:
+		add("%s; last word %s", read.text(), hr.State)
 		if r := seen.Receipt; r != nil && r.Manual == nil {
 			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
 		}

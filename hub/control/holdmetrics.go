@@ -12,6 +12,7 @@ import (
 // holdMetrics say how the holds stand, and what became of those that ended.
 type holdMetrics struct {
 	states, oldest, unfenced *prometheus.Desc
+	read, stale              *prometheus.Desc
 	enforced                 prometheus.Histogram
 	releases                 *prometheus.CounterVec
 }
@@ -24,6 +25,8 @@ func newHoldMetrics() holdMetrics {
 		states:   desc("hub_holds", "Holds by state.", "state"),
 		oldest:   desc("hub_hold_oldest_seconds", "Age of the oldest hold that was not released, by mode; 0 without one.", "mode"),
 		unfenced: desc("hub_hold_unfenced_oldest_seconds", "Age of the oldest hold whose server is neither proved nor confirmed off, by mode; 0 without one.", "mode"),
+		read:     desc("hub_read_oldest_seconds", "Age of the last recorded read of the server whose is the oldest, by rack; 0 without a server that was heard of.", "rack"),
+		stale:    desc("hub_stale_servers", "Servers whose last recorded read is older than three polls, by rack.", "rack"),
 		enforced: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "rackboot_hub_hold_enforced_seconds", Help: "Time from the acceptance of a hold to the acknowledgement of the document with which it is on the agent's disk.",
 			Buckets: []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300},
@@ -39,11 +42,34 @@ func newHoldMetrics() holdMetrics {
 }
 
 func (m *holdMetrics) describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.states, m.oldest, m.unfenced} {
+	for _, d := range []*prometheus.Desc{m.states, m.oldest, m.unfenced, m.read, m.stale} {
 		ch <- d
 	}
 	m.enforced.Describe(ch)
 	m.releases.Describe(ch)
+}
+
+// collectReads says how old the words are that rest on reads.
+func (m *holdMetrics) collectReads(c *Control, f plan.Fleet, ch chan<- prometheus.Metric) {
+	oldest, stale, polls := map[string]time.Duration{}, map[string]int{}, map[string]time.Duration{}
+	for _, r := range f.Racks {
+		polls[r.Metadata.Name] = r.Spec.PollInterval.D()
+	}
+	for _, s := range f.Servers {
+		rack := f.RackOf(s.Metadata.Name)
+		if _, there := polls[rack]; !there || f.Reports[s.Metadata.Name] == nil {
+			continue
+		}
+		read := c.readAt(s.Metadata.Name, polls[rack])
+		oldest[rack] = max(oldest[rack], read.age)
+		if read.stale() {
+			stale[rack]++
+		}
+	}
+	for rack := range polls {
+		ch <- prometheus.MustNewConstMetric(m.read, prometheus.GaugeValue, oldest[rack].Seconds(), rack)
+		ch <- prometheus.MustNewConstMetric(m.stale, prometheus.GaugeValue, float64(stale[rack]), rack)
+	}
 }
 
 // collect takes holds that are decorated.

@@ -242,6 +242,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		words[key{f.RackOf(h.Spec.Server), string(h.Status.Word)}]++
 	}
 	m.collect(f, ch)
+	m.collectReads(m.control, f, ch)
 	byStage, open := map[stage]int{}, 0
 	for _, r := range f.Racks {
 		rack := r.Metadata.Name

@@ -20,7 +20,7 @@ func (b *bench) records(subject string) int {
 }
 
 func off(server string) protocol.ServerReport {
-	return protocol.ServerReport{Server: server, Observation: protocol.Observation{Power: protocol.PowerOff}}
+	return protocol.ServerReport{Server: server, ReadAge: time.Millisecond, Observation: protocol.Observation{Power: protocol.PowerOff}}
 }
 
 // Order by the broker is not trusted (P10): within a session the number decides,

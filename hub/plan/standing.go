@@ -8,8 +8,8 @@ type HoldSeen struct {
 	Laid     bool // a document that names it was acknowledged
 	// Report is what the agent says of it; nil if it says nothing.
 	Report *protocol.HoldReport
-	// Dark is whether that is old.
-	Dark bool
+	// Dark is whether that is old, Stale whether the read is that it rests on.
+	Dark, Stale bool
 	// Receipt is one that the rack's agent signed for this hold; nil if there is none.
 	Receipt *protocol.Receipt
 }
@@ -19,18 +19,23 @@ type HoldSeen struct {
 // is not seen. Fenced needs the proof and Confirmed the confirmation; a state that
 // this hub does not know says nothing.
 //
-//	released | says       | dark | receipt | state
-//	yes      | *          | *    | *       | Releasing
-//	no       | Released   | *    | *       | Releasing
-//	no       | nothing    | *    | *       | Enforced if acknowledged, else Accepted
-//	no       | *          | yes  | *       | Unreachable
-//	no       | in between | no   | *       | as it says
-//	no       | Confirmed  | no   | manual  | Confirmed
-//	no       | Confirmed  | no   | *       | Unreachable
-//	no       | Fenced     | no   | proof   | Fenced
-//	no       | *          | no   | *       | Enforced
+//	released | says       | dark | stale | receipt | state
+//	yes      | *          | *    | *     | *       | Releasing
+//	no       | Released   | *    | *     | *       | Releasing
+//	no       | nothing    | *    | *     | *       | Enforced if acknowledged, else Accepted
+//	no       | *          | yes  | *     | *       | Unreachable
+//	no       | known bad  | no   | *     | *       | as it says
+//	no       | stopping   | no   | yes   | *       | Stale
+//	no       | stopping   | no   | no    | *       | as it says
+//	no       | Confirmed  | no   | *     | manual  | Confirmed
+//	no       | Confirmed  | no   | *     | *       | Unreachable
+//	no       | Fenced     | no   | yes   | *       | Stale
+//	no       | Fenced     | no   | no    | proof   | Fenced
+//	no       | *          | no   | *     | *       | Enforced
 //
-// In between are Stopping, Forcing, Violated and Unreachable.
+// Known bad are Violated and Unreachable, stopping are Stopping and Forcing. A word that
+// says nothing of the server's power, or that it rests on somebody's word, is not made
+// stale by a read.
 func (s HoldSeen) State() protocol.HoldState {
 	said := s.said()
 	proof := s.Receipt != nil && s.Receipt.Manual == nil
@@ -43,8 +48,10 @@ func (s HoldSeen) State() protocol.HoldState {
 		return protocol.StateAccepted
 	case s.Dark:
 		return protocol.StateUnreachable
-	case said == saidBetween:
+	case said == saidBad, said == saidStopping && !s.Stale:
 		return s.Report.State
+	case s.Stale && (said == saidStopping || said == saidFenced):
+		return protocol.StateStale
 	case said == saidConfirmed && s.Receipt != nil && !proof:
 		return protocol.StateConfirmed
 	case said == saidConfirmed:
@@ -60,7 +67,8 @@ type said string
 const (
 	saidNothing   said = "nothing"
 	saidReleased  said = "Released"
-	saidBetween   said = "in between"
+	saidBad       said = "known bad"
+	saidStopping  said = "stopping"
 	saidConfirmed said = "Confirmed"
 	saidFenced    said = "Fenced"   // or is of version 1 and has a receipt
 	saidEnforced  said = "Enforced" // or what this hub does not know
@@ -74,13 +82,15 @@ func (s HoldSeen) said() said {
 		return saidReleased
 	}
 	switch s.Report.State {
-	case protocol.StateStopping, protocol.StateForcing, protocol.StateViolated, protocol.StateUnreachable:
-		return saidBetween
+	case protocol.StateViolated, protocol.StateUnreachable:
+		return saidBad
+	case protocol.StateStopping, protocol.StateForcing:
+		return saidStopping
 	case protocol.StateConfirmed:
 		return saidConfirmed
 	case protocol.StateFenced:
 		return saidFenced
-	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateReleasing:
+	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateReleasing, protocol.StateStale:
 		return saidEnforced
 	}
 	if s.Report.State == "" && s.Report.Word == protocol.HoldFenced {

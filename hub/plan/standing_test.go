@@ -8,13 +8,15 @@ import (
 
 // TestStandingTable compares the table above State with it for every combination.
 func TestStandingTable(t *testing.T) {
-	rows := tableOf(t, "standing.go", "released", "says", "dark", "receipt", "state")
+	rows := tableOf(t, "standing.go", "released", "says", "dark", "stale", "receipt", "state")
 	reports := map[said][]*protocol.HoldReport{
 		saidNothing:  {nil},
 		saidReleased: {{Word: protocol.HoldReleased}, {State: protocol.StateFenced, Released: &protocol.Release{}}},
-		saidBetween: {
+		saidStopping: {
 			{State: protocol.StateStopping},
 			{State: protocol.StateForcing, Word: protocol.HoldEnforced},
+		},
+		saidBad: {
 			{State: protocol.StateViolated},
 			{State: protocol.StateUnreachable, Word: protocol.HoldFenced},
 		},
@@ -26,6 +28,7 @@ func TestStandingTable(t *testing.T) {
 			{State: protocol.StateAccepted},
 			{State: "Molten", Word: protocol.HoldFenced},
 			{State: protocol.StateReleasing},
+			{State: protocol.StateStale, Word: protocol.HoldFenced},
 			{},
 		},
 	}
@@ -34,12 +37,12 @@ func TestStandingTable(t *testing.T) {
 	for says, list := range reports {
 		for _, rep := range list {
 			for receipt, r := range receipts {
-				for n := range 8 {
-					s := HoldSeen{Released: n&1 > 0, Dark: n&2 > 0, Laid: n&4 > 0, Report: rep, Receipt: r}
+				for n := range 16 {
+					s := HoldSeen{Released: n&1 > 0, Dark: n&2 > 0, Laid: n&4 > 0, Stale: n&8 > 0, Report: rep, Receipt: r}
 					if s.said() != says {
 						t.Fatalf("%+v says %s, want %s", rep, s.said(), says)
 					}
-					want := rowOf(t, rows, word[s.Released], string(says), word[s.Dark], receipt)[0]
+					want := rowOf(t, rows, word[s.Released], string(says), word[s.Dark], word[s.Stale], receipt)[0]
 					switch {
 					case want == "as it says":
 						want = string(rep.State)

@@ -51,6 +51,8 @@ type holdIs struct {
 	Manual *bool `yaml:"manual"`
 	// Guarded is whether the receipt says that mains power does not start the server.
 	Guarded *bool `yaml:"guarded"`
+	// Stale is whether the hub says that the read it rests on is old.
+	Stale *bool `yaml:"stale"`
 	// Message is in why it is not further, or who released it and why.
 	Message string            `yaml:"message"`
 	Expired *bool             `yaml:"expired"`
@@ -203,6 +205,7 @@ func (want holdIs) compare(name string, h *protocol.Hold, bad func(string, ...an
 	same(bad, name+": receipt", r != nil && r.Manual == nil && r.Reads >= 2 && r.ConfirmedAt.After(r.EnforcedAt), want.Receipt)
 	same(bad, name+": manual", r != nil && r.Manual != nil && r.Reads == 0, want.Manual)
 	same(bad, name+": guarded", r != nil && r.RestorePolicy == protocol.RestoreAlwaysOff, want.Guarded)
+	same(bad, name+": stale", got.Stale, want.Stale)
 	same(bad, name+": expired", got.ExpiredAt != nil, want.Expired)
 	if text := got.Message + " " + got.ReleasedBy + " " + got.ReleaseReason; !strings.Contains(text, want.Message) {
 		bad("%s: message %q, want %q", name, text, want.Message)

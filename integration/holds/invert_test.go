@@ -90,7 +90,7 @@ func TestMutantsDiffer(t *testing.T) {
 		Events: map[protocol.EventCode]int{protocol.EventFenced: 1}, Conditions: map[protocol.ConditionCode]bool{protocol.CondHeld: true},
 		Armed: &yes, Phase: "Reserved", Claim: "bound",
 		Holds: map[string]holdIs{"h": {
-			Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: &yes, Manual: &yes, Guarded: &yes, Message: "m", Expired: &yes, Mode: protocol.StopHard, Ref: "r",
+			Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: &yes, Manual: &yes, Guarded: &yes, Stale: &yes, Message: "m", Expired: &yes, Mode: protocol.StopHard, Ref: "r",
 		}},
 		Requests: map[string]requestIs{"r": {Outcome: protocol.OutcomeDone, Reason: "x", Mode: protocol.StopHard}},
 	}

@@ -93,6 +93,7 @@ func (h holdIs) mutants() map[string]holdIs {
 	add("message", h.Message != "", func(m *holdIs) { m.Message += "?" })
 	add("receipt", h.Receipt != nil, func(m *holdIs) { m.Receipt = not(h.Receipt) })
 	add("manual", h.Manual != nil, func(m *holdIs) { m.Manual = not(h.Manual) })
+	add("stale", h.Stale != nil, func(m *holdIs) { m.Stale = not(h.Stale) })
 	add("guarded", h.Guarded != nil, func(m *holdIs) { m.Guarded = not(h.Guarded) })
 	add("expired", h.Expired != nil, func(m *holdIs) { m.Expired = not(h.Expired) })
 	return out

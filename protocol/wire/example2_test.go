@@ -180,6 +180,20 @@ func appliedRefused() *protocol.Applied {
 	}
 }
 
+// reportReads says how old reads are.
+func reportReads() *protocol.Report {
+	return &protocol.Report{
+		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Session: "s2", Seq: 3, At: at(20), Version: "0.3.0", Applied: heads2(), Shards: 1, Nonce: "b00b", Fence: fence2(),
+		Servers: []protocol.ServerReport{
+			{
+				Server: "server-1", ReadAge: 12 * time.Second, PowerEpoch: 2,
+				Observation: protocol.Observation{Server: "server-1", StartedAt: at(19), ReadAt: at(19), Source: protocol.SourcePoll, Power: protocol.PowerOff},
+			},
+			{Server: "server-2", Observation: protocol.Observation{}},
+		},
+	}
+}
+
 // report2 has a hold that the hub's document does not name any more, and a server
 // whose BMC does not answer.
 func report2() *protocol.Report {

@@ -120,6 +120,7 @@ func vectors() []vector {
 		{"applied", keyAgent, up(protocol.LeafApplied), applied2(), "acknowledgement of hold.hex, with another digest"},
 		{"applied-refused", keyAgent, up(protocol.LeafApplied), appliedRefused(), "refusal of a document of the older of two hubs"},
 		{"report", keyAgent, up(protocol.LeafReport), report2(), "one shard; the second hold is missing from the hub's document"},
+		{"report-reads", keyAgent, up(protocol.LeafReport), reportReads(), "how old the last recorded reads are: of a server that is read, and of one that was not read since the agent started"},
 		{"ask", keyHub, down(protocol.LeafAsk), ask2(), "what is behind a BMC?"},
 		{"answer", keyAgent, up(protocol.LeafAnswer), answer2(), "nothing"},
 		{"receipt-manual", keyAgent, FactReceipt, receiptManual(), "an operator's word about a server whose BMC does not answer"},

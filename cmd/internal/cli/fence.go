@@ -34,7 +34,8 @@ func (a *app) fenceCmd() *cobra.Command {
 			"   0  proved off; the receipt is printed\n" +
 			"  10  not proved: it is still being stopped, was powered on by somebody, waits for firmware\n" +
 			"      work, or the hold was released\n" +
-			"  11  unknown: its BMC, its rack's agent or the hub does not answer\n" +
+			"  11  unknown: its BMC, its rack's agent or the hub does not answer, or what they said is older\n" +
+			"      than three polls (Stale)\n" +
 			"  12  somebody confirmed that it is down (rackctl confirm-down); the receipt that is printed\n" +
 			"      says who, and is no proof\n" +
 			"   2 to 8 as with any command: the hold was refused, or the hub was not asked",
@@ -108,24 +109,26 @@ func (a *app) fence(ctx context.Context, c *api.Client, server string, req api.H
 
 // settled says whether waiting brings nothing more.
 func settled(h *protocol.Hold) bool {
-	exit := fenceExit(h.Status.State, h.Status.Receipt)
+	exit := fenceExit(h.Status.State, h.Status.Receipt, h.Status.Stale)
 	return exit == 0 || exit == exitManual || h.Status.State == protocol.StateReleasing
 }
 
 // fenceExit is the exit code for a hold that stands so.
 //
-//	state       | receipt | exit
-//	Fenced      | proof   | 0
-//	Confirmed   | manual  | 12
-//	Stopping    | *       | 10
-//	Forcing     | *       | 10
-//	Violated    | *       | 10
-//	Releasing   | *       | 10
-//	*           | *       | 11
-func fenceExit(state protocol.HoldState, r *protocol.Receipt) int {
+//	state       | receipt | stale | exit
+//	Fenced      | proof   | no    | 0
+//	Confirmed   | manual  | *     | 12
+//	Stopping    | *       | *     | 10
+//	Forcing     | *       | *     | 10
+//	Violated    | *       | *     | 10
+//	Releasing   | *       | *     | 10
+//	*           | *       | *     | 11
+//
+// A receipt proves nothing of now while the last recorded read of the server is old.
+func fenceExit(state protocol.HoldState, r *protocol.Receipt, stale bool) int {
 	switch state {
 	case protocol.StateFenced:
-		if r != nil && r.Manual == nil {
+		if r != nil && r.Manual == nil && !stale {
 			return 0
 		}
 	case protocol.StateConfirmed:
@@ -134,14 +137,14 @@ func fenceExit(state protocol.HoldState, r *protocol.Receipt) int {
 		}
 	case protocol.StateStopping, protocol.StateForcing, protocol.StateViolated, protocol.StateReleasing:
 		return exitNotProved
-	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateUnreachable:
+	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateUnreachable, protocol.StateStale:
 	}
 	return exitUnknown
 }
 
 // verdict prints what there is and says what is known.
 func (a *app) verdict(h *protocol.Hold) error {
-	exit := fenceExit(h.Status.State, h.Status.Receipt)
+	exit := fenceExit(h.Status.State, h.Status.Receipt, h.Status.Stale)
 	if exit == 0 {
 		return a.showReceipt(h)
 	}
@@ -156,6 +159,9 @@ func (a *app) verdict(h *protocol.Hold) error {
 		e.Hint = "you rely on the word of whoever confirmed it"
 	case h.Status.State == protocol.StateReleasing:
 		e.Hint = "nothing keeps the server off; fence it again if that is still needed"
+	case exit == exitUnknown && h.Status.Stale:
+		e.Message = "it is not known whether server " + h.Spec.Server + " is off: hold " + h.Metadata.Name + " is " + stateText(h)
+		e.Hint = "a receipt of before proves nothing of now; rackctl describe server " + h.Spec.Server + " shows what keeps its agent from recording reads"
 	case exit == exitUnknown:
 		e.Message = "it is not known whether server " + h.Spec.Server + " is off: hold " + h.Metadata.Name + " is " + stateText(h)
 		e.Hint = "repair the BMC or the agent, or look at the server and say so: rackctl confirm-down " + h.Metadata.Name + " --reason REASON"

@@ -37,17 +37,19 @@ func TestFenceTable(t *testing.T) {
 			}
 		}
 	}
-	if len(rows) != 8 || !slices.Equal(rows[0], []string{"state", "receipt", "exit"}) {
+	if len(rows) != 8 || !slices.Equal(rows[0], []string{"state", "receipt", "stale", "exit"}) {
 		t.Fatalf("the table has another shape: %q", rows)
 	}
 	receipts := map[string]*protocol.Receipt{"none": nil, "proof": {}, "manual": {Manual: &protocol.Confirmation{}}}
 	for _, state := range append(protocol.HoldStates(), "", "Molten") {
 		for name, r := range receipts {
-			i := slices.IndexFunc(rows[1:], func(row []string) bool {
-				return (row[0] == "*" || row[0] == string(state)) && (row[1] == "*" || row[1] == name)
-			})
-			if got, want := strconv.Itoa(fenceExit(state, r)), rows[i+1][2]; got != want {
-				t.Errorf("%s with receipt %s: %s, the table says %s", state, name, got, want)
+			for stale, is := range map[string]bool{"yes": true, "no": false} {
+				i := slices.IndexFunc(rows[1:], func(row []string) bool {
+					return (row[0] == "*" || row[0] == string(state)) && (row[1] == "*" || row[1] == name) && (row[2] == "*" || row[2] == stale)
+				})
+				if got, want := strconv.Itoa(fenceExit(state, r, is)), rows[i+1][3]; got != want {
+					t.Errorf("%s with receipt %s, stale %s: %s, the table says %s", state, name, stale, got, want)
+				}
 			}
 		}
 	}

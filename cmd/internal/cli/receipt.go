@@ -18,6 +18,8 @@ type receiptValue struct {
 func (a *app) receiptCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "receipt HOLD-ID", Short: "Show the proof that a held server is off", Args: cobra.ExactArgs(1),
+		Long: "Show the proof that a held server is off. While the last recorded read of the server is older than\n" +
+			"three polls (Stale), it is printed as such, and the exit code is 11.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, err := a.client()
 			if err != nil {
@@ -32,7 +34,11 @@ func (a *app) receiptCmd() *cobra.Command {
 				return protocol.Errorf(protocol.CodeNotFound, "receipt", "hold %s is %s and has no receipt", args[0], dash(stateText(hold))).
 					WithHint("rackctl hold %s --key %s --wait fenced waits for one", hold.Spec.Server, hold.Spec.Key)
 			}
-			return a.showReceipt(hold)
+			if err := a.showReceipt(hold); err != nil || !hold.Status.Stale {
+				return err
+			}
+			return &ownExit{protocol.Errorf(protocol.CodeTimeout, "receipt", "it is not known whether server %q is off now: hold %s is %s", hold.Spec.Server, args[0], stateText(hold)).
+				WithHint("the receipt is of its time; rackctl fence %s --key %s waits for one of now", hold.Spec.Server, hold.Spec.Key), exitUnknown}
 		},
 	}
 }
@@ -43,6 +49,10 @@ func (a *app) showReceipt(hold *protocol.Hold) error {
 	if d := r.Manual; d != nil {
 		proof = "none: word of " + d.By
 		a.progress("this receipt is no proof: %s said at %s that the server is down: %s", d.By, dash(stamp(&d.At)), dash(d.Reason))
+	}
+	if hold.Status.Stale {
+		proof = "stale: " + proof
+		a.progress("this receipt is no proof of now: the last recorded read of the server is older than three polls")
 	}
 	return a.print.show(view{
 		columns: columns("HOLD SERVER KEY PROOF STOPPED-SINCE CONFIRMED-AT READS SETTLE AGENT", "ENFORCED-AT", "POWER-EPOCH", "RESTORE-POLICY", "REF"),

@@ -38,7 +38,7 @@ func columnsOf(kind protocol.Kind) []column {
 	case protocol.KindClaim:
 		return columns("NAME PHASE SERVER POWER IMAGE CONDITIONS AGE", "FIRST-BOOT", "UID")
 	case protocol.KindHold:
-		return columns("NAME SERVER KEY OWNER MODE STATE AGE REASON", "REF", "TTL", "ENFORCED", "STOPPED-SINCE", "MESSAGE")
+		return columns("NAME SERVER KEY OWNER MODE STATE READ AGE REASON", "REF", "TTL", "ENFORCED", "STOPPED-SINCE", "MESSAGE")
 	case protocol.KindAgent:
 		return columns("NAME RACK TERM VERSION REPORT-AGE CONDITIONS", "INCARNATION")
 	case protocol.KindRack:
@@ -154,9 +154,18 @@ func holdCells(h *protocol.Hold, now time.Time) []string {
 		ttl += ", expired"
 	}
 	return []string{
-		h.Metadata.Name, h.Spec.Server, h.Spec.Key, h.Spec.Owner, string(h.Spec.Mode), stateOf(h), age(h.Metadata.CreatedAt, now), h.Spec.Reason,
+		h.Metadata.Name, h.Spec.Server, h.Spec.Key, h.Spec.Owner, string(h.Spec.Mode), stateOf(h), readCell(h.Status.ReadAt, h.Status.Stale, now), age(h.Metadata.CreatedAt, now), h.Spec.Reason,
 		h.Spec.Ref, ttl, stamp(h.Status.EnforcedAt), since, h.Status.Message,
 	}
+}
+
+// readCell is the age of the last recorded read.
+func readCell(at *time.Time, stale bool, now time.Time) string {
+	text := age(at, now)
+	if stale {
+		text = strings.TrimSpace(text + " stale")
+	}
+	return text
 }
 
 func serverCells(s *protocol.Server, now time.Time) []string {
@@ -164,6 +173,9 @@ func serverCells(s *protocol.Server, now time.Time) []string {
 	holds := 0
 	if r := s.Status.Report; r != nil {
 		power, read = string(r.Observation.Power), age(&r.Observation.ReadAt, now)
+		if at := s.Status.ReadAt; at != nil { // by the hub's clock; hubs of before do not say it
+			read = readCell(at, s.Status.Stale, now)
+		}
 		since = stamp(r.StoppedSince)
 		if t := r.Attempt; t != nil {
 			attempt = fmt.Sprintf("%s#%d", t.State, t.Number)

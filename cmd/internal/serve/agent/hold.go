@@ -2,6 +2,7 @@ package agent
 
 import (
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ func (d *desk) holdsCmd() *cobra.Command {
 
 // holdTable shows holds, one in a line.
 func holdTable(w io.Writer, all []local.Hold) {
-	row(w, "ID", "WORD", "STATE", "SERVER", "KEY", "OWNER", "MODE", "HUB", "STOPPED-SINCE", "REASON")
+	row(w, "ID", "WORD", "STATE", "SERVER", "KEY", "OWNER", "MODE", "HUB", "READ", "STOPPED-SINCE", "REASON")
 	for _, h := range all {
 		since, reason := "", h.Reason
 		if h.Receipt != nil && !h.Receipt.StoppedSince.IsZero() {
@@ -42,8 +43,20 @@ func holdTable(w io.Writer, all []local.Hold) {
 				reason += ": " + h.Released.Reason
 			}
 		}
-		row(w, h.ID, string(h.Word), stateOf(h), h.Server, h.Key, h.Owner, string(h.Mode), atHub(h), since, reason)
+		row(w, h.ID, string(h.Word), stateOf(h), h.Server, h.Key, h.Owner, string(h.Mode), atHub(h), readCell(h.ReadAt, h.Stale), since, reason)
 	}
+}
+
+// readCell is the age of the last recorded read.
+func readCell(at *time.Time, stale bool) string {
+	text := ""
+	if at != nil {
+		text = age(*at, time.Now())
+	}
+	if stale {
+		text = strings.TrimSpace(text + " stale")
+	}
+	return text
 }
 
 // atHub is what the hub knows of a hold, as far as its documents tell.

@@ -30,7 +30,7 @@ func (d *desk) serversCmd() *cobra.Command {
 				row(w, "NAME", "PHASE", "POWER", "ATTEMPT", "HOLDS", "CONDITIONS", "READ")
 				for _, s := range all {
 					row(w, s.Server, string(s.Phase), string(s.Observation.Power), attempt(s.Attempt), strconv.Itoa(lying(s.Holds)),
-						codes(s.Conditions), age(s.Observation.ReadAt, time.Now()))
+						codes(s.Conditions), readCell(&s.Observation.ReadAt, s.Stale))
 				}
 			})
 		},
@@ -101,8 +101,16 @@ func holdLine(h local.Hold) string {
 	if h.Released != nil {
 		return fmt.Sprintf("%s was released here by %s; the hub has not heard of it", h.ID, h.Released.By)
 	}
-	parts := []string{fmt.Sprintf("%s, key %s by %s: %s", h.ID, h.Key, h.Owner, stateOf(h)), h.Message, h.Reason}
+	parts := []string{fmt.Sprintf("%s, key %s by %s: %s", h.ID, h.Key, h.Owner, stateOf(h)), staleText(h), h.Message, h.Reason}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+// staleText says that what is known of a held server is old.
+func staleText(h local.Hold) string {
+	if !h.Stale {
+		return ""
+	}
+	return "its last recorded read is older than three polls"
 }
 
 // power is what was read, and when.

@@ -55,6 +55,12 @@ func statusTable(w io.Writer, s local.Status, now time.Time) {
 	row(w, "Events that wait:", strconv.FormatUint(s.Backlog.Waiting, 10))
 	row(w, "Servers:", strconv.Itoa(s.Servers))
 	row(w, "Holds:", strconv.Itoa(s.Holds))
+	if s.OldestRead > 0 {
+		row(w, "Oldest recorded read:", s.OldestRead.D().Round(time.Second).String()+" ago")
+	}
+	if s.Stale > 0 {
+		row(w, "Stale:", fmt.Sprintf("%d servers, whose last recorded read is older than three polls", s.Stale))
+	}
 	conditionLines(w, s.Conditions)
 }
 

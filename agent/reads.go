@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// readAge is how long ago a read was begun; 0 where there is none.
+func readAge(now time.Time, o protocol.Observation) time.Duration {
+	if o.StartedAt.IsZero() {
+		return 0
+	}
+	return max(time.Millisecond, now.Sub(o.StartedAt))
+}
+
+// poll is the rack's interval.
+func (a *Agent) poll() time.Duration {
+	if every := a.store.Remembered("").Rack.PollInterval; every > 0 {
+		return every
+	}
+	var k protocol.Rack
+	k.Default()
+	return k.Spec.PollInterval.D()
+}
+
+// read is how old the last read of a server is whose consequences are on disk, and
+// whether that is too old to say anything of now. One that was never read is as old as
+// this run of the agent.
+func (a *Agent) read(r protocol.ServerReport, poll time.Duration) (age time.Duration, stale bool) {
+	now := a.cfg.Clock()
+	if age = readAge(now, r.Observation); age == 0 {
+		age = now.Sub(a.started)
+	}
+	return age, age > protocol.StaleAfter(poll, r.ReadTook())
+}
+
+// aged is a hold's state with that in mind.
+func aged(s protocol.HoldState, stale bool) protocol.HoldState {
+	switch s {
+	case protocol.StateFenced, protocol.StateStopping, protocol.StateForcing:
+		if stale {
+			return protocol.StateStale
+		}
+	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateConfirmed, protocol.StateViolated, protocol.StateUnreachable,
+		protocol.StateReleasing, protocol.StateStale:
+	}
+	return s
+}

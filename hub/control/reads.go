@@ -1,0 +1,57 @@
+package control
+
+import (
+	"fmt"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// readSeen is what the hub knows of the last read of a server that is on its agent's disk.
+type readSeen struct {
+	at    time.Time // by the hub's clock; zero where none is known
+	age   time.Duration
+	bound time.Duration
+}
+
+// stale says whether what is said of the server may have ceased to be so.
+func (r readSeen) stale() bool { return r.age > r.bound }
+
+// text is it for people.
+func (r readSeen) text() string {
+	if r.at.IsZero() {
+		return fmt.Sprintf("no read of the server is known, for %s", r.age.Round(time.Second))
+	}
+	return fmt.Sprintf("the last recorded read is %s old, more than three polls (%s)", r.age.Round(time.Second), r.bound.Round(time.Second))
+}
+
+// when is at for a status.
+func (r readSeen) when() *time.Time {
+	if r.at.IsZero() {
+		return nil
+	}
+	at := r.at
+	return &at
+}
+
+// readOf is that of a server of a rack. Its age grows by the hub's clock, whether its
+// agent, the link or the BMC is silent.
+func (c *Control) readOf(server, rack string) readSeen {
+	poll := time.Duration(0)
+	if r, err := store.Peek[*protocol.Rack](c.cfg.Store, rack); err == nil {
+		poll = r.Spec.PollInterval.D()
+	}
+	return c.readAt(server, poll)
+}
+
+func (c *Control) readAt(server string, poll time.Duration) readSeen {
+	r, _ := c.mirror.server(server)
+	out := readSeen{at: c.mirror.readAt(server)}
+	took := time.Duration(0)
+	if r != nil {
+		took = r.ReadTook()
+	}
+	out.bound, out.age = protocol.StaleAfter(poll, took), c.cfg.Clock().Sub(c.since(out.at))
+	return out
+}
