@@ -69,9 +69,12 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err := c.apart(authorities, keys.CAPEM()); err != nil {
 		return err
 	}
+	if err := c.fits(keys); err != nil {
+		return err
+	}
 	// People and agents need the authority's certificate, while it is being changed also the
 	// next one's, and nothing else of pki/.
-	if err := os.WriteFile(c.path("ca.pem"), keys.BundlePEM(), 0o644); err != nil {
+	if err := os.WriteFile(c.path(caCopy), keys.BundlePEM(), 0o644); err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "write the CA's certificate", "%w", err)
 	}
 	trail, err := openAudit(c, keys, log, reg, o.Crash)

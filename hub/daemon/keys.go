@@ -53,6 +53,9 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 	if err != nil {
 		return err
 	}
+	if err := c.fits(keys); err != nil {
+		return err
+	}
 	log := slog.New(slog.DiscardHandler)
 	// The store alone: an agent that knocks must not be answered with keys that change.
 	told := c.MQTT

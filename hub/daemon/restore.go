@@ -19,6 +19,9 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := c.fits(keys); err != nil {
+		return 0, err
+	}
 	log := slog.New(slog.DiscardHandler)
 	c.MQTT = "" // the store alone: nobody would hear an agent
 	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry())

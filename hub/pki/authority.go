@@ -133,6 +133,17 @@ func (p *PKI) authorities() []*x509.Certificate {
 	return all
 }
 
+// Trusts says whether a certificate, in DER, is one of the authorities that agents trust: the
+// present one, the next, or one that was replaced and whose certificates may still be in use.
+func (p *PKI) Trusts(der []byte) bool {
+	for _, a := range p.authorities() {
+		if bytes.Equal(a.Raw, der) {
+			return true
+		}
+	}
+	return false
+}
+
 // BundlePEM are the authorities that agents shall trust for the hub's certificate: the
 // present one and the next.
 func (p *PKI) BundlePEM() []byte {

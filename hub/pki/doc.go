@@ -2,14 +2,14 @@
 // certificate of the hub, the key that signs documents, and the token of the
 // first administrator.
 //
-//	ca.pem       CA certificate and key, ECDSA P-256, 10 years
-//	hub.pem      the hub's certificate and key, for server and client use
-//	signing.pem  Ed25519 key that signs documents and grants
-//	admin.token  bearer token of the API
+//	ca.pem           CA certificate and key, ECDSA P-256, 10 years
+//	hub.pem          the hub's certificate and key, for server and client use
+//	signing.pem      Ed25519 key that signs documents and grants
+//	statements.json  the first signing key, and the statements that lead from it to signing.pem
+//	admin.token      bearer token of the API
 //
 // and, once keys were changed:
 //
-//	statements.json   the chain of statements that lead to signing.pem
 //	signing-next.pem  while the signing key is being changed
 //	ca-next.pem       the authority that will sign next, and signs nothing yet
 //	ca-old.pem        former authorities, whose agents' certificates are still good

@@ -49,7 +49,7 @@ func TestOpenMakesKeysOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	p := openAt(t, dir, testTime(), "hub.example", "10.0.0.1", "HUB.example")
 	first := files(t, dir)
-	if len(first) != 4 {
+	if len(first) != 5 {
 		t.Errorf("files %v", first)
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {

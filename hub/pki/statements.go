@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -25,7 +24,8 @@ type chain struct {
 }
 
 // loadChain reads the statements and completes a change of the signing key that a
-// crash cut off: once its statement is on disk, agents may have it.
+// crash cut off: once its statement is on disk, agents may have it. The first key is
+// written down with the keys, so that another one in its place is noticed.
 func (p *PKI) loadChain() error {
 	data, err := p.dir.read(statementsFile)
 	if err != nil {
@@ -35,6 +35,14 @@ func (p *PKI) loadChain() error {
 	if data != nil {
 		if err := json.Unmarshal(data, &c); err != nil {
 			return p.dir.broken(statementsFile, err)
+		}
+	}
+	if data == nil {
+		if data, err = json.Marshal(c); err != nil {
+			return err
+		}
+		if err := p.dir.write(statementsFile, data); err != nil {
+			return err
 		}
 	}
 	p.first = c.First
@@ -58,7 +66,8 @@ func (p *PKI) takeNext() error {
 	key, err := parseKey(data)
 	ed, ok := key.(ed25519.PrivateKey)
 	if err != nil || !ok || !p.keys.Everyday.Equal(ed.Public()) {
-		return p.dir.broken(signingFile, fmt.Errorf("it is not the last key of %s", statementsFile))
+		return protocol.Errorf(protocol.CodeInvalid, "pki.Open", "%s is not the last key of %s", filepath.Join(string(p.dir), signingFile), filepath.Join(string(p.dir), statementsFile)).
+			WithHint("restore both from one and the same backup, the newest: agents follow the key that the statements lead to")
 	}
 	if err := p.dir.write(signingFile, data); err != nil {
 		return err
