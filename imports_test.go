@@ -141,6 +141,8 @@ func layers() []layer {
 		{"integration/images", nil, "tests with programs that make images"},
 		{"integration/installer", nil, "init of the images that they boot; it knows the agent by its packets only"},
 		{"integration/netns", nil, "network namespaces for tests"},
+		{"integration/powerlog", nil, "what simulated machines write of themselves; who reads it needs no product"},
+		{"integration/storm/judge", []string{"protocol", "integration/powerlog"}, "says what a storm broke: pure, and of the product it knows the words only"},
 		{"integration/parallel", nil, "tests beside each other, for packages that wait more than they work"},
 		{"integration/uki", nil, "builds the images that they boot"},
 	}

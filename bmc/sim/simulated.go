@@ -17,6 +17,9 @@ type SimulatedConfig struct {
 	// Order is what is tried without an override, and after one that fails, until
 	// one boots; empty is the EFI shell.
 	Order []protocol.BootTarget
+	// Changed is called with each new state, in order, and with MachinePost again for a
+	// reset; nil is not. It must not call the machine.
+	Changed func(MachineState)
 }
 
 // Simulated is a machine without hardware. Without an override and an order it
@@ -75,11 +78,20 @@ func (m *Simulated) PowerOn(board Board) error {
 func (m *Simulated) start(board Board) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{ctx: ctx, cancel: cancel, board: board}
-	m.current, m.state = r, MachinePost
+	m.current = r
+	m.set(MachinePost)
 	m.running.Go(func() {
 		board.MachineChanged(MachinePost) // before it hears of a pick
 		m.boot(r)
 	})
+}
+
+// set changes the state. m.mu is held.
+func (m *Simulated) set(state MachineState) {
+	m.state = state
+	if m.config.Changed != nil {
+		m.config.Changed(state)
+	}
 }
 
 // boot is a machine's firmware: POST, the pick of the device, the boot.
@@ -126,7 +138,7 @@ func (m *Simulated) advance(r *run, state MachineState) {
 	m.mu.Lock()
 	ok := m.current == r && m.state != state
 	if ok {
-		m.state = state
+		m.set(state)
 	}
 	m.mu.Unlock()
 	if ok {
@@ -140,7 +152,8 @@ func (m *Simulated) cut(r *run) {
 	ok := r != nil && m.current == r
 	if ok {
 		r.cancel()
-		m.current, m.state = nil, MachineOff
+		m.current = nil
+		m.set(MachineOff)
 	}
 	m.mu.Unlock()
 	if ok {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rackboot/bmc/sim"
+	"rackboot/integration/powerlog"
 	"rackboot/netboot/firmware"
 	"rackboot/netboot/iso"
 	"rackboot/protocol"
@@ -50,6 +51,7 @@ func (u *uefi) bootMedia(ctx context.Context, guest *sim.Guest) error {
 		return err
 	}
 	u.boots.loaded(boot.URL)
+	u.config.Life.Add(powerlog.Network, boot.URL)
 	u.log.Info("booted from a virtual drive", "size", boot.Size, "config", told != nil)
 	return u.install(ctx, guest, hex.EncodeToString(sum.Sum(nil)), told)
 }

@@ -8,9 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/integration/powerlog"
 )
 
 // MachineAddress is what RunRack prints of each machine, one JSON object a line.
@@ -20,7 +22,7 @@ type MachineAddress struct {
 	Fingerprint string `json:"fingerprint"` // sha256:<hex>
 }
 
-// Of a simulated machine: how long the installer and the system's shutdown take.
+// Of a simulated machine: how long the installer and the system's shutdown take by default.
 const (
 	simulatedInstall  = time.Second
 	simulatedShutdown = time.Second
@@ -31,17 +33,27 @@ const (
 func RunRack(ctx context.Context, c RackConfig, out io.Writer, log *slog.Logger) (err error) {
 	var closers []func() error
 	defer func() {
-		for _, c := range closers {
+		for _, c := range slices.Backward(closers) {
 			err = errors.Join(err, c())
 		}
 	}()
 	var addresses []MachineAddress
+	var press []func()
 	for _, m := range c.Machines {
-		b, err := m.start(log)
+		life, err := m.life()
+		if err != nil {
+			return fmt.Errorf("machine %s: %w", m.Name, err)
+		}
+		closers = append(closers, life.close)
+		b, err := m.start(life, log)
 		if err != nil {
 			return fmt.Errorf("machine %s: %w", m.Name, err)
 		}
 		closers = append(closers, b.Close)
+		press = append(press, func() {
+			life.log.Add(powerlog.Button, "")
+			b.PressPowerButton()
+		})
 		addresses = append(addresses, MachineAddress{m.Name, b.Address(), b.Fingerprint()})
 	}
 	encoder := json.NewEncoder(out)
@@ -50,11 +62,19 @@ func RunRack(ctx context.Context, c RackConfig, out io.Writer, log *slog.Logger)
 			return err
 		}
 	}
-	<-ctx.Done()
-	return nil
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.Buttons:
+			for _, p := range press {
+				p()
+			}
+		}
+	}
 }
 
-func (m *MachineConfig) start(log *slog.Logger) (*sim.BMC, error) {
+func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 	username, password, err := m.account()
 	if err != nil {
 		return nil, err
@@ -65,10 +85,16 @@ func (m *MachineConfig) start(log *slog.Logger) (*sim.BMC, error) {
 	}
 	listen := func() (net.Listener, error) { return net.Listen("tcp", m.BMC) }
 	if m.Kind == KindSimulated {
+		var dhcp *net.UDPAddr
+		if m.DHCP != "" {
+			if dhcp, err = net.ResolveUDPAddr("udp4", m.DHCP); err != nil {
+				return nil, err
+			}
+		}
 		s, err := StartServer(ServerConfig{
 			Name: m.Name, MAC: m.MAC, Username: username, Password: password, Personality: personality,
-			Interface: m.Interface, Speed: 1, Post: m.Post, Install: simulatedInstall, Shutdown: simulatedShutdown,
-			Listen: listen, Logger: log,
+			Interface: m.Interface, DHCP: dhcp, Speed: m.Speed, Post: m.Post, Install: m.Install, Shutdown: m.Shutdown,
+			Installed: life.disk, Life: life.log, Listen: listen, Logger: log,
 		})
 		if err != nil {
 			return nil, err

@@ -21,6 +21,8 @@ func TestLoadRackConfig(t *testing.T) {
 		{"unknown field", head + "    credentials: c\n    kind: simulated\n    interfaces: eth0\n", "interfaces"},
 		{"no account", head + "    kind: simulated\n    interface: eth0\n", "machines[0].credentials"},
 		{"nowhere to broadcast", head + "    credentials: c\n    kind: simulated\n", "machines[0].interface"},
+		{"a network of its own", head + "    credentials: c\n    kind: simulated\n    dhcp: 127.0.0.1:67\n    log: power.jsonl\n    speed: 8\n", ""},
+		{"two networks", head + "    credentials: c\n    kind: simulated\n    dhcp: 127.0.0.1:67\n    interface: eth0\n", "machines[0].interface or dhcp"},
 		{"no disk", head + "    credentials: c\n    kind: qemu\n    tap: tap0\n    dir: m\n", "machines[0].tap, disk and dir"},
 		{"no kind", head + "    credentials: c\n", `machines[0].kind: "" is not`},
 		{"MAC", strings.Replace(head, "52:54:00:00:00:01", "x", 1), `machines[0].mac: "x"`},

@@ -25,6 +25,8 @@ const (
 // RackConfig is the file of rackboot-sim rack.
 type RackConfig struct {
 	Machines []MachineConfig `yaml:"machines"`
+	// Buttons presses the power buttons of all simulated machines with each value.
+	Buttons <-chan os.Signal `yaml:"-"`
 }
 
 // MachineConfig is one machine and its BMC.
@@ -38,8 +40,19 @@ type MachineConfig struct {
 	// Credentials is a file with the BMC's username and password, in the form that
 	// the agent reads.
 	Credentials string `yaml:"credentials"`
-	// Interface is where a simulated machine broadcasts.
+	// Interface is where a simulated machine broadcasts. DHCP is the address:port of the
+	// machine's own network instead: its packets go there, as from a relay.
 	Interface string `yaml:"interface"`
+	DHCP      string `yaml:"dhcp"`
+	// Log is the file to which a simulated machine appends what becomes of it; empty is
+	// none. What its disk has it learns from there, so that the disk outlives the process.
+	Log string `yaml:"log"`
+	// Speed divides the times of a simulated firmware's DHCP; 0 is 1, as EDK2.
+	Speed float64 `yaml:"speed"`
+	// Install and Shutdown are how long a simulated machine's installer and the shutdown of
+	// its system take. Default 1s.
+	Install  time.Duration `yaml:"install"`
+	Shutdown time.Duration `yaml:"shutdown"`
 	// Tap is an interface that exists already, for a machine in QEMU. Disk is its raw
 	// disk image, and Dir the folder for NVRAM and serial log, with a short path.
 	Tap  string `yaml:"tap"`
@@ -102,13 +115,21 @@ func (m *MachineConfig) check() error {
 	if m.Drives == 0 {
 		m.Drives = 1
 	}
+	if m.Install == 0 {
+		m.Install = simulatedInstall
+	}
+	if m.Shutdown == 0 {
+		m.Shutdown = simulatedShutdown
+	}
 	switch {
 	case m.Drives != 1 && m.Drives != 2:
 		return fmt.Errorf("drives: %d is not 1 or 2", m.Drives)
 	case m.MemoryMiB < 0:
 		return fmt.Errorf("memoryMiB: %d is not a size", m.MemoryMiB)
-	case m.Kind == KindSimulated && m.Interface == "":
-		return fmt.Errorf("interface is empty; a simulated machine broadcasts on one")
+	case m.Kind == KindSimulated && (m.Interface == "") == (m.DHCP == ""):
+		return fmt.Errorf("interface or dhcp: give one of them; a simulated machine broadcasts on the one, or sends to the other")
+	case m.Speed < 0 || m.Install < 0 || m.Shutdown < 0:
+		return fmt.Errorf("speed, install and shutdown are not less than 0")
 	case m.Kind == KindQEMU && (m.Tap == "" || m.Disk == "" || m.Dir == ""):
 		return fmt.Errorf("tap, disk and dir are needed for a machine in QEMU")
 	case m.Kind != KindSimulated && m.Kind != KindQEMU:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/integration/powerlog"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
 )
@@ -47,12 +48,16 @@ type ServerConfig struct {
 	HTTPForPXE bool
 	// PXEForHTTP is firmware that takes an order of UefiHttp for PXE, unless its BMC has a URL.
 	PXEForHTTP bool
+	// Installed is the digest of what is on the disk at first; empty is nothing.
+	Installed string
 	// Post, Install and Shutdown are how long POST, the installer and the
 	// operating system's shutdown take.
 	Post, Install, Shutdown time.Duration
 	// Finish is what the installer waits for, instead of Install; nil is not.
 	Finish <-chan struct{}
 	Listen func() (net.Listener, error) // of the BMC; nil is a free loopback port
+	// Life is what the machine writes of itself; nil is nothing.
+	Life   *powerlog.Writer
 	Logger *slog.Logger
 }
 
@@ -79,8 +84,11 @@ func StartServer(c ServerConfig) (*Server, error) {
 	}
 	boots := &Boots{}
 	disk := &sim.Disk{}
+	disk.Install(c.Installed)
 	u := &uefi{config: c, mac: mac, boots: boots, log: c.Logger.With("machine", c.Name)}
-	machine := sim.NewSimulated(sim.SimulatedConfig{Post: c.Post, Shutdown: c.Shutdown, Disk: disk, Firmware: u, Order: c.Order})
+	machine := sim.NewSimulated(sim.SimulatedConfig{
+		Post: c.Post, Shutdown: c.Shutdown, Disk: disk, Firmware: u, Order: c.Order, Changed: lived(c.Life),
+	})
 	b, err := sim.New(sim.Config{
 		Machine: machine, Personality: c.Personality, Username: c.Username, Password: c.Password, Listen: c.Listen, Fetches: true, Logger: c.Logger,
 	})

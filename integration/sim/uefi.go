@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/integration/powerlog"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
 )
@@ -127,6 +128,7 @@ func (u *uefi) Boot(ctx context.Context, guest *sim.Guest, target protocol.BootT
 	switch target {
 	case protocol.TargetHdd:
 		u.boots.add(&u.boots.disk)
+		u.config.Life.Add(powerlog.Disk, guest.Disk().Digest())
 		u.log.Info("booted from disk", "digest", guest.Disk().Digest())
 		guest.Running()
 		<-ctx.Done()
@@ -156,10 +158,12 @@ func (u *uefi) Boot(ctx context.Context, guest *sim.Guest, target protocol.BootT
 		}
 		if err != nil {
 			u.boots.add(&u.boots.refused)
+			u.config.Life.Add(powerlog.Refused, string(protocol.CodeOf(err)))
 			u.log.Info("no boot from the network", "err", err)
 			return err
 		}
 		u.boots.loaded(res.URL)
+		u.config.Life.Add(powerlog.Network, res.URL)
 		u.log.Info("booted from the network", "sha256", res.SHA256, "size", res.Size)
 		return u.install(ctx, guest, res.SHA256, nil)
 	}
@@ -171,10 +175,12 @@ func (u *uefi) bootURI(ctx context.Context, guest *sim.Guest, uri string) error 
 	res, err := u.client().Fetch(ctx, uri)
 	if err != nil {
 		u.boots.add(&u.boots.refused)
+		u.config.Life.Add(powerlog.Refused, string(protocol.CodeOf(err)))
 		u.log.Info("no boot from the URL", "err", err)
 		return err
 	}
 	u.boots.loaded(uri)
+	u.config.Life.Add(powerlog.Network, uri)
 	u.log.Info("booted from the URL of the BMC", "sha256", res.SHA256, "size", res.Size)
 	return u.install(ctx, guest, res.SHA256, &config{base: uri[:strings.LastIndex(uri, "/")+1]})
 }
@@ -204,6 +210,7 @@ func (u *uefi) install(ctx context.Context, guest *sim.Guest, digest string, tol
 		return err
 	}
 	guest.Disk().Install("sha256:" + digest)
+	u.config.Life.Add(powerlog.Installed, "sha256:"+digest)
 	u.boots.add(&u.boots.installs)
 	if err := u.report(ctx, lease.Bootfile, protocol.ProbeReport{State: protocol.ProbeInstalled, Inventory: u.inventory()}); err != nil {
 		u.log.Warn("installed, not reported", "err", err)

@@ -3,6 +3,9 @@ package simulate
 import (
 	"io"
 	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +21,12 @@ func rack(stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// The signal is a person at the machines, for tests in which something else than
+		// Rackboot powers one on.
+		buttons := make(chan os.Signal, 1)
+		signal.Notify(buttons, syscall.SIGUSR1)
+		defer signal.Stop(buttons)
+		cfg.Buttons = buttons
 		log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		return sim.RunRack(c.Context(), cfg, stdout, log)
 	}

@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"errors"
+
+	"rackboot/bmc/sim"
+	"rackboot/integration/powerlog"
+)
+
+// life is a machine's log, and what its disk had at the end of the log of before.
+type life struct {
+	log  *powerlog.Writer
+	disk string
+}
+
+// life opens the machine's log, if it has one.
+func (m *MachineConfig) life() (life, error) {
+	if m.Log == "" {
+		return life{}, nil
+	}
+	log, before, err := powerlog.Open(m.Log)
+	if err != nil {
+		return life{}, err
+	}
+	return life{log: log, disk: powerlog.DiskOf(before)}, nil
+}
+
+// close reports an entry that could not be written, too: a log with holes proves nothing.
+func (l life) close() error {
+	if l.log == nil {
+		return nil
+	}
+	return errors.Join(l.log.Err(), l.log.Close())
+}
+
+// lived writes a machine's changes of state to its log; nil without one.
+func lived(log *powerlog.Writer) func(sim.MachineState) {
+	if log == nil {
+		return nil
+	}
+	on := false
+	return func(state sim.MachineState) {
+		switch {
+		case state == sim.MachineOff:
+			on = false
+			log.Add(powerlog.Off, "")
+		case state == sim.MachinePost && on:
+			log.Add(powerlog.Reset, "")
+		case state == sim.MachinePost:
+			on = true
+			log.Add(powerlog.On, "")
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package judge
+
+import (
+	"rackboot/integration/powerlog"
+	"rackboot/protocol"
+)
+
+// Time is CLOCK_BOOTTIME, as in the machines' logs.
+type Time = powerlog.Time
+
+// Promise is what a storm may break.
+type Promise string
+
+// The promises. The codes are those of docs/TESTING.md.
+const (
+	NoOn       Promise = "no-on"      // no power-on of ours between a receipt and the release
+	OneBoot    Promise = "one-boot"   // at most one network boot for each grant
+	NotLost    Promise = "not-lost"   // what was accepted is there, and comes to its end
+	NotDoubled Promise = "not-double" // what was accepted is done once
+	TrueWords  Promise = "true-words" // what is said of a server was so
+	AuditWhole Promise = "audit"      // each accepted operation is in the audit log, which fits together
+)
+
+// Promises lists them in the order of the table.
+func Promises() []Promise {
+	return []Promise{NoOn, OneBoot, NotLost, NotDoubled, TrueWords, AuditWhole}
+}
+
+// OpKind is what an operator asked for.
+type OpKind string
+
+// The operations.
+const (
+	OpClaim   OpKind = "claim"   // apply a claim for the server
+	OpUnclaim OpKind = "unclaim" // delete it
+	OpHold    OpKind = "hold"
+	OpRelease OpKind = "release"
+	OpReboot  OpKind = "reboot"
+	OpResume  OpKind = "resume"
+	OpVerify  OpKind = "verify" // the audit log was read and checked
+)
+
+// Result is what the operator was told.
+type Result string
+
+// The results. Of an operation with an unknown result nothing is known: it may have been
+// accepted.
+const (
+	Accepted Result = "accepted"
+	Refused  Result = "refused"
+	Unknown  Result = "unknown"
+)
+
+// Op is one operation. Target is the id or name of what it made or is about; empty where the
+// operator was not told. Ref is the operator's own name for it, a hold's key or a request's
+// ref, and given once in a run.
+type Op struct {
+	Kind         OpKind
+	Server       string
+	Target, Ref  string
+	Begun, Ended Time
+	Result       Result
+	// Fenced is that the operator waited for the proof, and was told of it.
+	Fenced bool
+	// AuditOp and AuditTarget are those of its entry in the audit log.
+	AuditOp, AuditTarget string
+	Why                  string // of what failed, for people
+}
+
+// may reports whether the operation may have been accepted.
+func (o Op) may() bool { return o.Result != Refused }
+
+// Hold is a hold as it was read from the hub.
+type Hold struct {
+	ID, Server, Key string
+	State           protocol.HoldState
+	Released        bool
+}
+
+// Request is a one-shot as it was read from the hub.
+type Request struct {
+	ID, Server, Ref string
+	Action          protocol.RequestAction
+	Outcome         protocol.Outcome
+}
+
+// Grant is a permission for a network boot as it was read from the hub.
+type Grant struct {
+	Server, Claim, ClaimUID string
+	Generation              uint64
+	Repeat                  bool
+	Provisioned             bool
+}
+
+// Poll is everything that the hub had at one time between From and To, by its API.
+type Poll struct {
+	From, To Time
+	Holds    []Hold
+	Requests []Request
+	Grants   []Grant
+	Claims   []string // names
+}
+
+// AuditEntry is what the judge needs of an entry of the audit log.
+type AuditEntry struct {
+	Op, Target string
+	Outcome    protocol.AuditOutcome
+}
+
+// History is what a storm has left behind.
+type History struct {
+	Machines map[string][]powerlog.Entry
+	Ops      []Op
+	Polls    []Poll // in order
+	Audit    []AuditEntry
+	// AuditRead is whether the audit log could be read at the end.
+	AuditRead bool
+	// Claimed are the servers whose claim wants them On at the end; Quiet is whether
+	// everything was given the time to come to rest.
+	Claimed []string
+	Quiet   bool
+	End     Time
+}
+
+// Violation is a broken promise.
+type Violation struct {
+	Promise Promise
+	Server  string // empty: of none
+	At      Time
+	Why     string
+}
+
+// Exercise is a time in which a promise was at stake.
+type Exercise struct {
+	Promise  Promise
+	Server   string
+	From, To Time
+}
+
+// Verdict is what the judge found.
+type Verdict struct {
+	Violations []Violation
+	Exercises  []Exercise
+}
+
+func (v *Verdict) broken(p Promise, server string, at Time, why string) {
+	v.Violations = append(v.Violations, Violation{p, server, at, why})
+}
+
+func (v *Verdict) tested(p Promise, server string, from, to Time) {
+	v.Exercises = append(v.Exercises, Exercise{p, server, from, to})
+}
+
+// Judge judges a history.
+func Judge(h History) Verdict {
+	var v Verdict
+	receipts(h, &v)
+	boots(h, &v)
+	lost(h, &v)
+	doubled(h, &v)
+	words(h, &v)
+	audit(h, &v)
+	return v
+}
