@@ -40,6 +40,7 @@ func layers() []layer {
 		{"state/badger", []string{"protocol", "state"}, "a store; its errors carry codes"},
 		{"state/blob", []string{"protocol", "state"}, "a store; its errors carry codes"},
 		{"state/jetstream", []string{"protocol", "state"}, "a store; its errors carry codes"},
+		{"state/clock", nil, "the host's time, in one place so that tests of whole sites can step it"},
 		{"state/statetest", []string{"protocol", "state"}, "one conformance suite for every store"},
 
 		{"bmc", []string{"protocol"}, "what the agent needs from a BMC"},
@@ -81,7 +82,7 @@ func layers() []layer {
 		{"agent/local", []string{"protocol", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
 		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state"}, "the agent's documents over a store"},
 		{"agent/secret", []string{"protocol", "protocol/sealbox", "agent/store"}, "has the agent's key; it knows no driver and no document"},
-		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "files", "metrics", "ready"}), "puts an agent together from its file"},
+		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "files", "metrics", "ready", "state/clock"}), "puts an agent together from its file"},
 
 		{"hub/plan", []string{"protocol", "protocol/decide"}, "the hub's decisions are pure"},
 		{"hub/plan/bootimages", []string{"protocol"}, "which image a group is to have is pure"},
@@ -98,10 +99,10 @@ func layers() []layer {
 		{"hub/api/apitest", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/iso", "hub/secret", "hub/store/storetest"}), "the API for tests of its clients"},
 		{"hub/control", hub, "the shell around plan"},
 		{"hub/broker", []string{"protocol/..."}, "the embedded broker"},
-		{"hub/pki", []string{"protocol", "protocol/wire", "protocol/api", "state", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
+		{"hub/pki", []string{"protocol", "protocol/wire", "protocol/api", "state", "state/clock", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
 		{"hub/audit", []string{"protocol/...", "state"}, "the audit log on disk"},
 		{"hub/secret", []string{"protocol", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "files", "hub/secret", "metrics", "ready"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "files", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
 		{"cmd/internal/terminal", []string{"protocol"}, "what every command may show"},
@@ -142,6 +143,8 @@ func layers() []layer {
 		{"integration/installer", nil, "init of the images that they boot; it knows the agent by its packets only"},
 		{"integration/netns", nil, "network namespaces for tests"},
 		{"integration/powerlog", nil, "what simulated machines write of themselves; who reads it needs no product"},
+		{"integration/storm", belowCmd(), "composition of a storm: operators, faults, the table"},
+		{"integration/storm/rig", []string{"protocol", "protocol/api", "integration/powerlog", "integration/sim"}, "runs and damages a site of processes; it knows neither daemon but by its program"},
 		{"integration/storm/judge", []string{"protocol", "integration/powerlog"}, "says what a storm broke: pure, and of the product it knows the words only"},
 		{"integration/parallel", nil, "tests beside each other, for packages that wait more than they work"},
 		{"integration/uki", nil, "builds the images that they boot"},

@@ -24,6 +24,7 @@ import (
 	"rackboot/state"
 	"rackboot/state/badger"
 	"rackboot/state/blob"
+	"rackboot/state/clock"
 )
 
 // blobMinFree is what boot files leave free: more than the store needs to go on
@@ -56,7 +57,7 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 		reg = prometheus.NewRegistry()
 	}
 	if o.Clock == nil {
-		o.Clock = time.Now
+		o.Clock = clock.Now
 	}
 	id, err := loadIdentity(c.DataDir)
 	if err != nil {
@@ -163,7 +164,7 @@ func build(c Config, id identity, keep *keeper, news func(trust string), version
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{id.Keys.Everyday}, Destructive: destructive, News: news,
 		Credentials: credentials{c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options}, UserData: hubAPI{keep, c.Link.API}, Bundles: hubAPI{keep, c.Link.API},
 		ISOSource: isoSource{keep, c.Link.API}, ISOs: c.ISOs.limits(), Files: c.Files, Mirror: repositories, Segments: segments, Loaders: c.Loaders, Socket: c.LocalSocket(),
-		Clock: time.Now, Random: rand.Reader, Logger: log, Registerer: reg,
+		Clock: clock.Now, Random: rand.Reader, Logger: log, Registerer: reg,
 	}
 	if certificates != nil {
 		cfg.Certificates = certificates

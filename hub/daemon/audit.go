@@ -7,7 +7,6 @@ import (
 	"encoding/pem"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -15,6 +14,7 @@ import (
 	"rackboot/hub/pki"
 	"rackboot/protocol"
 	"rackboot/state"
+	"rackboot/state/clock"
 )
 
 // hubKeyFile has the public keys with which rackctl audit verify checks the log: the
@@ -34,7 +34,7 @@ func openAudit(c Config, keys *pki.PKI, log *slog.Logger, reg prometheus.Registe
 	if err := os.WriteFile(c.path(hubKeyFile), text, 0o644); err != nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "write the hub's public key", "%w", err)
 	}
-	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: time.Now, Logger: log, Registerer: reg, Crash: crash})
+	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash})
 }
 
 // closeAudit signs the log to its end.

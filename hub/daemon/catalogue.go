@@ -2,12 +2,12 @@ package daemon
 
 import (
 	"os"
-	"time"
 
 	"rackboot/hub/catalogue/fetch"
 	"rackboot/hub/iso"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
+	"rackboot/state/clock"
 )
 
 // Catalogue says how the hub fetches the files of boot images. They are kept among the
@@ -32,7 +32,7 @@ func (h *hub) openBootFiles(c Catalogue, shelf *iso.Shelf) (bootFiles, error) {
 			return bootFiles{}, protocol.Errorf(protocol.CodeInvalid, "read catalogue.caFile", "%w", err)
 		}
 	}
-	f, err := fetch.New(fetch.Config{Shelf: shelf, CA: ca, Clock: time.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash})
+	f, err := fetch.New(fetch.Config{Shelf: shelf, CA: ca, Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash})
 	return bootFiles{f, shelf}, err
 }
 

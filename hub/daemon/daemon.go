@@ -31,6 +31,7 @@ import (
 	"rackboot/protocol/link"
 	"rackboot/ready"
 	"rackboot/state"
+	"rackboot/state/clock"
 	"rackboot/state/jetstream"
 )
 
@@ -130,7 +131,9 @@ func Run(ctx context.Context, c Config, o Options) error {
 }
 
 // newID makes ids that sort by time, in lower case so that they are names.
-func newID() string { return strings.ToLower(ulid.MustNew(ulid.Now(), rand.Reader).String()) }
+func newID() string {
+	return strings.ToLower(ulid.MustNew(ulid.Timestamp(clock.Now()), rand.Reader).String())
+}
 
 func openStore(ctx context.Context, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher) (*store.Store, error) {
 	conn, err := b.Conn(ctx)
@@ -145,7 +148,7 @@ func openStore(ctx context.Context, b *broker.Broker, vault store.Vault, log *sl
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: time.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
+	return store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
 }
 
 // hub is a hub being put together.
@@ -206,7 +209,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 			defer cancel()
 			return h.link.Publish(ctx, topic, payload)
 		},
-		Clock: time.Now, NewID: newID, Random: rand.Reader, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
+		Clock: clock.Now, NewID: newID, Random: rand.Reader, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
 	})
 	if err != nil {
 		return err
@@ -224,7 +227,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		Store: h.store, Fleet: h.control, Approver: h.control, Token: h.keys.AdminToken(), Clients: h.clients,
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   api.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
-		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: time.Now, NewID: newID, Registerer: h.reg,
+		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
 		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable,
 	})
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"rackboot/hub/iso"
 	"rackboot/hub/iso/openpgp"
 	"rackboot/protocol"
+	"rackboot/state/clock"
 )
 
 // ISOs says how the files that people upload are kept.
@@ -79,6 +79,6 @@ func (h *hub) openISOs(c Config) (*iso.Shelf, error) {
 		Dir: dir, Quota: quota << 20, MinFree: free << 20, Store: h.store, Verifier: openpgp.Verifier{}, Keyring: keyring, RequireSignature: c.ISOs.RequireSignature,
 		// Both are asked for from its Run on and later, when there is a control.
 		Needed: func() (map[string]bool, error) { return h.control.ISODigests() },
-		Event:  func(ctx context.Context, message string) { h.control.ISOEvent(ctx, message) }, Clock: time.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
+		Event:  func(ctx context.Context, message string) { h.control.ISOEvent(ctx, message) }, Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
 	})
 }

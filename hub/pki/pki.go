@@ -15,6 +15,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 	"rackboot/state"
+	"rackboot/state/clock"
 )
 
 const (
@@ -47,7 +48,7 @@ type PKI struct {
 //
 // Errors: invalid for bad names and damaged or missing files, denied for files
 // that others may read, unavailable if the disk fails.
-func Open(dir string, names []string) (*PKI, error) { return open(dir, names, time.Now) }
+func Open(dir string, names []string) (*PKI, error) { return open(dir, names, clock.Now) }
 
 func open(dir string, names []string, now func() time.Time, crash ...state.Crasher) (*PKI, error) {
 	p := &PKI{dir: folder(dir), now: now}

@@ -26,6 +26,7 @@ func (p *PKI) BrokerTLS() *tls.Config {
 // ClientTLS is for the hub's own MQTT link.
 func (p *PKI) ClientTLS() *tls.Config {
 	return &tls.Config{
+		Time:       p.now,
 		MinVersion: tls.VersionTLS13,
 		RootCAs:    p.pool(),
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
@@ -36,6 +37,7 @@ func (p *PKI) ClientTLS() *tls.Config {
 
 func (p *PKI) server(auth tls.ClientAuthType) *tls.Config {
 	return &tls.Config{
+		Time:       p.now,
 		MinVersion: tls.VersionTLS13,
 		ClientAuth: auth,
 		ClientCAs:  p.pool(),

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"rackboot/integration/storm/rig"
+)
+
+func main() { os.Exit(storms(os.Args[1:])) }
+
+// storms is the command line. The exit code is 1 where a row failed or there was no storm.
+func storms(args []string) int {
+	f := flag.NewFlagSet("storm", flag.ContinueOnError)
+	c := config{out: os.Stdout}
+	var only, require string
+	f.StringVar(&c.bin, "bin", "bin", "folder with the programs")
+	f.Uint64Var(&c.seed, "seed", rand.Uint64()>>32, "of the plan of faults and operations")
+	f.DurationVar(&c.last, "for", 90*time.Second, "how long the storm blows; each fault once is the least")
+	f.StringVar(&only, "faults", "", "beginnings of the faults' names, separated by commas; all if empty")
+	f.StringVar(&require, "require", "", "root: nothing is skipped for want of it; rows: every row is exercised")
+	f.BoolVar(&c.keep, "keep", false, "keep logs and state")
+	f.BoolVar(&c.verbose, "v", false, "print each operation")
+	if err := f.Parse(args); err != nil {
+		return 2
+	}
+	for r := range strings.SplitSeq(require, ",") {
+		switch r {
+		case "":
+		case "root":
+			c.root = true
+		case "rows":
+			c.rows = true
+		default:
+			return fail(fmt.Errorf("-require %q is not root or rows", r))
+		}
+	}
+	if only != "" {
+		c.faults = strings.Split(only, ",")
+	}
+	if os.Getuid() == 0 && !rig.PrivateMounts() {
+		code, err := rig.WithMounts()
+		if err != nil {
+			return fail(err)
+		}
+		return code
+	}
+	if c.root && !rig.PrivateMounts() {
+		return fail(errors.New("-require=root, and this is not root"))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	failed, err := run(ctx, c)
+	if err != nil {
+		return fail(err)
+	}
+	if failed > 0 {
+		return 1
+	}
+	return 0
+}
+
+func fail(err error) int {
+	_, _ = fmt.Fprintf(os.Stderr, "storm: %v\n", err) // nowhere else to say it
+	return 1
+}

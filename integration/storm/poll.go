@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rackboot/integration/powerlog"
+	"rackboot/integration/storm/judge"
+	"rackboot/integration/storm/rig"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// pollEvery is the pause between two polls, and pollFor bounds one.
+const (
+	pollEvery = 300 * time.Millisecond
+	pollFor   = 3 * time.Second
+)
+
+// poller reads what is stored, by the API. It is safe for concurrent use.
+type poller struct {
+	site *rig.Site
+
+	mu       sync.Mutex
+	polls    []judge.Poll
+	servers  map[string]seen
+	requests map[string]judge.Request // that are followed
+}
+
+// seen is a server as the last poll had it.
+type seen struct {
+	claim       bool // there is one
+	provisioned bool
+	on          bool
+	unexpected  bool // it waits for a resume
+	spent       bool // its first boot was interrupted after its grant was used up
+}
+
+func newPoller(s *rig.Site) *poller {
+	return &poller{site: s, servers: map[string]seen{}, requests: map[string]judge.Request{}}
+}
+
+func (p *poller) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		_ = p.once(ctx) // a hub that does not answer is what storms are for
+		pause(ctx, pollEvery)
+	}
+}
+
+// follow reads a request with each poll until it has ended.
+func (p *poller) follow(id string) {
+	if id == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests[id] = judge.Request{ID: id, Outcome: protocol.OutcomePending}
+}
+
+// ended reports whether a request has ended.
+func (p *poller) ended(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests[id].Outcome != protocol.OutcomePending
+}
+
+func (p *poller) server(name string) *seen {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, ok := p.servers[name]
+	if !ok {
+		return nil
+	}
+	return &s
+}
+
+func (p *poller) all() []judge.Poll {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.polls)
+}
+
+// once reads everything. A poll that is not whole counts for nothing.
+func (p *poller) once(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pollFor)
+	defer cancel()
+	c := p.site.Client
+	at := judge.Poll{From: powerlog.Now()}
+	holds, err := api.GetAll[*protocol.Hold](ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, h := range holds {
+		at.Holds = append(at.Holds, judge.Hold{ID: h.Metadata.Name, Server: h.Spec.Server, Key: h.Spec.Key, State: h.Status.State, Released: h.Status.ReleasedAt != nil})
+	}
+	claims, err := api.GetAll[*protocol.Claim](ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, x := range claims {
+		at.Claims = append(at.Claims, x.Metadata.Name)
+	}
+	configs, err := api.GetAll[*protocol.BootConfiguration](ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, b := range configs {
+		if len(b.Spec.Grant) == 0 {
+			continue
+		}
+		at.Grants = append(at.Grants, judge.Grant{
+			Server: b.Spec.Server, Claim: b.Spec.Claim, ClaimUID: b.Spec.ClaimUID, Generation: b.Metadata.Generation,
+			Repeat: b.Spec.BootPolicy.Boot == protocol.BootNetwork, Provisioned: len(b.Status.SignedProvisioned) > 0,
+		})
+	}
+	servers, err := api.GetAll[*protocol.Server](ctx, c)
+	if err != nil {
+		return err
+	}
+	if at.Requests, err = p.read(ctx, c); err != nil {
+		return err
+	}
+	at.To = powerlog.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.polls = append(p.polls, at)
+	for _, s := range servers {
+		p.servers[s.Metadata.Name] = look(s, at)
+	}
+	return nil
+}
+
+func look(s *protocol.Server, at judge.Poll) seen {
+	name := s.Metadata.Name
+	v := seen{
+		claim:       slices.Contains(at.Claims, rig.ClaimName(name)),
+		provisioned: slices.ContainsFunc(at.Grants, func(g judge.Grant) bool { return g.Server == name && g.Provisioned }),
+	}
+	for _, c := range s.Status.Conditions {
+		switch c.Code {
+		case protocol.CondUnexpectedPower, protocol.CondSafeStopped:
+			v.unexpected = true
+		case protocol.CondGrantSpent:
+			v.spent = true
+		default:
+		}
+	}
+	if r := s.Status.Report; r != nil {
+		v.on = r.Observation.Power == protocol.PowerOn
+		v.unexpected = v.unexpected || r.Unexpected != nil
+	}
+	return v
+}
+
+// read reads the requests that have not ended; the others are as they were.
+func (p *poller) read(ctx context.Context, c *api.Client) (out []judge.Request, err error) {
+	p.mu.Lock()
+	open := make([]judge.Request, 0, len(p.requests))
+	for _, r := range p.requests {
+		open = append(open, r)
+	}
+	p.mu.Unlock()
+	slices.SortFunc(open, func(a, b judge.Request) int { return strings.Compare(a.ID, b.ID) })
+	for _, r := range open {
+		if r.Outcome == protocol.OutcomePending {
+			now, err := c.Request(ctx, r.ID)
+			if protocol.CodeOf(err) == protocol.CodeNotFound {
+				continue // as the judge sees by what is not there
+			}
+			if err != nil {
+				return nil, err
+			}
+			r = judge.Request{ID: now.ID, Server: now.Server, Ref: now.Ref, Action: now.Action, Outcome: now.Report.Outcome}
+			p.mu.Lock()
+			p.requests[r.ID] = r
+			p.mu.Unlock()
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}

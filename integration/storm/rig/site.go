@@ -1,0 +1,273 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rackboot/integration/powerlog"
+	"rackboot/integration/sim"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// Config says what site to run.
+type Config struct {
+	Bin     string // folder with the programs
+	Dir     string // folder for everything that is written
+	Servers int
+}
+
+// Server is a simulated server.
+type Server struct {
+	Name    string
+	MAC     string
+	Machine *Process // with its BMC
+	Front   *Front
+	log     string
+	bmc     string // address of the BMC itself
+	dhcp    string
+	http    string
+}
+
+// Log is what the machine has written of its life.
+func (s *Server) Log() ([]powerlog.Entry, error) { return powerlog.ReadFile(s.log) }
+
+// Site is a site that runs.
+type Site struct {
+	Hub, Agent           *Process
+	HubDisk, AgentDisk   *Disk
+	HubClock, AgentClock Clock
+	Servers              []*Server
+	// Broker and HubAPI are the ways from the agent to the hub.
+	Broker, HubAPI *Wire
+	Client         *api.Client
+
+	config      Config
+	registry    *sim.Registry
+	images      []string
+	fingerprint string
+	ports       map[string]string
+}
+
+// The room on the disks, in bytes. The agent keeps 192 MiB free of boot files.
+const (
+	hubRoom   = 256 << 20
+	agentRoom = 512 << 20
+)
+
+// Open starts a site: hub and agent know each other, each server was read and has no claim.
+func Open(ctx context.Context, c Config) (s *Site, err error) {
+	s = &Site{config: c, ports: map[string]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+			s = nil
+		}
+	}()
+	if err = s.prepare(); err != nil {
+		return s, err
+	}
+	for _, v := range s.Servers {
+		if err = v.Machine.Start(); err != nil {
+			return s, err
+		}
+	}
+	if err = s.Hub.Start(); err != nil {
+		return s, err
+	}
+	if err = s.await(ctx, "the hub", s.Ready); err != nil {
+		return s, err
+	}
+	if err = s.join(ctx); err != nil {
+		return s, err
+	}
+	if err = s.Agent.Start(); err != nil {
+		return s, err
+	}
+	return s, s.await(ctx, "a read of every server", s.allRead)
+}
+
+// prepare makes everything that is there before the programs are started.
+func (s *Site) prepare() (err error) {
+	if s.HubDisk, err = newDisk(s.path("hub"), hubRoom); err != nil {
+		return err
+	}
+	if s.AgentDisk, err = newDisk(s.path("agent"), agentRoom); err != nil {
+		return err
+	}
+	names := []string{"api", "mqtt", "api-wire", "mqtt-wire"}
+	ports, err := sim.FreeAddresses("127.0.0.1", len(names)+4*s.config.Servers)
+	if err != nil {
+		return err
+	}
+	for i, n := range names {
+		s.ports[n] = ports[i].String()
+	}
+	ports = ports[len(names):]
+	if s.Broker, err = newWire(s.ports["mqtt-wire"], s.ports["mqtt"]); err != nil {
+		return err
+	}
+	if s.HubAPI, err = newWire(s.ports["api-wire"], s.ports["api"]); err != nil {
+		return err
+	}
+	if s.registry, err = sim.StartRegistry("127.0.0.1:0"); err != nil {
+		return err
+	}
+	for i := range 2 {
+		// The simulated firmware runs no code.
+		ref, err := s.registry.Push(fmt.Sprintf("storm/os:%d", i+1), sim.UKI(bytes.Repeat([]byte{'a' + byte(i)}, 1<<20)))
+		if err != nil {
+			return err
+		}
+		s.images = append(s.images, ref)
+	}
+	cert, fingerprint, err := pair()
+	if err != nil {
+		return err
+	}
+	s.fingerprint = fingerprint
+	for i := range s.config.Servers {
+		v := &Server{
+			Name: fmt.Sprintf("n%02d", i+1), MAC: fmt.Sprintf("52:54:00:57:00:%02x", i+1),
+			bmc: ports[4*i].String(), dhcp: ports[4*i+1].String(), http: ports[4*i+2].String(),
+		}
+		v.log = s.path(v.Name + ".power.jsonl")
+		v.Machine = newProcess(v.Name, s.path(v.Name+".log"), s.program("rackboot-sim"), nil, "rack", "--config", s.path(v.Name+".yaml"))
+		if v.Front, err = newFront(ports[4*i+3].String(), v.bmc, cert); err != nil {
+			return err
+		}
+		s.Servers = append(s.Servers, v)
+	}
+	s.HubClock, s.AgentClock = Clock{s.path("clock-hub")}, Clock{s.path("clock-agent")}
+	if err := errors.Join(s.HubClock.Step(0), s.AgentClock.Step(0)); err != nil {
+		return err
+	}
+	s.Hub = newProcess("hub", s.path("hub.log"), s.daemon("rackboot-hub"), []string{s.HubClock.env()}, "run", "--config", s.path("hub.yaml"))
+	s.Agent = newProcess("agent", s.path("agent.log"), s.daemon("rackboot-agent"), []string{s.AgentClock.env()}, "run", "--config", s.path("agent.yaml"))
+	return s.write()
+}
+
+func (s *Site) path(name string) string { return filepath.Join(s.config.Dir, name) }
+
+func (s *Site) program(name string) string { return filepath.Join(s.config.Bin, name) }
+
+// daemon is a daemon of the storm's own build, which has a clock that can be stepped.
+func (s *Site) daemon(name string) string { return filepath.Join(s.config.Bin, "storm", name) }
+
+// Images are the references of two images.
+func (s *Site) Images() []string { return s.images }
+
+// HubData and AgentData are the folders of the stores.
+func (s *Site) HubData() string { return filepath.Join(s.HubDisk.Dir, "data") }
+
+// AgentData is the agent's.
+func (s *Site) AgentData() string { return filepath.Join(s.AgentDisk.Dir, "data") }
+
+// Rackctl runs rackctl as an operator does.
+func (s *Site) Rackctl(ctx context.Context, args ...string) (out, errs string, code int) {
+	return run(ctx, []string{"RACKCTL_CONFIG=" + s.path("rackctl.yaml")}, s.program("rackctl"), args...)
+}
+
+// Ready reports whether the hub serves.
+func (s *Site) Ready(ctx context.Context) error {
+	if !s.Hub.Running() {
+		return errors.New("the hub has ended")
+	}
+	if s.Client == nil {
+		ca, err := os.ReadFile(filepath.Join(s.HubData(), "ca.pem"))
+		if err != nil {
+			return err
+		}
+		token, err := os.ReadFile(filepath.Join(s.HubData(), "pki", "admin.token"))
+		if err != nil {
+			return err
+		}
+		if s.Client, err = api.NewClient(api.Config{BaseURL: "https://" + s.ports["api"], CA: ca, Token: strings.TrimSpace(string(token))}); err != nil {
+			return err
+		}
+	}
+	return s.Client.Ready(ctx)
+}
+
+// AgentAnswers asks the agent on its own socket how it is.
+func (s *Site) AgentAnswers(ctx context.Context) error {
+	_, errs, code := run(ctx, nil, s.program("rackboot-agent"), "status", "--config", s.path("agent.yaml"))
+	if code != 0 {
+		return fmt.Errorf("the agent does not answer: %s", errs)
+	}
+	return nil
+}
+
+// Write has the hub write something that changes nothing at the rack.
+func (s *Site) Write(ctx context.Context) error {
+	rack, err := api.Get[*protocol.Rack](ctx, s.Client, RackName)
+	if err != nil {
+		return err
+	}
+	rack.Spec.Description = fmt.Sprintf("written at %d", powerlog.Now())
+	rack.Status = protocol.RackStatus{}
+	_, err = s.Client.Apply(ctx, []protocol.Object{rack}, false)
+	return err
+}
+
+// stepWithin bounds a step of the preparation.
+const stepWithin = 45 * time.Second
+
+func (s *Site) await(ctx context.Context, what string, so func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, stepWithin)
+	defer cancel()
+	for {
+		try, stop := context.WithTimeout(ctx, 2*time.Second)
+		err := so(try)
+		stop()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s did not come within %s: %w", what, stepWithin, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Close ends every process and every proxy.
+func (s *Site) Close() (err error) {
+	all := []*Process{s.Agent, s.Hub}
+	for _, v := range s.Servers {
+		all = append(all, v.Machine)
+	}
+	for _, p := range all {
+		if p != nil {
+			err = errors.Join(err, p.Kill())
+		}
+	}
+	for _, v := range s.Servers {
+		if v.Front != nil {
+			v.Front.close()
+		}
+	}
+	for _, w := range []*Wire{s.Broker, s.HubAPI} {
+		if w != nil {
+			w.close()
+		}
+	}
+	if s.Client != nil {
+		s.Client.CloseIdle()
+	}
+	if s.registry != nil {
+		err = errors.Join(err, s.registry.Close())
+	}
+	for _, d := range []*Disk{s.HubDisk, s.AgentDisk} {
+		if d != nil {
+			err = errors.Join(err, d.close())
+		}
+	}
+	return err
+}

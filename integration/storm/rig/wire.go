@@ -1,0 +1,154 @@
+package rig
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+)
+
+// Wire is a TCP proxy that can be cut: nothing passes then, connections stay open and new
+// ones are taken and not answered, as behind a switch that lost a link.
+type Wire struct {
+	listener net.Listener
+	to       string
+
+	mu   sync.Mutex
+	cut  chan struct{} // closed when it is whole; nil is whole
+	open map[net.Conn]bool
+	done bool
+}
+
+func newWire(at, to string) (*Wire, error) {
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, err
+	}
+	w := &Wire{listener: l, to: to, open: map[net.Conn]bool{}}
+	go w.accept()
+	return w, nil
+}
+
+// Cut cuts the wire, and Mend mends it. Connections of before a cut are lost when it is
+// mended, so that nothing waits for a timeout of minutes.
+func (w *Wire) Cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cut == nil {
+		w.cut = make(chan struct{})
+	}
+}
+
+// Mend mends the wire.
+func (w *Wire) Mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cut == nil {
+		return
+	}
+	close(w.cut)
+	w.cut = nil
+	for c := range w.open {
+		_ = c.Close() // its copier ends, and forgets it
+	}
+}
+
+// whole waits until the wire is whole.
+func (w *Wire) whole() {
+	for {
+		w.mu.Lock()
+		cut := w.cut
+		w.mu.Unlock()
+		if cut == nil {
+			return
+		}
+		<-cut
+	}
+}
+
+func (w *Wire) accept() {
+	for {
+		c, err := w.listener.Accept()
+		if err != nil {
+			return // closed
+		}
+		go w.serve(c)
+	}
+}
+
+func (w *Wire) keep(c net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return false
+	}
+	w.open[c] = true
+	return true
+}
+
+func (w *Wire) forget(c net.Conn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, c)
+	_ = c.Close() // both ends are gone
+}
+
+// dialTimeout bounds a connection to the other end, which is on this host.
+const dialTimeout = 5 * time.Second
+
+func (w *Wire) serve(in net.Conn) {
+	if !w.keep(in) {
+		_ = in.Close() // the rig ends
+		return
+	}
+	defer w.forget(in)
+	w.whole()
+	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	out, err := (&net.Dialer{}).DialContext(ctx, "tcp", w.to)
+	cancel()
+	if err != nil {
+		return
+	}
+	if !w.keep(out) {
+		_ = out.Close() // the rig ends
+		return
+	}
+	defer w.forget(out)
+	var both sync.WaitGroup
+	both.Go(func() { w.copy(in, out) })
+	both.Go(func() { w.copy(out, in) })
+	both.Wait()
+}
+
+// copy carries bytes one way until either end closes.
+func (w *Wire) copy(to, from net.Conn) {
+	defer func() {
+		_ = to.Close() // ends the other way, too
+		_ = from.Close()
+	}()
+	b := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(b)
+		w.whole()
+		if n > 0 {
+			if _, err := to.Write(b[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// close ends the wire and its connections.
+func (w *Wire) close() {
+	w.Mend()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done = true
+	_ = w.listener.Close()
+	for c := range w.open {
+		_ = c.Close()
+	}
+}

@@ -1,0 +1,393 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rackboot/integration/powerlog"
+	"rackboot/integration/storm/judge"
+	"rackboot/integration/storm/rig"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// config is what the command line says.
+type config struct {
+	bin     string
+	seed    uint64
+	last    time.Duration // of the faults
+	faults  []string      // empty: all
+	root    bool          // what needs root is not skipped
+	rows    bool          // each row is exercised
+	keep    bool
+	verbose bool
+	out     io.Writer
+}
+
+// jobs are the servers' operators, two of each job.
+func jobs() []Job { return []Job{JobHold, JobReboot, JobClaim, JobRelease, JobHeld} }
+
+const serversEach = 2
+
+// storm is a storm that goes on.
+type storm struct {
+	config
+	dir     string
+	site    *rig.Site
+	begun   judge.Time
+	book    *book
+	polls   *poller
+	jobs    map[string]Job
+	desks   []*operator
+	spans   []span
+	skipped map[string]string
+	mu      sync.Mutex // of out
+}
+
+func (s *storm) say(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = fmt.Fprintf(s.out, "%s  %s\n", at(s.begun, powerlog.Now()), fmt.Sprintf(format, args...)) // a terminal that is gone ends nothing
+}
+
+// settleFor is how long the site may take to come to rest after the last fault.
+const settleFor = 45 * time.Second
+
+// run is a whole storm. It returns how many rows failed; an error is the storm's own.
+func run(ctx context.Context, c config) (failed int, err error) {
+	all, err := chosen(c.faults)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "rackboot-storm-")
+	if err != nil {
+		return 0, err
+	}
+	s := &storm{config: c, dir: dir, begun: powerlog.Now(), jobs: map[string]Job{}, skipped: map[string]string{}}
+	s.say("seed %d; replay it with: make storm ARGS='-seed %d'", c.seed, c.seed)
+	s.site, err = rig.Open(ctx, rig.Config{Bin: c.bin, Dir: dir, Servers: serversEach * len(jobs())})
+	if err != nil {
+		return 0, fmt.Errorf("%w\nlogs are in %s", err, dir)
+	}
+	defer func() {
+		err = errors.Join(err, s.site.Close())
+		if err == nil && failed == 0 && !c.keep {
+			err = os.RemoveAll(dir)
+			return
+		}
+		s.say("logs and state are in %s", dir)
+	}()
+	h, err := s.history(ctx, newPlan(c.seed, all, isMarked))
+	if err != nil {
+		return 0, err
+	}
+	v := judge.Judge(h)
+	rows := tabulate(names(all), s.spans, v, marks())
+	return report(s.out, s.begun, rows, s.skipped, c.rows), nil
+}
+
+func isMarked(fault string) bool {
+	return slices.ContainsFunc(marks(), func(m mark) bool { return m.fault == fault })
+}
+
+// chosen are the faults whose names begin with one of the words.
+func chosen(words []string) ([]fault, error) {
+	all := faults()
+	if len(words) == 0 {
+		return all, nil
+	}
+	for _, w := range words {
+		if !slices.ContainsFunc(all, func(f fault) bool { return strings.HasPrefix(f.name, w) }) {
+			return nil, fmt.Errorf("no fault begins with %q; there are %s", w, strings.Join(names(all), ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(f fault) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(f.name, w) })
+	}), nil
+}
+
+// history lets the storm happen and returns what it left behind.
+func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
+	s.book, s.polls = &book{}, newPoller(s.site)
+	if s.verbose {
+		s.book.say = func(op judge.Op) {
+			s.say("%s %s %s %s: %s %s", op.Server, op.Kind, op.Target, op.Ref, op.Result, op.Why)
+		}
+	}
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	var watch, work sync.WaitGroup
+	watch.Go(func() { s.polls.run(watching) })
+	defer watch.Wait()
+	defer stopWatching()
+	for i, v := range s.site.Servers {
+		job := jobs()[i%len(jobs())]
+		s.jobs[v.Name] = job
+		s.desks = append(s.desks, &operator{site: s.site, server: v.Name, job: job, dice: rand.New(rand.NewPCG(s.seed, uint64(i+1))), book: s.book, polls: s.polls})
+	}
+	s.say("the site is up: %d servers; each is claimed", len(s.desks))
+	for _, o := range s.desks {
+		work.Go(func() { o.claim(ctx) })
+	}
+	work.Wait()
+	working, stopWorking := context.WithCancel(ctx)
+	defer stopWorking()
+	for _, o := range s.desks {
+		work.Go(func() { o.work(working) })
+	}
+	pause(ctx, 3*time.Second)
+	s.say("the storm begins")
+	err := s.blow(ctx, p)
+	s.say("the storm is over")
+	stopWorking()
+	work.Wait()
+	if err != nil {
+		return judge.History{}, err
+	}
+	return s.rest(ctx)
+}
+
+// blow damages the site by the plan.
+func (s *storm) blow(ctx context.Context, p plan) error {
+	end := time.Now().Add(s.last)
+	for _, x := range p.directed {
+		if err := s.strike(ctx, x); err != nil {
+			return err
+		}
+	}
+	for _, x := range p.random {
+		if time.Now().After(end) || ctx.Err() != nil {
+			break
+		}
+		if err := s.strike(ctx, x); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// strike is one fault: injected, healed, and the site is given the time to come back.
+func (s *storm) strike(ctx context.Context, x strike) error {
+	pause(ctx, x.after)
+	on := victims(x.fault, s.jobs, s.site.Servers, rand.New(rand.NewPCG(x.dice, 0)))
+	at := span{fault: x.fault.name, from: powerlog.Now()}
+	for _, v := range on {
+		if v != nil {
+			at.servers = append(at.servers, v.Name)
+		}
+	}
+	for _, v := range on {
+		err := x.fault.inject(ctx, s.site, v)
+		if errors.Is(err, errNoRoot) && !s.root {
+			s.skipped[x.fault.name] = err.Error()
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", x.fault.name, err)
+		}
+	}
+	pause(ctx, x.last)
+	for _, v := range on {
+		if err := x.fault.heal(ctx, s.site, v); err != nil {
+			return fmt.Errorf("%s: heal: %w", x.fault.name, err)
+		}
+	}
+	at.healed = powerlog.Now()
+	back := s.comesBack(ctx)
+	at.until = powerlog.Now()
+	s.spans = append(s.spans, at)
+	s.say("%-16s %s %s; %s", x.fault.name, at.healed.Sub(at.from).Round(100*time.Millisecond), strings.Join(at.servers, " "), back)
+	return ctx.Err()
+}
+
+// backWithin is how long hub and agent may take to be there again after a fault. What is
+// not there by then is started again, as an operator does, and said.
+const backWithin = 20 * time.Second
+
+// comesBack waits until hub and agent serve, the hub can write, and both agree. It says how
+// long that took.
+func (s *storm) comesBack(ctx context.Context) string {
+	begun := powerlog.Now()
+	took := func() string { return powerlog.Now().Sub(begun).Round(100 * time.Millisecond).String() }
+	both := []*rig.Process{s.site.Hub, s.site.Agent}
+	for _, p := range both {
+		if !p.Running() {
+			s.say("%s had ended; it is started again: %s", p.Name, lastLine(p.Tail(2000)))
+			if err := p.Start(); err != nil {
+				s.book.failed(err)
+			}
+		}
+	}
+	var last error
+	back := func() bool { last = s.heard(ctx); return last == nil }
+	if until(ctx, backWithin, back) {
+		return "back in " + took()
+	}
+	why := last
+	for _, p := range both {
+		if err := errors.Join(p.Kill(), p.Start()); err != nil {
+			s.book.failed(err)
+		}
+	}
+	if until(ctx, backWithin, back) {
+		return fmt.Sprintf("back in %s, after hub and agent were started again by hand: %v", took(), why)
+	}
+	return fmt.Sprintf("NOT back in %s: %v", took(), last)
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+// heard reports whether the hub serves and its agent is in step with it.
+func (s *storm) heard(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pollFor)
+	defer cancel()
+	if err := s.site.Ready(ctx); err != nil {
+		return err
+	}
+	if err := s.site.AgentAnswers(ctx); err != nil {
+		return err
+	}
+	agents, err := api.GetAll[*protocol.Agent](ctx, s.site.Client)
+	if err != nil {
+		return err
+	}
+	for _, a := range agents {
+		for _, c := range a.Status.Conditions {
+			return fmt.Errorf("agent: %s", c.Code)
+		}
+		if a.Status.LastReport == nil {
+			return errors.New("agent: the hub has not heard it")
+		}
+		if !maps.Equal(a.Status.Applied, a.Status.Sent) {
+			return errors.New("agent: it does not have all documents")
+		}
+	}
+	return s.site.Write(ctx)
+}
+
+// rest brings everything to an end: each server is booted on if somebody must, and what is
+// held stays held.
+func (s *storm) rest(ctx context.Context) (judge.History, error) {
+	var moves []string
+	quiet := until(ctx, settleFor, func() bool {
+		moves = s.restless(ctx)
+		return len(moves) == 0
+	})
+	if !quiet {
+		s.say("not at rest after %s: %s", settleFor, strings.Join(moves, "; "))
+	}
+	h := judge.History{Machines: map[string][]powerlog.Entry{}, Quiet: true}
+	s.verify(ctx)
+	if err := s.polls.once(ctx); err != nil {
+		return h, fmt.Errorf("the last poll: %w", err)
+	}
+	if err := s.audit(ctx, &h); err != nil {
+		return h, err
+	}
+	h.End = powerlog.Now()
+	var err error
+	if h.Ops, err = s.book.all(); err != nil {
+		return h, err
+	}
+	h.Polls = s.polls.all()
+	for _, v := range s.site.Servers {
+		if h.Machines[v.Name], err = v.Log(); err != nil {
+			return h, err
+		}
+		if slices.Contains(h.Polls[len(h.Polls)-1].Claims, rig.ClaimName(v.Name)) {
+			h.Claimed = append(h.Claimed, v.Name)
+		}
+	}
+	for i := range s.spans {
+		s.spans[i].until = h.End + 1
+		if i+1 < len(s.spans) {
+			s.spans[i].until = s.spans[i+1].from
+		}
+	}
+	return h, nil
+}
+
+// restless are the servers that are not as they are to be.
+func (s *storm) restless(ctx context.Context) []string {
+	found := make([]string, len(s.desks))
+	var all sync.WaitGroup
+	for i, o := range s.desks {
+		all.Go(func() {
+			if !s.restful(ctx, o) {
+				found[i] = fmt.Sprintf("%s %+v", o.server, s.polls.server(o.server))
+			}
+		})
+	}
+	all.Wait()
+	return slices.DeleteFunc(found, func(s string) bool { return s == "" })
+}
+
+// restful reports whether a server is as it is to be, and does what an operator does if it
+// is not.
+func (s *storm) restful(ctx context.Context, o *operator) bool {
+	v := s.polls.server(o.server)
+	if v == nil {
+		return false
+	}
+	switch {
+	case o.job == JobHeld && o.hold(ctx, false):
+		return true // it stays
+	case o.key != "":
+		_ = o.hold(ctx, false) && o.release(ctx)
+		return false
+	}
+	if !v.claim {
+		o.claim(ctx)
+		return false
+	}
+	if v.unexpected || v.spent {
+		o.boot(ctx)
+		return false
+	}
+	return v.on && v.provisioned
+}
+
+// verify checks the audit log as an auditor does.
+func (s *storm) verify(ctx context.Context) {
+	op := judge.Op{Kind: judge.OpVerify, Begun: powerlog.Now()}
+	_, errs, code := s.site.Rackctl(ctx, "audit", "verify", "--live", "--key", filepath.Join(s.site.HubData(), "hub.pub"))
+	op.Ended, op.Result = powerlog.Now(), judge.Unknown
+	switch code {
+	case 0:
+		op.Result = judge.Accepted
+	case protocol.CodeConflict.ExitCode(), protocol.CodeDenied.ExitCode():
+		op.Result, op.Why = judge.Refused, strings.TrimSpace(errs)
+	}
+	s.book.add(op)
+}
+
+// audit reads the audit log.
+func (s *storm) audit(ctx context.Context, h *judge.History) error {
+	for q := (api.AuditQuery{From: 1, Limit: api.MaxAuditPage}); ; {
+		list, err := s.site.Client.Audit(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read the audit log: %w", err)
+		}
+		for _, e := range list.Items {
+			h.Audit = append(h.Audit, judge.AuditEntry{Op: e.Op, Target: e.Target, Outcome: e.Outcome})
+		}
+		if list.Next > list.Head {
+			h.AuditRead = true
+			return nil
+		}
+		q.From = list.Next
+	}
+}
