@@ -48,14 +48,20 @@ integration: ## what needs more than Go: root, ip, nft and curl; real brokers; i
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats,registry
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
 
+.PHONY: storm
+storm: build ## hub, agent and ten machines as processes, under every fault, as root; ARGS='-seed N -faults disk,read -for 20m'
+	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w' -tags storm -o bin/storm/ ./cmd/rackboot-hub ./cmd/rackboot-agent ./integration/storm
+	bin/storm/storm -bin bin $(ARGS)
+
 .PHONY: bench-iso
 bench-iso: ## upload a file of 5 GiB into the hub's store: speed and memory; needs 6 GiB in TMPDIR
 	$(GO) test ./hub/iso -run='^$$' -bench=Upload -benchtime=1x -timeout=30m
 
 .PHONY: soak
-soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, arm64 firmware (QEMU, AAVMF), and Debian's installer from a repository that is cut off, as root on Debian 12
+soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), and Debian's installer from a repository that is cut off, as root on Debian 12
 	$(GO) test ./protocol/decide -count=1 -timeout=30m -run='^TestProperties$$' -rapid.checks=10000 -v
 	$(GO) test ./integration/faults -count=1 -timeout=60m -run='^TestRandomInterleavings$$' -steps=1000000 -keep-going -v
+	$(MAKE) storm ARGS='-for 1h -require=root,rows'
 	integration/packages arm64
 	$(GO) test -tags=soak -count=1 -timeout=19m $(ARGS) ./integration/firmware -run='AAVMF|BootEnvMirror' -require=root,qemu
 

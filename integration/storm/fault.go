@@ -17,6 +17,8 @@ type fault struct {
 	each bool
 	// root says that it needs file systems of its own.
 	root bool
+	// quiet says that operators wait meanwhile.
+	quiet bool
 	// last is how long it lasts.
 	last time.Duration
 	// inject and heal are called for each server where it is one's, else with nil.
@@ -26,7 +28,7 @@ type fault struct {
 
 // faults are all of them, in the order of the table.
 func faults() []fault {
-	return slices.Concat(kills(), freezes(), disks(), cuts(), reads(), hands(), clocks(), flips(), copies())
+	return slices.Concat(kills(), freezes(), disks(), cuts(), reads(), hands(), clocks(), copies(), flips())
 }
 
 // names lists their names.

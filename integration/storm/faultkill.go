@@ -110,14 +110,17 @@ func hands() []fault {
 			heal:   func(context.Context, *rig.Site, *rig.Server) error { return nil },
 		},
 		{
-			name: "read-gap", damages: "BMC reads, while somebody presses the buttons", each: true, last: 16 * time.Second,
+			name: "read-gap", damages: "BMC reads, while somebody powers servers on and off", each: true, last: 3 * time.Second,
 			inject: func(ctx context.Context, s *rig.Site, v *rig.Server) error {
 				v.Front.Set(rig.SpoilError, 0)
 				return press(ctx, s, v)
 			},
 			heal: func(_ context.Context, _ *rig.Site, v *rig.Server) error {
+				// Without a system that heeds the button only the mains are left.
+				err := errors.Join(v.Machine.Kill(), v.Machine.Start())
+				pause(context.Background(), time.Second)
 				v.Front.Set(rig.SpoilNone, 0)
-				return nil
+				return err
 			},
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 
 	"rackboot/integration/powerlog"
@@ -33,6 +34,7 @@ type operator struct {
 	dice   *rand.Rand
 	book   *book
 	polls  *poller
+	gate   *sync.RWMutex // held for writing while operators are to wait
 	serial int
 	// key is of the hold that was asked for and may lie, and held its id where that is
 	// known. JobHeld keeps it for all the time.
@@ -151,7 +153,7 @@ func (o *operator) reboot(ctx context.Context) {
 func (o *operator) claimAgain(ctx context.Context) {
 	name := rig.ClaimName(o.server)
 	if s := o.polls.server(o.server); s != nil && s.claim {
-		if !o.provisioned(ctx) {
+		if !s.invalid && !o.provisioned(ctx) {
 			return // its boot goes on, or waits for somebody
 		}
 		o.call(ctx, callFor, judge.Op{Kind: judge.OpUnclaim, Target: name, AuditOp: "delete", AuditTarget: "Claim/" + name}, "delete", "claim", name, "-o", "name")
@@ -184,6 +186,8 @@ func (o *operator) runs(ctx context.Context) bool {
 // call runs rackctl once and notes what was asked and answered. It is not ended with ctx:
 // what was begun has an outcome.
 func (o *operator) call(ctx context.Context, within time.Duration, op judge.Op, args ...string) judge.Op {
+	o.gate.RLock()
+	defer o.gate.RUnlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	op.Server, op.Begun = o.server, powerlog.Now()

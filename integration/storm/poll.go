@@ -22,7 +22,8 @@ const (
 
 // poller reads what is stored, by the API. It is safe for concurrent use.
 type poller struct {
-	site *rig.Site
+	site  *rig.Site
+	begun judge.Time
 
 	mu       sync.Mutex
 	polls    []judge.Poll
@@ -36,11 +37,12 @@ type seen struct {
 	provisioned bool
 	on          bool
 	unexpected  bool // it waits for a resume
+	invalid     bool // its grant was given to an earlier disk: it needs another claim
 	spent       bool // its first boot was interrupted after its grant was used up
 }
 
 func newPoller(s *rig.Site) *poller {
-	return &poller{site: s, servers: map[string]seen{}, requests: map[string]judge.Request{}}
+	return &poller{site: s, begun: powerlog.Now(), servers: map[string]seen{}, requests: map[string]judge.Request{}}
 }
 
 func (p *poller) run(ctx context.Context) {
@@ -94,7 +96,9 @@ func (p *poller) once(ctx context.Context) error {
 		return err
 	}
 	for _, h := range holds {
-		at.Holds = append(at.Holds, judge.Hold{ID: h.Metadata.Name, Server: h.Spec.Server, Key: h.Spec.Key, State: h.Status.State, Released: h.Status.ReleasedAt != nil})
+		at.Holds = append(at.Holds, judge.Hold{
+			ID: h.Metadata.Name, Server: h.Spec.Server, Key: h.Spec.Key, State: h.Status.State, Released: h.Status.ReleasedAt != nil, StoppedSince: p.since(h),
+		})
 	}
 	claims, err := api.GetAll[*protocol.Claim](ctx, c)
 	if err != nil {
@@ -133,6 +137,19 @@ func (p *poller) once(ctx context.Context) error {
 	return nil
 }
 
+// since is the receipt's time by the storm's clock. One that is not of this storm is of a clock
+// that was stepped, and says nothing.
+func (p *poller) since(h *protocol.Hold) judge.Time {
+	if h.Status.Receipt == nil {
+		return 0
+	}
+	t := powerlog.Now().Add(-time.Since(h.Status.Receipt.StoppedSince))
+	if t < p.begun || t > powerlog.Now() {
+		return 0
+	}
+	return t
+}
+
 func look(s *protocol.Server, at judge.Poll) seen {
 	name := s.Metadata.Name
 	v := seen{
@@ -145,6 +162,8 @@ func look(s *protocol.Server, at judge.Poll) seen {
 			v.unexpected = true
 		case protocol.CondGrantSpent:
 			v.spent = true
+		case protocol.CondGrantInvalid:
+			v.invalid = true
 		default:
 		}
 	}

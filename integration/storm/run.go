@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,8 @@ type storm struct {
 	desks   []*operator
 	spans   []span
 	skipped map[string]string
-	mu      sync.Mutex // of out
+	gate    sync.RWMutex // who holds it for writing has the operators wait
+	mu      sync.Mutex   // of out
 }
 
 func (s *storm) say(format string, args ...any) {
@@ -79,6 +81,7 @@ func run(ctx context.Context, c config) (failed int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w\nlogs are in %s", err, dir)
 	}
+	s.site.Note = s.say
 	defer func() {
 		err = errors.Join(err, s.site.Close())
 		if err == nil && failed == 0 && !c.keep {
@@ -91,9 +94,27 @@ func run(ctx context.Context, c config) (failed int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if c.keep {
+		if err := s.dump(h); err != nil {
+			return 0, err
+		}
+	}
 	v := judge.Judge(h)
 	rows := tabulate(names(all), s.spans, v, marks())
 	return report(s.out, s.begun, rows, s.skipped, c.rows), nil
+}
+
+// dump writes what is judged, to be looked at.
+func (s *storm) dump(h judge.History) error {
+	raw, err := json.MarshalIndent(struct {
+		Begun   judge.Time
+		Spans   []span
+		History judge.History
+	}{s.begun, s.spans, h}, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.dir, "history.json"), raw, 0o600)
 }
 
 func isMarked(fault string) bool {
@@ -133,7 +154,7 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 	for i, v := range s.site.Servers {
 		job := jobs()[i%len(jobs())]
 		s.jobs[v.Name] = job
-		s.desks = append(s.desks, &operator{site: s.site, server: v.Name, job: job, dice: rand.New(rand.NewPCG(s.seed, uint64(i+1))), book: s.book, polls: s.polls})
+		s.desks = append(s.desks, &operator{site: s.site, server: v.Name, job: job, dice: rand.New(rand.NewPCG(s.seed, uint64(i+1))), book: s.book, polls: s.polls, gate: &s.gate})
 	}
 	s.say("the site is up: %d servers; each is claimed", len(s.desks))
 	for _, o := range s.desks {
@@ -180,10 +201,15 @@ func (s *storm) blow(ctx context.Context, p plan) error {
 func (s *storm) strike(ctx context.Context, x strike) error {
 	pause(ctx, x.after)
 	on := victims(x.fault, s.jobs, s.site.Servers, rand.New(rand.NewPCG(x.dice, 0)))
-	at := span{fault: x.fault.name, from: powerlog.Now()}
+	if x.fault.quiet {
+		s.gate.Lock()
+		defer s.gate.Unlock()
+	}
+	s.site.Dice = rand.New(rand.NewPCG(x.dice, 1))
+	at := span{Fault: x.fault.name, From: powerlog.Now()}
 	for _, v := range on {
 		if v != nil {
-			at.servers = append(at.servers, v.Name)
+			at.Servers = append(at.Servers, v.Name)
 		}
 	}
 	for _, v := range on {
@@ -202,11 +228,11 @@ func (s *storm) strike(ctx context.Context, x strike) error {
 			return fmt.Errorf("%s: heal: %w", x.fault.name, err)
 		}
 	}
-	at.healed = powerlog.Now()
+	at.Healed = powerlog.Now()
 	back := s.comesBack(ctx)
-	at.until = powerlog.Now()
+	at.Until = powerlog.Now()
 	s.spans = append(s.spans, at)
-	s.say("%-16s %s %s; %s", x.fault.name, at.healed.Sub(at.from).Round(100*time.Millisecond), strings.Join(at.servers, " "), back)
+	s.say("%-16s %s %s; %s", x.fault.name, at.Healed.Sub(at.From).Round(100*time.Millisecond), strings.Join(at.Servers, " "), back)
 	return ctx.Err()
 }
 
@@ -312,9 +338,9 @@ func (s *storm) rest(ctx context.Context) (judge.History, error) {
 		}
 	}
 	for i := range s.spans {
-		s.spans[i].until = h.End + 1
+		s.spans[i].Until = h.End + 1
 		if i+1 < len(s.spans) {
-			s.spans[i].until = s.spans[i+1].from
+			s.spans[i].Until = s.spans[i+1].From
 		}
 	}
 	return h, nil
@@ -351,6 +377,10 @@ func (s *storm) restful(ctx context.Context, o *operator) bool {
 	}
 	if !v.claim {
 		o.claim(ctx)
+		return false
+	}
+	if v.invalid {
+		o.claimAgain(ctx)
 		return false
 	}
 	if v.unexpected || v.spent {

@@ -14,15 +14,13 @@ import (
 // span is a fault as it was. Until is when its consequences end: the next fault of the same
 // kind of time, or the end.
 type span struct {
-	fault   string
-	servers []string // empty: all
-	from    judge.Time
-	healed  judge.Time
-	until   judge.Time
+	Fault               string
+	Servers             []string // empty: all
+	From, Healed, Until judge.Time
 }
 
 func (s span) of(server string) bool {
-	return len(s.servers) == 0 || server == "" || slices.Contains(s.servers, server)
+	return len(s.Servers) == 0 || server == "" || slices.Contains(s.Servers, server)
 }
 
 // mark is a promise that is known to be broken under a fault. One that is kept after all
@@ -74,7 +72,7 @@ func tabulate(faults []string, spans []span, v judge.Verdict, marked []mark) []r
 	var out []row
 	in := func(fault, server string, from, to judge.Time) bool {
 		return slices.ContainsFunc(spans, func(s span) bool {
-			return s.fault == fault && s.of(server) && s.from <= to && from < s.until
+			return s.Fault == fault && s.of(server) && s.From <= to && from < s.Until
 		})
 	}
 	for _, f := range append(slices.Clone(faults), calm) {

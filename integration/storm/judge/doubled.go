@@ -14,7 +14,7 @@ import (
 //
 //	cause                                                | power-ons
 //	claim that may have been accepted                    | 2: from the network, and from the disk
-//	reboot or resume that may have been accepted         | 1, none if its outcome is refused or expired
+//	reboot or resume that may have been accepted         | 1 until its outcome was read, none if that is refused or expired
 //	release that may have been accepted                  | 1
 //	press of the power button                            | 1
 //	start of the machine's process that was on before    | 1: what was begun is begun anew
@@ -28,24 +28,22 @@ func doubled(h History, v *Verdict) {
 	onceEach(h, v)
 }
 
-// cause permits n power-ons from a time on.
-type cause struct {
-	at Time
-	n  int
-}
+// cause permits a power-on between two times. A one-shot that has ended permits no more.
+type cause struct{ at, until Time }
 
 func powerOns(h History, server string, log []powerlog.Entry, v *Verdict) {
 	causes := asked(h, server)
+	always := h.End + 1
 	running := false
 	for _, e := range log {
 		switch e.What {
 		case powerlog.Start:
 			if running {
-				causes = append(causes, cause{e.At, 1})
+				causes = append(causes, cause{e.At, always})
 			}
 			running = false
 		case powerlog.Button, powerlog.Refused:
-			causes = append(causes, cause{e.At, 1})
+			causes = append(causes, cause{e.At, always})
 		case powerlog.On:
 			running = true
 		case powerlog.Off:
@@ -53,19 +51,16 @@ func powerOns(h History, server string, log []powerlog.Entry, v *Verdict) {
 		case powerlog.Reset, powerlog.Network, powerlog.Disk, powerlog.Installed:
 		}
 	}
-	slices.SortStableFunc(causes, func(a, b cause) int { return cmp.Compare(a.at, b.at) })
-	left := 0
+	// Of those that permit it, the one that ends first is used up.
+	slices.SortStableFunc(causes, func(a, b cause) int { return cmp.Compare(a.until, b.until) })
 	for _, e := range began(log) {
-		for len(causes) > 0 && causes[0].at <= e.At {
-			left += causes[0].n
-			causes = causes[1:]
-		}
 		v.tested(NotDoubled, server, e.At, e.At)
-		if left == 0 {
+		i := slices.IndexFunc(causes, func(c cause) bool { return c.at <= e.At && e.At <= c.until })
+		if i < 0 {
 			v.broken(NotDoubled, server, e.At, fmt.Sprintf("%s, and nobody asked for one more", e.What))
 			continue
 		}
-		left--
+		causes = slices.Delete(causes, i, i+1)
 	}
 }
 
@@ -77,12 +72,16 @@ func asked(h History, server string) (out []cause) {
 		}
 		switch o.Kind {
 		case OpClaim:
-			out = append(out, cause{o.Begun, 2})
+			out = append(out, cause{o.Begun, h.End + 1}, cause{o.Begun, h.End + 1})
 		case OpRelease:
-			out = append(out, cause{o.Begun, 1})
+			out = append(out, cause{o.Begun, h.End + 1})
 		case OpReboot, OpResume:
-			if r, _ := outcome(h, o); r == nil || r.Outcome != protocol.OutcomeRefused && r.Outcome != protocol.OutcomeExpired {
-				out = append(out, cause{o.Begun, 1})
+			r, at := outcome(h, o)
+			switch {
+			case r == nil || r.Outcome == protocol.OutcomePending:
+				out = append(out, cause{o.Begun, h.End + 1})
+			case r.Outcome != protocol.OutcomeRefused && r.Outcome != protocol.OutcomeExpired:
+				out = append(out, cause{o.Begun, at})
 			}
 		case OpHold, OpUnclaim, OpVerify:
 		}

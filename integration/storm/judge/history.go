@@ -75,6 +75,8 @@ type Hold struct {
 	ID, Server, Key string
 	State           protocol.HoldState
 	Released        bool
+	// StoppedSince is the receipt's, by a clock that was right; 0 without one.
+	StoppedSince Time
 }
 
 // Request is a one-shot as it was read from the hub.

@@ -175,6 +175,11 @@ func TestJudge(t *testing.T) {
 		}, nil, ""},
 		// not-double
 		{"a reboot is done twice", func(h *History) { insert(h, entry(34, powerlog.Off), entry(35, powerlog.On)) }, []Promise{NotDoubled}, "nobody asked for one more"},
+		{"a reboot is done again after it was said to be done, and another was asked for", func(h *History) {
+			h.Ops = append(h.Ops, Op{Kind: OpReboot, Server: server, Begun: 64 * sec, Ended: 65 * sec, Result: Unknown})
+			insert(h, entry(55, powerlog.Off), entry(56, powerlog.On), entry(57, powerlog.Off))
+			h.Polls[4].Holds, h.Polls[5].Holds, h.Ops[2].Fenced, h.Ops[2].Result = nil, nil, false, Unknown
+		}, []Promise{NotDoubled}, "nobody asked for one more"},
 		{"a reboot that is said to be refused is done", func(h *History) {
 			for i := range h.Polls {
 				for j := range h.Polls[i].Requests {
@@ -196,6 +201,18 @@ func TestJudge(t *testing.T) {
 		{"fenced while it runs", func(h *History) {
 			insert(h, entry(47, powerlog.Button), entry(47, powerlog.On))
 		}, []Promise{TrueWords}, "says Fenced, and the server runs"},
+		{"the receipt leaves out that the server ran", func(h *History) {
+			for i := range h.Polls {
+				for j := range h.Polls[i].Holds {
+					h.Polls[i].Holds[j].StoppedSince = 41 * sec
+				}
+			}
+			insert(h, entry(47, powerlog.Button), entry(47, powerlog.On), entry(48, powerlog.Off))
+		}, []Promise{TrueWords}, "stopped since a time 6s before it ran"},
+		{"a new receipt after the server ran", func(h *History) {
+			h.Polls[4].Holds[0].StoppedSince, h.Polls[5].Holds[0].StoppedSince = 41*sec, 48*sec
+			insert(h, entry(47, powerlog.Button), entry(47, powerlog.On), entry(48, powerlog.Off))
+		}, nil, ""},
 		{"a person's on is not seen at once", func(h *History) {
 			insert(h, entry(52, powerlog.Button), entry(52, powerlog.On), entry(58, powerlog.Off))
 		}, nil, ""},
@@ -204,7 +221,7 @@ func TestJudge(t *testing.T) {
 			insert(h, entry(46, powerlog.Off))
 		}, []Promise{TrueWords}, "was said to be Fenced"},
 		{"done, and not begun", func(h *History) { drop(h, 32); drop(h, 33); drop(h, 31) }, []Promise{TrueWords}, "said to be done"},
-		{"done before it was begun", func(h *History) { h.Polls[2].Requests[0].Outcome = protocol.OutcomeDone }, []Promise{TrueWords}, "said to be done"},
+		{"done before it was begun", func(h *History) { h.Polls[2].Requests[0].Outcome = protocol.OutcomeDone }, []Promise{TrueWords, NotDoubled}, "said to be done"},
 		{"unknown, and done", func(h *History) {
 			for i := 3; i < len(h.Polls); i++ {
 				h.Polls[i].Requests[0].Outcome = protocol.OutcomeUnknown

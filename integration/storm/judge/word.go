@@ -13,10 +13,14 @@ import (
 // the poll of its BMC, the report, and room for a busy machine.
 const Notice = 10 * time.Second
 
+// rounding is how much a time in a receipt may be off.
+const rounding = 100 * time.Millisecond
+
 // words finds what was said of a server and was not so:
 //
 //	said                                          | must be so
 //	Fenced, in a poll                             | the machine did not run for all of Notice before it
+//	Fenced, with a receipt that says since when | the machine had no power since, but for Notice before the poll
 //	Fenced, to an operator who waited             | the machine was off
 //	done, of a reboot or resume                   | a boot began after the operator asked
 //	provisioned                                   | the machine's log has the installation
@@ -39,7 +43,18 @@ func words(h History, v *Verdict) {
 			}
 			v.tested(TrueWords, x.Server, p.From, p.To)
 			if s := onAt(runs[x.Server], p.From); s != nil && p.From.Sub(s.from) > Notice && s.to > p.To {
-				once("fenced "+x.ID, x.Server, p.To, fmt.Sprintf("hold %s says Fenced, and the server runs since %s", x.ID, p.From.Sub(s.from)))
+				once("fenced "+x.ID, x.Server, s.from, fmt.Sprintf("hold %s says Fenced, and the server runs since %s", x.ID, p.From.Sub(s.from)))
+			}
+		}
+		for _, x := range p.Holds {
+			if x.State != protocol.StateFenced || x.Released || x.StoppedSince <= 0 {
+				continue
+			}
+			for _, s := range runs[x.Server] {
+				// A receipt is rounded, and its clock is another process's.
+				if s.from > x.StoppedSince.Add(rounding) && s.from.Add(Notice) < p.From {
+					once(fmt.Sprintf("since %s %d", x.ID, s.from), x.Server, s.from, fmt.Sprintf("the receipt of hold %s says that the server is stopped since a time %s before it ran", x.ID, s.from.Sub(x.StoppedSince)))
+				}
 			}
 		}
 		for _, g := range p.Grants {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,11 @@ type Site struct {
 	// Broker and HubAPI are the ways from the agent to the hub.
 	Broker, HubAPI *Wire
 	Client         *api.Client
+	// Dice are thrown by faults, and Note says what they did.
+	Dice *rand.Rand
+	Note func(format string, args ...any)
 
+	twin        *Process
 	config      Config
 	registry    *sim.Registry
 	images      []string
@@ -204,6 +209,15 @@ func (s *Site) AgentAnswers(ctx context.Context) error {
 	return nil
 }
 
+// Restored is what an operator runs after the hub's store was put back from a copy.
+func (s *Site) Restored(ctx context.Context) error {
+	out, errs, code := run(ctx, []string{s.HubClock.env()}, s.daemon("rackboot-hub"), "restored", "--config", s.path("hub.yaml"))
+	if code != 0 {
+		return fmt.Errorf("rackboot-hub restored: exit code %d: %s%s", code, out, errs)
+	}
+	return nil
+}
+
 // Write has the hub write something that changes nothing at the rack.
 func (s *Site) Write(ctx context.Context) error {
 	rack, err := api.Get[*protocol.Rack](ctx, s.Client, RackName)
@@ -239,7 +253,7 @@ func (s *Site) await(ctx context.Context, what string, so func(context.Context) 
 
 // Close ends every process and every proxy.
 func (s *Site) Close() (err error) {
-	all := []*Process{s.Agent, s.Hub}
+	all := []*Process{s.twin, s.Agent, s.Hub}
 	for _, v := range s.Servers {
 		all = append(all, v.Machine)
 	}

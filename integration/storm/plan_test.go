@@ -1,0 +1,88 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// brief is a plan without its functions.
+func brief(p plan) (out []string) {
+	for _, x := range slices.Concat(p.directed, p.random) {
+		out = append(out, x.fault.name, x.after.String(), x.last.String(), time.Duration(x.dice).String())
+	}
+	return out
+}
+
+// One seed is one plan.
+func TestPlanIsOfItsSeed(t *testing.T) {
+	none := func(string) bool { return false }
+	one := brief(newPlan(7, faults(), none))
+	if d := cmp.Diff(one, brief(newPlan(7, faults(), none))); d != "" {
+		t.Errorf("the same seed, another plan: %s", d)
+	}
+	if slices.Equal(one, brief(newPlan(8, faults(), none))) {
+		t.Error("another seed, the same plan")
+	}
+}
+
+// Each fault is there by itself whatever the seed, and by chance only those that are to be
+// kept.
+func TestPlan(t *testing.T) {
+	all := faults()
+	marked := all[2].name
+	p := newPlan(1, all, func(f string) bool { return f == marked })
+	var directed []string
+	for _, x := range p.directed {
+		directed = append(directed, x.fault.name)
+	}
+	if d := cmp.Diff(names(all), directed); d != "" {
+		t.Error(d)
+	}
+	seen := map[string]bool{}
+	for _, x := range p.random {
+		seen[x.fault.name] = true
+		if x.last < x.fault.last/2 || x.last > 2*x.fault.last {
+			t.Errorf("%s lasts %s", x.fault.name, x.last)
+		}
+	}
+	for _, f := range all {
+		if seen[f.name] == (f.name == marked) {
+			t.Errorf("%s by chance: %v", f.name, seen[f.name])
+		}
+	}
+	if len(p.random) > randomMost {
+		t.Errorf("%d faults by chance", len(p.random))
+	}
+	if p := newPlan(1, all[:1], func(string) bool { return true }); len(p.random) != 0 {
+		t.Error("a marked fault by chance")
+	}
+}
+
+// A fault's name is given once, and what it is about is said.
+func TestFaults(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range faults() {
+		if f.name == "" || f.damages == "" || f.last <= 0 || f.inject == nil || f.heal == nil {
+			t.Errorf("%q is not whole", f.name)
+		}
+		if seen[f.name] {
+			t.Errorf("%q is there twice", f.name)
+		}
+		seen[f.name] = true
+	}
+	for _, m := range marks() {
+		if !seen[m.fault] {
+			t.Errorf("a mark is for %q, which is no fault", m.fault)
+		}
+	}
+	if _, err := chosen([]string{"disk", "oops"}); err == nil {
+		t.Error("a fault that does not exist was chosen")
+	}
+	some, err := chosen([]string{"kill"})
+	if err != nil || len(some) != 3 {
+		t.Errorf("chosen %v, %v", names(some), err)
+	}
+}
