@@ -108,7 +108,7 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	group.Go(func() error { return files.Watch(ctx, log, reg) })
 	if c.Metrics != "" {
 		written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
-			return store.Probe(ctx, db, time.Now())
+			return store.Probe(ctx, db, clock.Now())
 		}})
 		if err != nil {
 			return err
