@@ -28,6 +28,11 @@
 //	fits but for an incomplete line   | a new segment begins with audit-torn; the line stays
 //	does not fit                      | a new segment begins with audit-break; all stays
 //	there is none                     | the log begins with entry 1
+//	lacks what the kept head knows    | a new segment begins with audit-break, with the number after that
+//
+// The head is kept elsewhere too, in the hub's store, at most a second after it moved and when
+// the log is closed; an entry is in its file first. So files that are shortened between two
+// entries, and a newest segment that is gone, are known by it ([Heads]).
 //
 // The older segments are checked by Check, in the background; one that does not fit is
 // noted by a new segment with audit-break too, once. Of what was broken the metric
@@ -35,6 +40,6 @@
 //
 // # Goroutines
 //
-// Open starts one, which alone writes; it owns a queue of [maxWaiting] entries. Close
-// ends it.
+// Open starts one, which alone writes; it owns a queue of [maxWaiting] entries; and one that
+// keeps the head. Close ends both.
 package audit

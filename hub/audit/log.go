@@ -48,6 +48,9 @@ type Config struct {
 	// CheckpointAfter is how long they may; 0 is 10 min.
 	CheckpointEvery int
 	CheckpointAfter time.Duration
+	// Heads keeps the head elsewhere, so that a log that was shortened is known by it; nil does
+	// not.
+	Heads Heads
 }
 
 // head is the last entry of a log.
@@ -82,12 +85,18 @@ type Log struct {
 	due     *beginning // the segment that must begin before anything is written
 	spoilt  bool       // the file may hold bytes after the last segment's size
 	failing bool       // the last write failed
+
+	// Of who keeps the head:
+	keeping     chan struct{} // is closed when it has ended
+	kept        Head
+	keepFailing bool
 }
 
 // Open opens the log in its folder, or begins one, and checks its newest segment.
 //
 // Errors: invalid for an incomplete Config; unavailable if the folder cannot be made or
-// read. A log that is broken, and a disk that is full, are no errors of Open.
+// read, or the kept head cannot. A log that is broken, or lost a part, and a disk that is full, are
+// no errors of Open.
 func Open(cfg Config) (*Log, error) {
 	if cfg.Dir == "" || cfg.Signer == nil || cfg.Signer.Public() == nil || cfg.Clock == nil || cfg.Registerer == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "open audit log", "Dir, Signer, Clock and Registerer are required")
@@ -107,12 +116,18 @@ func Open(cfg Config) (*Log, error) {
 	l := &Log{
 		cfg: cfg, log: cfg.Logger, create: createFile, known: map[string]string{},
 		keys:  auditlog.NewKeys(append(slices.Clip(cfg.Keys), cfg.Signer.Public())...),
-		queue: make(chan *pending, maxWaiting), breaks: make(chan beginning), stop: make(chan struct{}), stopped: make(chan struct{}),
+		queue: make(chan *pending, maxWaiting), breaks: make(chan beginning), stop: make(chan struct{}), stopped: make(chan struct{}), keeping: make(chan struct{}),
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, l.failed("create its folder", err)
 	}
 	if err := l.load(); err != nil {
+		return nil, err
+	}
+	if err := l.compare(); err != nil {
+		if l.file != nil {
+			_ = l.file.Close()
+		}
 		return nil, err
 	}
 	l.metrics = newMetrics(l)
@@ -125,6 +140,11 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	go l.run()
+	if cfg.Heads == nil {
+		close(l.keeping)
+	} else {
+		go l.keep()
+	}
 	return l, nil
 }
 
@@ -148,6 +168,7 @@ func (l *Log) Broken() map[string]string {
 func (l *Log) Close() error {
 	l.closing.Do(func() { close(l.stop) })
 	<-l.stopped
+	<-l.keeping
 	l.cfg.Registerer.Unregister(l.metrics)
 	if l.file == nil {
 		return nil

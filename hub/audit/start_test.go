@@ -66,7 +66,7 @@ func TestBrokenAtStart(t *testing.T) {
 		{"a line without end", func(d []byte) []byte { return append(d, `{"at":"2026`...) }, protocol.AuditOpTorn, true},
 		{"zeros at the end", func(d []byte) []byte { return append(d, make([]byte, 5000)...) }, protocol.AuditOpTorn, true},
 		// An older segment without its last entry does not lead to the next one. The newest
-		// without it is an older state of the log, which only an export tells.
+		// without it is an older state of the log, which only a kept head or an export tells.
 		{"the last line is gone", func(d []byte) []byte { return d[:bytes.LastIndexByte(d[:len(d)-1], '\n')+1] }, "", true},
 	}
 	for _, c := range cases {

@@ -13,6 +13,12 @@
 //
 // A will is published with the same rights as any message.
 //
+// A certificate has at most four connections, of which the newest stay, and no session that
+// outlives its connection.
+//
+// A store that failed, as on a full disk, is opened again by a new server within the same process,
+// on the same address, as soon as the disk can be written; [Broker.Healthy] says meanwhile why not.
+//
 // The store is synced to disk at each write. What MQTT itself keeps, sessions
 // and messages of QoS 1 and 2, is held in memory and bounded, because nothing
 // relies on it; retained messages are not kept at all.

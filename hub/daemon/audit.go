@@ -12,6 +12,7 @@ import (
 
 	"rackboot/hub/audit"
 	"rackboot/hub/pki"
+	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/state"
 	"rackboot/state/clock"
@@ -21,8 +22,22 @@ import (
 // present one, and those before, which signed earlier parts.
 const hubKeyFile = "hub.pub"
 
+// heads keeps the audit log's head in the hub's store.
+type heads struct{ store *store.Store }
+
+// AuditHead implements audit.Heads.
+func (h heads) AuditHead(ctx context.Context) (audit.Head, error) {
+	head, err := h.store.AuditHead(ctx)
+	return audit.Head(head), err
+}
+
+// KeepAuditHead implements audit.Heads.
+func (h heads) KeepAuditHead(ctx context.Context, head audit.Head) error {
+	return h.store.KeepAuditHead(ctx, store.AuditHead(head))
+}
+
 // openAudit opens the audit log, and lays the key down that it is signed with.
-func openAudit(c Config, keys *pki.PKI, log *slog.Logger, reg prometheus.Registerer, crash state.Crasher) (*audit.Log, error) {
+func openAudit(c Config, keys *pki.PKI, st *store.Store, log *slog.Logger, reg prometheus.Registerer, crash state.Crasher) (*audit.Log, error) {
 	var text []byte
 	for _, k := range append([]ed25519.PublicKey{keys.Signer().Public()}, keys.PastKeys()...) {
 		der, err := x509.MarshalPKIXPublicKey(k)
@@ -34,7 +49,7 @@ func openAudit(c Config, keys *pki.PKI, log *slog.Logger, reg prometheus.Registe
 	if err := os.WriteFile(c.path(hubKeyFile), text, 0o644); err != nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "write the hub's public key", "%w", err)
 	}
-	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash})
+	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: heads{st}})
 }
 
 // closeAudit signs the log to its end.
@@ -45,9 +60,9 @@ func closeAudit(l *audit.Log, log *slog.Logger) {
 }
 
 // recordRestored notes that the hub's folder was put back from a copy.
-func recordRestored(ctx context.Context, c Config, keys *pki.PKI, detail string) error {
+func recordRestored(ctx context.Context, c Config, keys *pki.PKI, st *store.Store, detail string) error {
 	log := slog.New(slog.DiscardHandler)
-	l, err := openAudit(c, keys, log, prometheus.NewRegistry(), nil)
+	l, err := openAudit(c, keys, st, log, prometheus.NewRegistry(), nil)
 	if err != nil {
 		return err
 	}

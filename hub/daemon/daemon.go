@@ -78,11 +78,6 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err := os.WriteFile(c.path(caCopy), keys.BundlePEM(), 0o644); err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "write the CA's certificate", "%w", err)
 	}
-	trail, err := openAudit(c, keys, log, reg, o.Crash)
-	if err != nil {
-		return err
-	}
-	defer closeAudit(trail, log)
 	var known atomic.Pointer[control.Control]
 	b, err := openBroker(c, keys, func(agent string) bool {
 		k := known.Load()
@@ -97,6 +92,11 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
+	trail, err := openAudit(c, keys, st, log, reg, o.Crash)
+	if err != nil {
+		return err
+	}
+	defer closeAudit(trail, log)
 	vault.Start(ctx, st)
 	written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
 		if err := b.Healthy(); err != nil {

@@ -37,5 +37,5 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return epoch, recordRestored(ctx, c, keys, fmt.Sprintf("the epoch is %d now", epoch))
+	return epoch, recordRestored(ctx, c, keys, st, fmt.Sprintf("the epoch is %d now", epoch))
 }

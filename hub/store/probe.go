@@ -8,8 +8,7 @@ import (
 	"rackboot/state"
 )
 
-// probeKey is written to find out whether the store can be. Nobody reads it but Probe: it
-// is not in the mirror, so that it wakes nobody and makes no view of the fleet old. Its
+// probeKey is written to find out whether the store can be. Nobody reads it but Probe. Its
 // revisions take the place of one another.
 const probeKey = "probe.ready"
 

@@ -94,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, stateError(op, err)
 	}
 	for _, e := range entries {
-		if e.Key == probeKey {
+		if aside(e.Key) {
 			continue
 		}
 		c, err := read(e)
@@ -130,7 +130,7 @@ func (s *Store) follow(ctx context.Context) error {
 		return err
 	}
 	for e := range changes {
-		if e.Key == probeKey || s.mirror.has(e.Key, e.Revision) { // our own write: it is decoded already
+		if aside(e.Key) || s.mirror.has(e.Key, e.Revision) { // our own write: it is decoded already
 			s.mirror.seen(e.Revision)
 			continue
 		}
