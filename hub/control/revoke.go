@@ -78,6 +78,6 @@ func (c *Control) termOf(agent string) (rack string, term uint64, err error) {
 			}
 		}
 	}
-	return "", 0, protocol.Errorf(protocol.CodeNotFound, "find an agent", "there never was an agent %q", agent).
+	return "", 0, protocol.Errorf(protocol.CodeNotFound, "find an agent", "this hub has no record of an agent %q", agent).
 		WithHint("rackctl get agents lists them")
 }

@@ -155,7 +155,7 @@ func (f *CannedFleet) Renew(context.Context, protoapi.RenewRequest, string) (pro
 // Revoke implements Fleet: agent a1 has one connection.
 func (f *CannedFleet) Revoke(_ context.Context, agent string, _ protoapi.EndRequest, _ string) (protoapi.EndAnswer, error) {
 	if agent != "a1" {
-		return protoapi.EndAnswer{}, protocol.Errorf(protocol.CodeNotFound, "revoke an agent", "there never was an agent %q", agent).
+		return protoapi.EndAnswer{}, protocol.Errorf(protocol.CodeNotFound, "revoke an agent", "this hub has no record of an agent %q", agent).
 			WithHint("rackctl get agents lists them")
 	}
 	return protoapi.EndAnswer{Agent: agent, Rack: "r1", Code: protocol.CondRevoked, Cut: 1}, nil
