@@ -77,7 +77,7 @@ func layers() []layer {
 		{"probe/initramfs", []string{"protocol"}, "works offline: rackctl builds with it"},
 
 		{"agent", agent, "the shell around decide"},
-		{"agent/discover", []string{"protocol", "netboot"}, "reads what strangers answer; it knows no driver and no credentials"},
+		{"agent/discover", []string{"protocol", "netboot", "netboot/guard"}, "reads what strangers answer; it knows no driver and no credentials"},
 		{"agent/loaders", []string{"protocol", "netboot/chain", "state"}, "boot loaders from disk; it knows no boot"},
 		{"agent/local", []string{"protocol", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
 		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state"}, "the agent's documents over a store"},

@@ -63,6 +63,7 @@ type Agent struct {
 	asks      *asks
 	surveys   chan struct{} // held while a board is read
 	notices   *notices
+	shortages *shortages
 	traces    *traces
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
@@ -90,7 +91,7 @@ func New(cfg Config) (*Agent, error) {
 	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
 	a.changes = newChanges()
 	a.denied, a.streams, a.asks, a.surveys, a.notices = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce), newNotices(a)
-	a.traces = newTraces(a)
+	a.traces, a.shortages = newTraces(a), newShortages()
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
 	}

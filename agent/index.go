@@ -3,6 +3,7 @@ package agent
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +60,9 @@ func newIndex() *index {
 func (x *index) rebuild(o store.Overview) {
 	segments, services := map[string]protocol.SegmentIntent{}, map[string]netboot.Service{}
 	for _, s := range o.Rack.Segments {
-		segments[s.Name], services[s.Name] = s, serviceOf(s.Service)
+		service := serviceOf(s.Service)
+		service.Machines = machines(s.Name, s.Service, o.Intents)
+		segments[s.Name], services[s.Name] = s, service
 	}
 	byMAC, byUUID, servers := map[string][]string{}, map[string][]string{}, map[string]indexed{}
 	for _, in := range o.Intents {
@@ -112,6 +115,20 @@ func (x *index) rebuild(o store.Overview) {
 	}
 	x.synced, x.segments, x.services, x.safeStop, x.byStop = o.Synced, segments, services, o.Rack.SafeStop, byStop
 	x.byMAC, x.byUUID, x.byToken, x.servers, x.windows = byMAC, byUUID, byToken, servers, windows
+}
+
+// machines is how many servers may need an address of the segment's pool: those without one
+// that is reserved for them.
+func machines(segment string, in *protocol.ServiceIntent, servers []store.Intent) (n int) {
+	for _, s := range servers {
+		reserved := in != nil && slices.ContainsFunc(in.Reservations, func(r protocol.Reservation) bool {
+			return r.MAC != "" && strings.EqualFold(r.MAC, s.BootMAC)
+		})
+		if s.Segment == segment && !s.Missing && !reserved {
+			n++
+		}
+	}
+	return n
 }
 
 // serviceOf is what a segment's DHCP server needs. Reservations that contradict each

@@ -9,7 +9,7 @@ import (
 
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
-	dropped                 prometheus.Counter
+	dropped, summed         prometheus.Counter
 	hellos, bmcEvents       prometheus.Counter
 	asks, webhooks, hurried *prometheus.CounterVec
 	streams, subscriptions  *prometheus.Desc
@@ -54,6 +54,9 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	}
 	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_evidence_dropped_total", Help: "Requests of boot clients that were not noted, because too many waited.",
+	})
+	m.summed = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_agent_notices_summed_total", Help: "What boot servers saw and a condition says, without an event of its own, because there were many.",
 	})
 	m.hellos = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_hellos_total", Help: "Hellos said to the hub.",
@@ -101,7 +104,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.hurried, m.unrecorded)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.hurried, m.unrecorded)
 	return m
 }
 

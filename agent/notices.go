@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"rackboot/netboot"
 	"rackboot/protocol"
 )
@@ -16,16 +18,25 @@ const (
 	// noticed is how long a condition stays after the last notice: DHCP servers are
 	// looked for and told again within an hour.
 	noticed = 70 * time.Minute
+	// Of one kind, eventBurst events may be recorded at once, then one every eventEvery.
+	eventBurst = 20
+	eventEvery = time.Minute
 )
 
 // notices takes what boot servers saw, and records it beside them.
 type notices struct {
 	agent *Agent
 	queue chan netboot.Notice
+	// events bound what is recorded for the hub: whoever is on a segment causes notices.
+	events map[netboot.NoticeKind]*rate.Limiter
 }
 
 func newNotices(a *Agent) *notices {
-	return &notices{agent: a, queue: make(chan netboot.Notice, noticesWaiting)}
+	n := &notices{agent: a, queue: make(chan netboot.Notice, noticesWaiting), events: map[netboot.NoticeKind]*rate.Limiter{}}
+	for _, k := range netboot.NoticeKinds() {
+		n.events[k] = rate.NewLimiter(rate.Every(eventEvery), eventBurst)
+	}
+	return n
 }
 
 // take takes a notice. It does not block.
@@ -54,7 +65,15 @@ func (n *notices) record(m netboot.Notice) {
 	if event == "" {
 		return
 	}
-	n.agent.report.raiseFor(code, text, noticed)
+	if m.Kind == netboot.NoticeNoAddress {
+		n.agent.starved(m)
+	} else {
+		n.agent.report.raiseFor(code, text, noticed)
+	}
+	if !n.events[m.Kind].AllowN(n.agent.cfg.Clock(), 1) {
+		n.agent.met.summed.Inc() // the condition says it
+		return
+	}
 	if err := n.agent.store.Append(protocol.Event{At: m.At, Server: m.Server, Code: event, Message: text}); err != nil {
 		n.agent.log.Error("cannot record what a boot server saw", "err", err)
 		return
@@ -75,6 +94,8 @@ func told(m netboot.Notice) (protocol.ConditionCode, protocol.EventCode, string)
 		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s found its reserved %s on segment %s in use", m.MAC, m.Address, m.Segment)
 	case netboot.NoticeNoRouter:
 		return protocol.CondNoRouter, protocol.EventNoRouter, fmt.Sprintf("no router of segment %s advertises a route to the agent's IPv6 address", m.Segment)
+	case netboot.NoticeNoAddress:
+		return protocol.CondPoolExhausted, protocol.EventNoAddress, fmt.Sprintf("%s got no address on segment %s", m.MAC, m.Segment)
 	case netboot.NoticeUnmanaged:
 		return protocol.CondRouterFlags, protocol.EventRouterFlags, fmt.Sprintf("router %s on segment %s does not send clients to DHCPv6", m.Address, m.Segment)
 	}

@@ -66,6 +66,7 @@ func (a *Agent) listen() (open []bootServer, err error) {
 			Granted: func(l netboot.Lease) {
 				files.leased.note(tenant4(l))
 				a.finder.Leased(l)
+				a.fed(l.MAC)
 			},
 			Ended: func(l netboot.Lease) { files.leased.end(tenant4(l)) },
 		})
@@ -80,8 +81,11 @@ func (a *Agent) listen() (open []bootServer, err error) {
 			Segment: seg.Name, Listen: seg.DHCP6, Interface: seg.Interface, DUID: dhcp6.DUID(a.cfg.Agent + "/" + seg.Name),
 			Resolver: a.index, Leases: a.store, Evidence: files, Trace: files.trace, Notify: a.notices.take,
 			Logger: log, Registerer: a.cfg.Registerer, Clock: a.cfg.Clock,
-			Granted: func(l netboot.Lease6) { files.leased.note(tenant6(l)) },
-			Ended:   func(l netboot.Lease6) { files.leased.end(tenant6(l)) },
+			Granted: func(l netboot.Lease6) {
+				files.leased.note(tenant6(l))
+				a.fed(l.MAC)
+			},
+			Ended: func(l netboot.Lease6) { files.leased.end(tenant6(l)) },
 		})
 		if err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 		Server: s.name, Synced: v.Synced, Ended: v.Ended, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
 		Asked: v.Asked, HubTime: s.agent.hubTime(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(), NewMedium: s.agent.random(),
 	}
+	snap.NoAddress = s.agent.shortages.of(s.name, s.agent.cfg.Clock())
 	snap.Bulk, snap.Approved = s.agent.bulk(v), v.Boots(s.agent.cfg.Clock())
 	if can := s.bmc.can.Load(); can != nil {
 		snap.CanGuard = can.guard

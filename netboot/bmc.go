@@ -26,8 +26,13 @@ func IsBMC(seg protocol.SegmentIntent, mac string) bool {
 	if !HasBMCs(seg) {
 		return false
 	}
-	return slices.ContainsFunc(seg.BMCMACs, func(m string) bool { return strings.EqualFold(m, mac) }) ||
-		slices.ContainsFunc(seg.BMCPrefixes, func(p string) bool { return hasMACPrefix(mac, p) })
+	return IsNamedBMC(seg, mac) || slices.ContainsFunc(seg.BMCPrefixes, func(p string) bool { return hasMACPrefix(mac, p) })
+}
+
+// IsNamedBMC says whether a MAC address is one of the segment's BMCMACs: a BMC that was
+// accepted, not one that only has the prefix of one.
+func IsNamedBMC(seg protocol.SegmentIntent, mac string) bool {
+	return HasBMCs(seg) && slices.ContainsFunc(seg.BMCMACs, func(m string) bool { return strings.EqualFold(m, mac) })
 }
 
 // hasMACPrefix compares whole bytes. 3c:ec:ef: and 3c:ec:ef are the same prefix.

@@ -29,7 +29,15 @@ const (
 	// DHCPv6: M where it leases addresses, M or O where it does not. Address is a
 	// router. Like NoticeNoRouter it is told again after an hour at the earliest.
 	NoticeUnmanaged NoticeKind = "router_flags"
+	// NoticeNoAddress: MAC, of Server or a BMC that was accepted, asked for an address and
+	// there was none. It is told again after a minute at the earliest.
+	NoticeNoAddress NoticeKind = "no_address"
 )
+
+// NoticeKinds lists the kinds.
+func NoticeKinds() []NoticeKind {
+	return []NoticeKind{NoticeForeignServer, NoticeBootLoop, NoticeConflict, NoticeDeclined, NoticeNoRouter, NoticeUnmanaged, NoticeNoAddress}
+}
 
 // Notice is something that a boot server saw on its segment. Fields that its kind
 // does not name are empty.

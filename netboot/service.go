@@ -12,6 +12,9 @@ type Service struct {
 	// client that wants one we know nothing of gets a DHCPNAK instead of silence.
 	// It has no effect in proxy mode.
 	Authoritative bool
+	// Machines is how many machines of ours may need an address of the segment's pool: so
+	// many are kept from clients that nobody named.
+	Machines int
 }
 
 // Servicer is what a Resolver implements whose segments have a Service. It is

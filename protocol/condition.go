@@ -90,6 +90,8 @@ const (
 	CondForeignDHCP         ConditionCode = "ForeignDHCPServer"
 	CondBootLoop            ConditionCode = "BootLoop"
 	CondAddressConflict     ConditionCode = "AddressConflict"
+	CondPoolExhausted       ConditionCode = "PoolExhausted"
+	CondNoAddress           ConditionCode = "NoAddress"
 	CondApprovalNeeded      ConditionCode = "ApprovalNeeded"
 	CondReleaseNotApproved  ConditionCode = "ReleaseNotApproved"
 	CondApprovalRefused     ConditionCode = "ApprovalRefused"
@@ -204,6 +206,8 @@ func Conditions() []Condition {
 		{CondForeignDHCP, "Another DHCP server on the segment", SeverityWarning, nil, 0, "Firmware may take its offer instead of ours and boot what it says, or wait for nothing. Take it off the segment, or set spec.service.mode of the Segment to proxy."},
 		{CondBootLoop, "Boot loop", SeverityWarning, nil, 0, "A machine asked for the same boot again and again, and is refused for a while. See what is on its console: most often the boot file does not fit its firmware."},
 		{CondAddressConflict, "Address used by somebody else", SeverityWarning, nil, 0, "A machine uses an address of the pool, or a reserved one, that it was not given. It is not offered for a while. Give that machine a reservation, or correct its configuration."},
+		{CondPoolExhausted, "No address left on a segment", SeverityError, nil, 0, "A machine of ours asked for an address and got none; the message names segment and machines. Widen poolFrom and poolTo of the Segment, or give the machines reservations. If addresses rest because somebody declines or uses them (rackboot_dhcp_resting_addresses, AddressConflict), find who does."},
+		{CondNoAddress, "Server waits for an address", SeverityError, nil, 10 * time.Second, "It asked for an address on the segment that the message names, and got none; firmware tries for a minute. See PoolExhausted of the rack's agent. Where the segment serves reservations only, give the server one."},
 		{CondApprovalNeeded, "Stop waits for an approval", SeverityError, nil, 0, "More servers of the rack are to be forced off at once than its agent lets pass by the everyday key. The server stays held and is not forced off before that is approved: rackctl approve list."},
 		{CondReleaseNotApproved, "Release not followed", SeverityError, nil, 0, "The hub released somebody else's hold without an approval by the destructive key, so the hold stays enforced. If nobody did so, the hub's everyday key is in foreign hands; else rackctl approve list, and release it again."},
 		{CondApprovalRefused, "Approval refused", SeverityError, nil, 0, "An approval came that the destructive key did not sign for this agent and this time. Nothing was done by it; see the message. Compare rackctl describe rack with the key that signs, and the clocks."},

@@ -61,6 +61,7 @@ const (
 	EventAgentCopied EventCode = "AgentCopied"
 	EventNoRouter    EventCode = "NoRouterAdvertisement"
 	EventRouterFlags EventCode = "RouterFlags"
+	EventNoAddress   EventCode = "NoAddress"
 
 	EventSegmentRolledBack EventCode = "SegmentRolledBack"
 
@@ -93,7 +94,7 @@ func EventCodes() []EventCode {
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
 		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied,
-		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventSegmentRolledBack, EventApproval,
+		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared,
 		EventImageRefused, EventAdopted, EventAttemptBegun,

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"rackboot/netboot"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -65,7 +66,7 @@ func New(cfg Config) (*Finder, error) {
 		cfg.Changed = func() {}
 	}
 	f := &Finder{
-		cfg: cfg, log: cfg.Logger, limit: rate.NewLimiter(askRate, 1), askFor: askFor,
+		cfg: cfg, log: guard.Calm(cfg.Logger), limit: rate.NewLimiter(askRate, 1), askFor: askFor,
 		scans: make(chan struct{}, scanAtOnce), poked: make(chan struct{}, 1),
 		segments: map[string]protocol.SegmentIntent{}, table: table{},
 	}

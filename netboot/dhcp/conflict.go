@@ -79,7 +79,7 @@ func (s *Server) vacate(ctx context.Context, r *request, sc scope, addr netip.Ad
 		if !used {
 			return addr, ""
 		}
-		s.pool.decline(r.mac, addr, false, s.now())
+		s.pool.decline(r.mac, addr, declineHold, s.now())
 		var ok bool
 		if addr, _, ok = s.pool.offer(sc, r.mac, s.now()); !ok {
 			return netip.Addr{}, resultExhausted
@@ -87,6 +87,14 @@ func (s *Server) vacate(ctx context.Context, r *request, sc scope, addr netip.Ad
 	}
 	s.pool.withdraw(r.mac)
 	return netip.Addr{}, resultConflict
+}
+
+// short tells that a machine of ours got no address.
+func (s *Server) short(r *request, sc scope, server string) {
+	if sc.stranger || !s.shortages.Tell(r.mac, s.now()) {
+		return
+	}
+	s.notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: server})
 }
 
 // probing are the clients for whom an address is being probed. A second DISCOVER of

@@ -55,8 +55,10 @@
 // Packets wait in a queue of [queueLength] for one of [workerCount] workers; a
 // packet that finds the queue full is dropped and counted. At most [probeSlots] of
 // them wait for probes. Clients that are no machines of ours but may have a lease hold
-// a part of the pool at most ([guestShare]); after a restart those of before do not
-// count until they renew. A reply that the client would misread is not sent: an option
+// a part of the pool at most ([guestShare]), and with BMCs that are known by a prefix never
+// the addresses that machines of ours may need ([netboot.Service]); after a restart those of
+// before do not count until they renew. What a DECLINE does is bounded ([declineRule]); a
+// machine of ours gets an address that rests before it gets none. A reply that the client would misread is not sent: an option
 // of more than 255 bytes, which EDK2 reads in part only, or a message that is longer
 // than it takes. RENEWING and REBINDING differ in their destination only, and are
 // answered alike.

@@ -12,41 +12,57 @@ const (
 	guestSweep = time.Second
 )
 
-// guests are the clients in the pool that are no machines of ours. Whoever sends
-// DISCOVERs from random MAC addresses is one for each, and gets no more than their
-// share. It is part of the pool and under its lock.
+// guests are the clients in the pool that nobody named: guests, and BMCs that are known by
+// a prefix of their MAC addresses. Whoever sends DISCOVERs from random MAC addresses is one
+// for each, and gets no more than their share; and never the addresses that are kept for
+// machines of ours, one for each. It is part of the pool and under its lock.
 type guests struct {
-	bindings map[string]*binding
+	bindings map[string]*binding // of all strangers
+	guests   int                 // those that are no BMCs
 	swept    time.Time
 }
 
 func newGuests() guests { return guests{bindings: make(map[string]*binding)} }
 
-// admit says whether there is room for the MAC.
+// admit says whether there is room for the MAC. A machine of ours needs none.
 func (g *guests) admit(sc scope, mac string, now time.Time) bool {
-	if _, ok := g.bindings[mac]; ok {
+	if _, ok := g.bindings[mac]; ok || !sc.stranger {
 		return true
 	}
-	_, size := poolRange(sc.seg)
-	limit := int(size / guestShare)
-	if len(g.bindings) >= limit && now.Sub(g.swept) >= guestSweep {
+	if !g.room(sc) && now.Sub(g.swept) >= guestSweep {
 		g.swept = now
 		for m, b := range g.bindings {
 			if !b.taken(now) {
-				delete(g.bindings, m)
+				g.leave(m)
 			}
 		}
 	}
-	return len(g.bindings) < limit
+	return g.room(sc)
+}
+
+func (g *guests) room(sc scope) bool {
+	_, size := poolRange(sc.seg)
+	if len(g.bindings) >= int(size)-sc.kept {
+		return false
+	}
+	return !sc.guest || g.guests < int(size/guestShare)
 }
 
 // follow notes a binding that is new or has changed.
 func (g *guests) follow(b *binding) {
-	if b.guest {
+	if g.leave(b.mac); b.stranger {
 		g.bindings[b.mac] = b
-	} else {
-		delete(g.bindings, b.mac)
+		if b.guest {
+			g.guests++
+		}
 	}
 }
 
-func (g *guests) leave(mac string) { delete(g.bindings, mac) }
+func (g *guests) leave(mac string) {
+	if b, ok := g.bindings[mac]; ok {
+		delete(g.bindings, mac)
+		if b.guest {
+			g.guests--
+		}
+	}
+}

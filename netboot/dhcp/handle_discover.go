@@ -32,15 +32,18 @@ func (s *Server) discover(ctx context.Context, r *request, seg protocol.SegmentI
 	s.seen(r, who, addr)
 	switch {
 	case ok:
+		s.pool.told(r.mac, r.TransactionID, s.now())
 	case sc.guest:
 		return nil, resultGuests
 	case sc.only:
 		s.log.Warn("no reservation for a machine of ours", "mac", r.mac, "server", a.Server)
+		s.short(r, sc, a.Server)
 		return nil, resultUnreserved
 	default:
 		if result == resultExhausted {
 			s.log.Warn("dhcp pool exhausted", "mac", r.mac, "server", a.Server, "from", seg.PoolFrom.String(), "to", seg.PoolTo.String())
 		}
+		s.short(r, sc, a.Server)
 		return nil, result
 	}
 	p := newReply(r, seg, dhcpv4.MessageTypeOffer)

@@ -2,6 +2,7 @@ package dhcp
 
 import (
 	"context"
+	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
@@ -9,33 +10,71 @@ import (
 	"rackboot/protocol"
 )
 
-// decline is RFC 2131 section 4.3.3: the client found the address in use. It is
-// not offered for declineHold, also after a restart. A reserved address stays its
-// machine's: one DECLINE, forged or not, must not keep a machine from its address,
-// and the next DISCOVER, ten seconds later (RFC 2131 section 3.1 step 5), gets it
-// again.
+// decline is RFC 2131 section 4.3.3: the client found the address in use. declineRule says
+// what becomes of it. A reserved address stays its machine's: one DECLINE, forged or not,
+// must not keep a machine from its address, and the next DISCOVER, ten seconds later (RFC
+// 2131 section 3.1 step 5), gets it again.
 func (s *Server) decline(ctx context.Context, r *request, seg protocol.SegmentIntent, svc netboot.Service) string {
 	if r.server != r.serverID(seg.Address) {
 		return resultElsewhere
 	}
-	_, reserved := svc.Reservations.At(r.asked)
-	until, ok := s.pool.decline(r.mac, r.asked, reserved, s.now())
+	given := s.pool.given(r.mac, r.asked, r.TransactionID, s.now())
+	if given == declinedNone {
+		return resultUnknown
+	}
+	budget := s.decliners.Allow(r.mac, s.now())
+	if _, reserved := svc.Reservations.At(r.asked); reserved {
+		if given != declinedJust {
+			return resultLimited
+		}
+		return s.declineReserved(ctx, r, budget)
+	}
+	found := probeSkipped
+	if budget && !r.giaddr.IsValid() {
+		found = s.probe(ctx, r, r.asked)
+	}
+	hold := time.Duration(0)
+	switch declineRule(given, budget, found) {
+	case declineIgnore:
+		return resultLimited
+	case declineForget:
+	case declineBrief:
+		hold = briefHold
+	case declineRest:
+		hold = declineHold
+	}
+	until, ok := s.pool.decline(r.mac, r.asked, hold, s.now())
 	if !ok {
 		return resultUnknown
 	}
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: r.asked, MAC: r.mac, Expires: until, Declined: true}
 	s.ended(l)
-	if reserved {
-		s.log.Warn("reserved address declined", "mac", r.mac, "address", r.asked.String())
-		s.notice(netboot.Notice{Kind: netboot.NoticeDeclined, Address: r.asked, MAC: r.mac})
+	if hold == 0 {
 		s.forget(ctx, l)
-		return resultDone
+		return resultLimited
 	}
-	s.log.Warn("address declined", "mac", r.mac, "address", r.asked.String(), "until", until)
+	s.log.Warn("address declined", "mac", r.mac, "address", r.asked.String(), "probe", string(found), "until", until)
 	if err := s.put(ctx, l); err != nil {
 		s.log.Error("lease not stored", "mac", r.mac, "address", r.asked.String(), "err", err)
 		return resultStoreError
 	}
+	return resultDone
+}
+
+// declineReserved ends the binding of a reserved address, which stays its machine's.
+func (s *Server) declineReserved(ctx context.Context, r *request, budget bool) string {
+	until, ok := s.pool.decline(r.mac, r.asked, 0, s.now())
+	if !ok {
+		return resultUnknown
+	}
+	l := netboot.Lease{Segment: s.cfg.Segment, Address: r.asked, MAC: r.mac, Expires: until, Declined: true}
+	s.ended(l)
+	s.forget(ctx, l)
+	if !budget {
+		return resultLimited
+	}
+	s.log.Warn("reserved address declined", "mac", r.mac, "address", r.asked.String())
+	s.notice(netboot.Notice{Kind: netboot.NoticeDeclined, Address: r.asked, MAC: r.mac})
 	return resultDone
 }
 

@@ -79,7 +79,7 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 		s.log.Error("lease not stored", "mac", r.mac, "address", addr.String(), "err", err)
 		return nil, resultStoreError
 	}
-	s.pool.commit(l, sc.guest)
+	s.pool.commit(l, sc, r.TransactionID, now)
 	if s.cfg.Granted != nil {
 		s.cfg.Granted(l)
 	}

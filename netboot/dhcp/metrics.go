@@ -23,6 +23,7 @@ const (
 	resultGuests     = "guest_limit"  // machines that are not ours hold their share of the pool
 	resultUnreserved = "unreserved"   // a machine of ours without a reservation, where one is needed
 	resultConflict   = "conflict"     // each address that was tried is used by a stranger
+	resultLimited    = "limited"      // a DECLINE that is late, or one too many
 	resultUnknown    = "unknown"      // a lease that we know nothing of
 	resultStoreError = "store_error"  // the lease is not on disk, so it was not granted
 	resultUnsendable = "unsendable"   // the reply would be misread or does not fit

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
 	"rackboot/netboot"
 )
 
@@ -13,7 +15,8 @@ const (
 	// offerHold keeps an offered address for the 60 s that EDK2 tries, and then some.
 	offerHold = 2 * time.Minute
 	// declineHold is how long an address that a client found in use rests. A day,
-	// the habit of others, empties small pools.
+	// the habit of others, empties small pools. A machine of ours that would get no
+	// address else gets one that rests, after a probe.
 	declineHold = 15 * time.Minute
 	// leavingHold outlives the offer of the address that a MAC changes to, and then
 	// both writes.
@@ -37,8 +40,12 @@ type binding struct {
 	addr    netip.Addr
 	state   bindingState
 	expires time.Time
-	// guest says that its MAC is no machine of ours.
-	guest bool
+	// guest says that its MAC is no machine of ours, and stranger that nobody named it: a
+	// guest, or a BMC that is known by a prefix only.
+	guest, stranger bool
+	// xid and given are the exchange in which the MAC was told the address last, and when.
+	xid   dhcpv4.TransactionID
+	given time.Time
 	// old is where the MAC comes from: its lease is to be deleted once it has another.
 	old netip.Addr
 }
@@ -123,19 +130,19 @@ func (p *pool) offer(sc scope, mac string, now time.Time) (addr netip.Addr, fres
 			}
 			return b.addr, false, true
 		}
-		if sc.guest && !p.guests.admit(sc, mac, now) {
+		if !p.guests.admit(sc, mac, now) {
 			return netip.Addr{}, false, false
 		}
-		b.state, b.expires, b.guest = stateOffered, now.Add(offerHold), sc.guest
+		b.state, b.expires, b.guest, b.stranger = stateOffered, now.Add(offerHold), sc.guest, sc.stranger
 		p.guests.follow(b)
 		return b.addr, true, true
 	}
-	if sc.guest && !p.guests.admit(sc, mac, now) {
+	if !p.guests.admit(sc, mac, now) {
 		return netip.Addr{}, false, false
 	}
 	addr, ok = p.free(sc, mac, now)
 	if ok {
-		p.move(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest}, now)
+		p.move(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest, stranger: sc.stranger}, now)
 	}
 	return addr, true, ok
 }
@@ -143,7 +150,8 @@ func (p *pool) offer(sc scope, mac string, now time.Time) (addr netip.Addr, fres
 // free finds an address for the MAC: the first one that nobody remembers from
 // the MAC's own place in the pool on; if all are remembered, the one that has
 // been free for longest, those of guests first. A guest gets none that is
-// remembered for a machine of ours.
+// remembered for a machine of ours. A machine of ours gets one that rests, the one that
+// has rested for longest, before it gets none.
 func (p *pool) free(sc scope, mac string, now time.Time) (netip.Addr, bool) {
 	from, size := poolRange(sc.seg)
 	if size == 0 || sc.only {
@@ -151,7 +159,7 @@ func (p *pool) free(sc scope, mac string, now time.Time) (netip.Addr, bool) {
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(mac)) // fnv never fails
-	var best *binding
+	var best, resting *binding
 	for i, start := uint32(0), h.Sum32()%size; i < size; i++ {
 		addr := nth(from, (start+i)%size)
 		if !sc.may(addr) {
@@ -161,10 +169,17 @@ func (p *pool) free(sc scope, mac string, now time.Time) (netip.Addr, bool) {
 		switch {
 		case b == nil:
 			return addr, true
+		case b.state == stateDeclined && b.taken(now):
+			if resting == nil || b.expires.Before(resting.expires) {
+				resting = b
+			}
 		case b.taken(now), sc.guest && !b.guest && b.state != stateDeclined:
 		case best == nil, b.guest && !best.guest, b.guest == best.guest && b.expires.Before(best.expires):
 			best = b
 		}
+	}
+	if best == nil && !sc.stranger {
+		best = resting
 	}
 	if best == nil {
 		return netip.Addr{}, false
@@ -248,12 +263,12 @@ func (p *pool) address(mac string, now time.Time) netip.Addr {
 func (p *pool) claim(sc scope, mac string, addr netip.Addr, now time.Time) (old netip.Addr, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.vacant(sc, mac, addr, now) || sc.guest && !p.guests.admit(sc, mac, now) {
+	if !p.vacant(sc, mac, addr, now) || !p.guests.admit(sc, mac, now) {
 		return netip.Addr{}, false
 	}
 	b := p.byMAC[mac]
 	if b == nil || b.addr != addr || b.old.IsValid() {
-		b = &binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest}
+		b = &binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest, stranger: sc.stranger}
 		p.move(b, now)
 		return b.old, true
 	}
@@ -272,17 +287,40 @@ func (p *pool) left(addr netip.Addr) {
 	}
 }
 
-// commit marks a lease that is on disk.
-func (p *pool) commit(l netboot.Lease, guest bool) {
+// commit marks a lease that is on disk, and was asked for by the exchange.
+func (p *pool) commit(l netboot.Lease, sc scope, xid dhcpv4.TransactionID, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bind(&binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires, guest: guest})
+	p.bind(&binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires, guest: sc.guest, stranger: sc.stranger, xid: xid, given: now})
 }
 
-// decline puts the MAC's address to rest, unless it is reserved: then the binding
-// ends, and the address stays its machine's. ok is false if the address is not the
-// MAC's: a stranger must not be able to empty the pool.
-func (p *pool) decline(mac string, addr netip.Addr, reserved bool, now time.Time) (until time.Time, ok bool) {
+// told notes the exchange in which the MAC is offered its address.
+func (p *pool) told(mac string, xid dhcpv4.TransactionID, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.byMAC[mac]; b != nil {
+		b.xid, b.given = xid, now
+	}
+}
+
+// given compares a DECLINE with what the MAC was told.
+func (p *pool) given(mac string, addr netip.Addr, xid dhcpv4.TransactionID, now time.Time) declined {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.byMAC[mac]
+	switch {
+	case b == nil || b.addr != addr:
+		return declinedNone
+	case b.xid != xid || b.given.IsZero() || now.Sub(b.given) > declineWindow:
+		return declinedLate
+	}
+	return declinedJust
+}
+
+// decline puts the MAC's address to rest for a time or, without one, ends the binding only:
+// the address is then probed before it is offered again. ok is false if the address is not
+// the MAC's any more.
+func (p *pool) decline(mac string, addr netip.Addr, hold time.Duration, now time.Time) (until time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.byMAC[mac]
@@ -291,11 +329,11 @@ func (p *pool) decline(mac string, addr netip.Addr, reserved bool, now time.Time
 	}
 	delete(p.byMAC, mac)
 	p.guests.leave(mac)
-	if reserved {
+	if hold == 0 {
 		delete(p.byAddr, addr)
 		return now, true
 	}
-	until = now.Add(declineHold)
+	until = now.Add(hold)
 	p.byAddr[addr] = &binding{mac: mac, addr: addr, state: stateDeclined, expires: until}
 	return until, true
 }

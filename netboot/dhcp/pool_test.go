@@ -171,10 +171,10 @@ func TestPoolProperty(t *testing.T) {
 					t.Fatalf("%s took %s from %s", mac, addr, holder.mac)
 				}
 				if ok {
-					p.commit(leaseFor(mac, addr, now.Add(time.Hour)), false)
+					p.commit(leaseFor(mac, addr, now.Add(time.Hour)), scope{}, dhcpv4.TransactionID{}, now)
 				}
 			case 2:
-				p.decline(mac, addr, false, now)
+				p.decline(mac, addr, declineHold, now)
 			case 3:
 				p.release(mac, addr, now)
 			case 4:

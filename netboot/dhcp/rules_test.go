@@ -22,6 +22,12 @@ func TestRequestRule(t *testing.T) {
 	})
 }
 
+func TestDeclineRule(t *testing.T) {
+	doctable.Of(t, "decline_rule.go", "declineRule").HoldOne(t, [][]string{
+		doctable.Words(declinedNone, declinedLate, declinedJust), {"left", "spent"}, doctable.Words(probeFree, probeUsed, probeSkipped),
+	}, func(in []string) string { return string(declineRule(declined(in[0]), in[1] == "left", probed(in[2]))) })
+}
+
 func TestFormRule(t *testing.T) {
 	doctable.Of(t, "bootdata.go", "formRule").HoldOne(t, [][]string{doctable.Words(protocol.AnswerActions()...), doctable.Words(protocol.ClientClasses()...), doctable.YesNo()}, func(in []string) string {
 		return string(formRule(protocol.AnswerAction(in[0]), protocol.ClientClass(in[1]), in[2] == "yes"))

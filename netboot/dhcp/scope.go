@@ -16,6 +16,8 @@ type scope struct {
 	mine     netip.Addr // reserved for the client; the zero Addr if none is
 	only     bool       // no address but a reserved one
 	guest    bool       // the client is no machine of ours
+	stranger bool       // nobody named it: a guest, or a BMC by its prefix only
+	kept     int        // how many addresses of the pool are kept from strangers
 }
 
 func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a protocol.BootAnswer) scope {
@@ -25,6 +27,11 @@ func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a pro
 		reserved: svc.Reservations,
 		only:     svc.Mode == protocol.ServiceReservations,
 		guest:    a.Server == "" && !bmc,
+		stranger: a.Server == "" && !(bmc && netboot.IsNamedBMC(seg, r.mac)),
+		kept:     svc.Machines,
+	}
+	if netboot.HasBMCs(seg) {
+		sc.kept += len(seg.BMCMACs)
 	}
 	if res, ok := svc.Reservations.Of(r.client(seg.Name, netip.Addr{})); ok {
 		sc.mine = res.Address

@@ -66,6 +66,8 @@ type Server struct {
 	promised  *frozen // to clients that are no machines of ours
 	loops     *guard.Loops
 	strangers *strangers
+	decliners *guard.Decliners
+	shortages *guard.Shortages
 	probing   *probing
 	probes    chan struct{}
 	metrics   *metrics
@@ -99,9 +101,11 @@ func New(cfg Config) (*Server, error) {
 		promised:  newFrozen(freezeGuests),
 		loops:     guard.NewLoops(),
 		strangers: newStrangers(),
+		decliners: guard.NewDecliners(),
+		shortages: guard.NewShortages(),
 		probing:   newProbing(),
 		probes:    make(chan struct{}, probeSlots),
-		log:       cfg.Logger.With("segment", cfg.Segment),
+		log:       guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
 		now:       cfg.Clock,
 	}
 	s.metrics = newMetrics(cfg.Segment, gauged{

@@ -231,7 +231,7 @@ func (s *Server) grant(ctx context.Context, r *request, ia association, a netip.
 		s.pool.withdraw(r.id)
 		return resultStoreError
 	}
-	if !s.pool.commit(l, r.holder(ia)) {
+	if !s.pool.commit(l, r.holder(ia), s.now()) {
 		return resultUnknown
 	}
 	if s.cfg.Granted != nil {

@@ -61,11 +61,18 @@ func (s *Server) release(ctx context.Context, r *request) (*reply, string) {
 }
 
 // decline is RFC 8415 section 18.3.8: the client found the address in use. It is not
-// offered for declineHold, also after a restart.
+// offered for declineHold, also after a restart. Only one that was granted within
+// declineWindow, and within the budgets of the client and the segment, is heeded; else the
+// client is told success, as RFC 8415 wants it, and keeps what it had.
 func (s *Server) decline(ctx context.Context, r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
 	sc := newScope(r, in, seg, protocol.BootAnswer{})
 	return s.giveBack(r, func(_ association, a netip.Addr) (ok bool, err error) {
-		until, ok := s.pool.decline(sc, r.id, a, s.now())
+		now := s.now()
+		just, ok := s.pool.given(r.id, a, now)
+		if !ok || !just || !s.decliners.Allow(r.id, now) {
+			return ok, nil
+		}
+		until, ok := s.pool.decline(sc, r.id, a, now)
 		if !ok {
 			return false, nil
 		}

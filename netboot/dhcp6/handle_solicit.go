@@ -7,6 +7,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 	"github.com/insomniacslk/dhcp/iana"
 
+	"rackboot/netboot"
 	"rackboot/protocol"
 )
 
@@ -63,6 +64,9 @@ func (s *Server) none(r *request, sc scope, a protocol.BootAnswer) string {
 		return resultGuests
 	}
 	s.log.Warn("dhcpv6 pool exhausted", "client", r.id, "server", a.Server, "from", sc.seg.PoolFrom.String(), "to", sc.seg.PoolTo.String())
+	if s.shortages.Tell(r.id, s.now()) {
+		s.notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: a.Server})
+	}
 	return resultExhausted
 }
 

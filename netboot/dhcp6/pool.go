@@ -14,6 +14,9 @@ const (
 	offerHold = 2 * time.Minute
 	// declineHold is how long an address that a client found in use rests.
 	declineHold = 15 * time.Minute
+	// declineWindow is how long after a grant a client may find the address in use: duplicate
+	// address detection takes seconds (RFC 4862 section 5.4).
+	declineWindow = 2 * time.Minute
 	// leavingHold outlives the deletion of a lease.
 	leavingHold = 4 * storeTimeout
 	// maxBindings bounds memory and disk: a pool of IPv6 bounds neither. Room for new
@@ -51,7 +54,8 @@ type binding struct {
 	addr    netip.Addr
 	state   bindingState
 	expires time.Time
-	guest   bool // the machine is none of ours
+	guest   bool      // the machine is none of ours
+	given   time.Time // when it was granted or renewed last, in this run
 	holders holders
 }
 

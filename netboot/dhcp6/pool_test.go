@@ -187,13 +187,14 @@ func TestDeclined(t *testing.T) {
 	for i := range 20 {
 		a := w.bind(t, mac1, xid(byte(i)))
 		w.ask(t, client(dhcpv6.MessageTypeDecline, mac1, ours(), ia(1, a)))
+		w.clock = w.clock.Add(20 * time.Second)
 	}
 	if n := w.pool.count(stateDeclined, w.clock); n != 2 { // a quarter of eight
 		t.Errorf("%d addresses rest", n)
 	}
 	w.clock = w.clock.Add(declineHold)
 	w.restart(t)
-	if w.forget(t.Context()); w.pool.count(stateDeclined, w.clock) != 0 || len(w.leases.leases) != 0 {
+	if w.forget(t.Context()); w.pool.count(stateDeclined, w.clock) != 0 || len(w.leases.leases) > 1 {
 		t.Errorf("after the rest: %v", w.leases.leases)
 	}
 }
@@ -268,5 +269,29 @@ func TestStoreFails(t *testing.T) {
 		if m := w.ask(t, client(kind, mac1, ours(), ia(1, a))); m != nil {
 			t.Errorf("%s without the disk: %s", kind, m.Summary())
 		}
+	}
+}
+
+// TestDeclinesAreBounded: one client declines as many addresses as its budget allows, soon after
+// they were granted; what comes on top, or later, is answered and changes nothing.
+func TestDeclinesAreBounded(t *testing.T) {
+	w := newWorld(t, lease1())
+	got := map[string]bool{}
+	for range 146 {
+		a := w.bind(t, mac1)
+		got[a] = true
+		if r := w.ask(t, client(dhcpv6.MessageTypeDecline, mac1, ours(), ia(1, a))); r == nil {
+			t.Fatal("a DECLINE is not answered")
+		}
+	}
+	if n := w.pool.count(stateDeclined, w.clock); n != 3 || len(got) != 4 {
+		t.Errorf("%d addresses rest of %d that it had", n, len(got))
+	}
+	w.clock = w.clock.Add(time.Hour)
+	a := w.bind(t, mac1)
+	w.clock = w.clock.Add(declineWindow + time.Second)
+	w.ask(t, client(dhcpv6.MessageTypeDecline, mac1, ours(), ia(1, a)))
+	if l, _ := w.leases.get(a); l.Declined {
+		t.Errorf("a late DECLINE is believed: %+v", l)
 	}
 }

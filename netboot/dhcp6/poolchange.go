@@ -9,14 +9,14 @@ import (
 
 // commit marks a lease of a holder that is on disk. ok is false if the address is not
 // the machine's any more; then it must not be granted.
-func (p *pool) commit(l netboot.Lease6, who holder) (ok bool) {
+func (p *pool) commit(l netboot.Lease6, who holder, now time.Time) (ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.byID[l.Client]
 	if b == nil || b.addr != l.Address {
 		return false
 	}
-	b.state, b.expires, b.server = stateLeased, l.Expires, l.Server
+	b.state, b.expires, b.server, b.given = stateLeased, l.Expires, l.Server, now
 	b.holders.grant(who, l.Expires)
 	return true
 }
@@ -28,6 +28,17 @@ func (p *pool) withdraw(id string) {
 	if b := p.byID[id]; b != nil && b.state == stateOffered {
 		p.unbind(b)
 	}
+}
+
+// given reports whether the address is the machine's, and was granted within declineWindow.
+func (p *pool) given(id string, a netip.Addr, now time.Time) (just, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.byID[id]
+	if b == nil || b.addr != a {
+		return false, false
+	}
+	return !b.given.IsZero() && now.Sub(b.given) <= declineWindow, true
 }
 
 // decline puts the machine's address to rest. ok is false if the address is not the

@@ -65,17 +65,19 @@ type Config struct {
 
 // Server is the DHCPv6 server of one segment.
 type Server struct {
-	cfg      Config
-	port     port
-	adverts  adverts // nil without raw sockets
-	routers  *routers
-	pool     *pool
-	frozen   *frozen
-	promised *frozen // to clients that are no machines of ours
-	loops    *guard.Loops
-	metrics  *metrics
-	log      *slog.Logger
-	now      func() time.Time
+	cfg       Config
+	port      port
+	adverts   adverts // nil without raw sockets
+	routers   *routers
+	pool      *pool
+	frozen    *frozen
+	promised  *frozen // to clients that are no machines of ours
+	loops     *guard.Loops
+	shortages *guard.Shortages
+	decliners *guard.Decliners
+	metrics   *metrics
+	log       *slog.Logger
+	now       func() time.Time
 }
 
 // New checks the configuration, loads the leases and opens the sockets, so that
@@ -101,14 +103,16 @@ func New(cfg Config) (*Server, error) {
 		return nil, protocol.Errorf(protocol.CodeOf(err), op, "loading leases of segment %s: %w", cfg.Segment, err)
 	}
 	s := &Server{
-		cfg:      cfg,
-		routers:  newRouters(),
-		pool:     newPool(leases, cfg.Clock()),
-		frozen:   newFrozen(freezeMax),
-		promised: newFrozen(freezeGuests),
-		loops:    guard.NewLoops(),
-		log:      cfg.Logger.With("segment", cfg.Segment),
-		now:      cfg.Clock,
+		cfg:       cfg,
+		routers:   newRouters(),
+		pool:      newPool(leases, cfg.Clock()),
+		frozen:    newFrozen(freezeMax),
+		promised:  newFrozen(freezeGuests),
+		loops:     guard.NewLoops(),
+		shortages: guard.NewShortages(),
+		decliners: guard.NewDecliners(),
+		log:       guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
+		now:       cfg.Clock,
 	}
 	s.metrics = newMetrics(cfg.Segment, gauged{
 		leases:  func() float64 { return float64(s.pool.count(stateLeased, s.now())) },

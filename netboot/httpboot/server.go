@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/netboot"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -117,6 +118,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	cfg.Logger = guard.Calm(cfg.Logger)
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
@@ -141,7 +143,7 @@ func New(cfg Config) (*Server, error) {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(guard.CalmHandler(cfg.Logger.Handler()), slog.LevelWarn),
 
 		DisableGeneralOptionsHandler: true, // OPTIONS is answered like the rest
 		Protocols:                    new(http.Protocols),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -114,5 +115,6 @@ func (c Config) withDefaults(op string) (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	c.Logger = guard.Calm(c.Logger)
 	return c, nil
 }

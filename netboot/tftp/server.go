@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 )
 
@@ -91,7 +92,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:  cfg,
 		book: newBook(cfg.Limits),
-		log:  cfg.Logger.With("segment", cfg.Segment),
+		log:  guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
 	}
 	s.metrics = newMetrics(cfg.Segment, s.book)
 	if err := s.metrics.all().Register(cfg.Registerer); err != nil {

@@ -77,6 +77,9 @@ func (p *step) deriveBMC() {
 }
 
 func (p *step) deriveBoot() {
+	if p.snap.NoAddress != "" {
+		p.raise(protocol.CondNoAddress, "on segment %s", p.snap.NoAddress)
+	}
 	a := p.rec.Attempt
 	if a != nil {
 		if a.mismatched() {

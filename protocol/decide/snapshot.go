@@ -21,6 +21,9 @@ type Snapshot struct {
 	// heard since the agent started, and while documents that it named are not in
 	// force. Until then one-time permissions wait: the agent's disk may be an old copy.
 	HubTime time.Time
+	// NoAddress is the segment that has no address for the server, which asked; empty if it
+	// does not wait for one.
+	NoAddress string
 	// Incarnation is the agent's.
 	Incarnation string
 	Requests    []protocol.Request
