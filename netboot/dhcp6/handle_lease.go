@@ -27,7 +27,7 @@ func (s *Server) lease(ctx context.Context, r *request, in protocol.SegmentInten
 	case len(r.ias) == 0:
 		return nil, resultIgnored
 	}
-	sc := newScope(r, in, seg, a)
+	sc := s.newScope(r, in, seg, a)
 	p := s.newReply(r, dhcpv6.MessageTypeReply)
 	if !ok { // only temporary addresses or prefixes
 		p.associations(r, nil)

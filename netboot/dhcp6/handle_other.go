@@ -19,7 +19,7 @@ func (s *Server) inform(r *request, in protocol.SegmentIntent, seg protocol.Segm
 	if a.Action == protocol.AnswerSilence {
 		return nil, resultSilence
 	}
-	return s.made(s.newReply(r, dhcpv6.MessageTypeReply), r, newScope(r, in, seg, a), a, resultReply)
+	return s.made(s.newReply(r, dhcpv6.MessageTypeReply), r, s.newScope(r, in, seg, a), a, resultReply)
 }
 
 // confirm is RFC 8415 section 18.3.3: whether the addresses are on the link. It says
@@ -65,7 +65,7 @@ func (s *Server) release(ctx context.Context, r *request) (*reply, string) {
 // declineWindow, and within the budgets of the client and the segment, is heeded; else the
 // client is told success, as RFC 8415 wants it, and keeps what it had.
 func (s *Server) decline(ctx context.Context, r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
-	sc := newScope(r, in, seg, protocol.BootAnswer{})
+	sc := s.newScope(r, in, seg, protocol.BootAnswer{})
 	return s.giveBack(r, func(_ association, a netip.Addr) (ok bool, err error) {
 		now := s.now()
 		just, ok := s.pool.given(r.id, a, now)

@@ -24,7 +24,7 @@ func (s *Server) solicit(ctx context.Context, r *request, in protocol.SegmentInt
 	if len(r.ias) == 0 {
 		return nil, resultIgnored
 	}
-	sc := newScope(r, in, seg, a)
+	sc := s.newScope(r, in, seg, a)
 	var addr netip.Addr
 	ia, wanted := r.first()
 	ok := !wanted

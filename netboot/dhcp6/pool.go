@@ -226,8 +226,8 @@ func (p *pool) take(sc scope, id string, a netip.Addr, now time.Time) bool {
 // room says whether one more guest may have an address. The one who has had none for
 // longest is forgotten for it.
 func (p *pool) room(sc scope, now time.Time) bool {
-	_, size := sc.pool()
-	return p.guests < int(min(size/guestShare, maxGuests)) || p.guests > 0 && p.forget(now, true)
+	most := sc.guests()
+	return p.guests < most || most > 0 && p.forget(now, true)
 }
 
 // forget makes room for one binding. Machines of ours are remembered longer than
@@ -257,7 +257,8 @@ func (p *pool) forget(now time.Time, guests bool) bool {
 // free finds an address: the first one that nobody remembers from the machine's own
 // place in the pool on, which a hash of it gives; if all are remembered, the one
 // that has been free for longest, those of guests first. A guest gets none that is
-// remembered for a machine of ours.
+// remembered for a machine of ours. A machine of ours gets one that rests, the one that has
+// rested for longest, before it gets none.
 func (p *pool) free(sc scope, id string, now time.Time) (netip.Addr, bool) {
 	from, size := sc.pool()
 	if size == 0 {
@@ -265,7 +266,7 @@ func (p *pool) free(sc scope, id string, now time.Time) (netip.Addr, bool) {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id)) // fnv never fails
-	var best *binding
+	var best, resting *binding
 	for i, start := uint64(0), h.Sum64()%size; i < min(size, maxSearch); i++ {
 		// Below the start the sum wraps; the difference cannot.
 		at := start + i
@@ -280,10 +281,17 @@ func (p *pool) free(sc scope, id string, now time.Time) (netip.Addr, bool) {
 		switch {
 		case b == nil:
 			return a, true
+		case b.state == stateDeclined && b.taken(now):
+			if resting == nil || b.expires.Before(resting.expires) {
+				resting = b
+			}
 		case b.taken(now), sc.guest && !b.guest && b.state != stateDeclined:
 		case best == nil, b.guest && !best.guest, b.guest == best.guest && b.expires.Before(best.expires):
 			best = b
 		}
+	}
+	if best == nil && !sc.guest {
+		best = resting
 	}
 	if best == nil {
 		return netip.Addr{}, false

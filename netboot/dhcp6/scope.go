@@ -24,11 +24,25 @@ type scope struct {
 	seg   protocol.SegmentIPv6Intent
 	guest bool // the client is no machine of ours
 	bmc   bool
+	kept  int // how many addresses of the pool are kept from guests
 }
 
-func newScope(r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent, a protocol.BootAnswer) scope {
+func (s *Server) newScope(r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent, a protocol.BootAnswer) scope {
 	bmc := guard.BMCs(in, a) && netboot.IsBMC(in, r.mac)
-	return scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
+	sc := scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
+	if sv, ok := s.cfg.Resolver.(netboot.Servicer); ok {
+		sc.kept = sv.Service(in.Name).Machines
+	}
+	return sc
+}
+
+// guests is how many of them may have an address.
+func (sc scope) guests() int {
+	_, size := sc.pool()
+	if size <= uint64(sc.kept) {
+		return 0
+	}
+	return int(min(size/guestShare, size-uint64(sc.kept), maxGuests))
 }
 
 // pool is the first address and how many there are; zero if the range is empty, not
