@@ -27,20 +27,20 @@ func demoHold() local.Hold {
 	return local.Hold{
 		ActiveHold: protocol.ActiveHold{ID: "01k9a", Server: "n1", Key: "smoke", Owner: "local:ann", Mode: protocol.StopHard, Reason: "row \x1b[31m7"},
 		Word:       protocol.HoldFenced, State: protocol.StateFenced, EnforcedAt: demoStart, Local: true,
-		Receipt: &protocol.Receipt{StoppedSince: demoStart},
+		Receipt: &protocol.Receipt{StoppedSince: demoStart}, ReadAt: new(demoStart), Stale: true,
 	}
 }
 
 func (*demoAgent) Status() (local.Status, error) {
 	return local.Status{
 		Agent: "rack-a-1", Rack: "rack-a", Version: "v9", Synced: true, Hub: local.Hub{Met: true, LastWord: new(demoStart)},
-		Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 7}}, Backlog: local.Backlog{Waiting: 3, Head: 9}, Servers: 1, Holds: 1,
+		Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 7}}, Backlog: local.Backlog{Waiting: 3, Head: 9}, Servers: 1, Holds: 1, Stale: 1, OldestRead: protocol.Duration(62 * time.Second),
 		Conditions: local.Describe([]protocol.ConditionState{{Code: protocol.CondHubUnverified}}),
 	}, nil
 }
 
 func (*demoAgent) Servers() []local.Summary {
-	return []local.Summary{{Phase: protocol.PhaseReserved, ServerReport: protocol.ServerReport{
+	return []local.Summary{{Phase: protocol.PhaseReserved, Stale: true, ServerReport: protocol.ServerReport{
 		Server: "n1", Observation: protocol.Observation{Power: protocol.PowerOff}, Holds: []protocol.HoldReport{{ID: "01k9a"}, {ID: "x", Word: protocol.HoldReleased}},
 		Conditions: []protocol.ConditionState{{Code: protocol.CondHeld}},
 	}}}
@@ -134,14 +134,14 @@ func TestLocalCommands(t *testing.T) {
 		code int
 		want []string // in the output, or in what is said of the error
 	}{
-		"status":            {[]string{"status"}, 0, []string{"rack-a-1", "Hub verified:", "no", "epoch 1, version 7", "Events that wait:", "HubUnverified", "Check the hub"}},
-		"servers":           {[]string{"servers"}, 0, []string{"NAME", "n1", "Reserved", "Off", "Held"}},
-		"explain":           {[]string{"explain", "n1"}, 0, []string{"Next:", "the release of all its holds", "01k9a", "row [31m7", "c1", "not read since"}},
+		"status":            {[]string{"status"}, 0, []string{"rack-a-1", "Hub verified:", "no", "epoch 1, version 7", "Events that wait:", "Oldest recorded read:", "1m2s ago", "Stale:", "HubUnverified", "Check the hub"}},
+		"servers":           {[]string{"servers"}, 0, []string{"NAME", "n1", "Reserved", "Off", "Held", "stale"}},
+		"explain":           {[]string{"explain", "n1"}, 0, []string{"Next:", "the release of all its holds", "01k9a", "row [31m7", "c1", "not read since", "its last recorded read is older than three polls"}},
 		"explain another":   {[]string{"explain", "n2"}, 3, []string{`no server "n2"`, "hint: look at the list"}},
 		"explain nothing":   {[]string{"explain"}, 2, []string{"accepts 1 arg", "--help"}},
 		"trace":             {[]string{"trace", "n1"}, 0, []string{"+1.500s", "DISCOVER", "row [31m7", "Outcome: Failed, WrongMethod, after 1m0s", "firmware used UefiHttp", "hint: Check the boot order"}},
 		"an earlier trace":  {[]string{"trace", "n1", "--attempt", "4", "-o", "json"}, 0, []string{`"serial": 4`}},
-		"holds":             {[]string{"holds"}, 0, []string{"STOPPED-SINCE", "2026-11-20T08:00:00Z", "not yet", "released by local:ann: hub is lost"}},
+		"holds":             {[]string{"holds"}, 0, []string{"READ", " stale ", "STOPPED-SINCE", "2026-11-20T08:00:00Z", "not yet", "released by local:ann: hub is lost"}},
 		"hold":              {[]string{"hold", "n1", "--key", "k", "--mode", "hard", "--ttl", "1h", "--reason", "smoke"}, 0, []string{"01k9c", "Enforced", "local:ann"}},
 		"hold without key":  {[]string{"hold", "n1"}, 2, []string{"spec.key"}},
 		"another flag":      {[]string{"hold", "n1", "--keys", "k"}, 2, []string{"unknown flag"}},
