@@ -19,6 +19,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/wire"
+	"rackboot/state"
 	"rackboot/state/badger"
 	"rackboot/state/blob"
 )
@@ -43,6 +44,22 @@ func benchAgent(b *testing.B, n int) *Agent {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _, _ = blobs.Close(), db.Close() })
+	a := startAgent(b, db, blobs)
+	for shard := range n / protocol.MaxServersPerShard {
+		d := benchShard(n, shard, 1)
+		if err := a.applyRack(d, fmt.Sprintf("rack/%d", shard), "1"); err != nil {
+			b.Fatal(err)
+		}
+		for _, in := range d.Servers {
+			boot(b, a, in)
+		}
+	}
+	return a
+}
+
+// startAgent makes an agent over what is in its store.
+func startAgent(b *testing.B, db state.Store, blobs *blob.Store) *Agent {
+	b.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		b.Fatal(err)
@@ -55,30 +72,28 @@ func benchAgent(b *testing.B, n int) *Agent {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for shard := range n / protocol.MaxServersPerShard {
-		d := benchShard(n, shard, 1)
-		if err := a.applyRack(d, fmt.Sprintf("rack/%d", shard), "1"); err != nil {
-			b.Fatal(err)
-		}
-		for _, in := range d.Servers {
-			if _, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
-				v.Record.Attempt = &decide.Attempt{
-					ID: in.Server, Token: in.Server, State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, ClaimUID: in.ClaimUID, Digest: in.Boot.Image.Digest,
-					Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
-				}
-				v.Record.Used, v.Record.Earlier = map[string]decide.GrantUse{}, map[string]protocol.Provisioned{}
-				for g := range 4 {
-					key := fmt.Sprintf("%s/%d", in.ClaimUID, g)
-					v.Record.Used[key] = decide.GrantUse{Attempts: 1, Spent: true, Reason: "the boot file was fetched"}
-					v.Record.Earlier[key] = protocol.Provisioned{ClaimUID: in.ClaimUID, Server: in.Server, ImageDigest: in.Boot.Image.Digest}
-				}
-				return decide.Plan{Record: v.Record, Persist: true}
-			}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
 	return a
+}
+
+// boot gives a server the record of one that has booted several times.
+func boot(b *testing.B, a *Agent, in protocol.ServerIntent) {
+	b.Helper()
+	_, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
+		v.Record.Attempt = &decide.Attempt{
+			ID: in.Server, Token: in.Server, State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, ClaimUID: in.ClaimUID, Digest: in.Boot.Image.Digest,
+			Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
+		}
+		v.Record.Used, v.Record.Earlier = map[string]decide.GrantUse{}, map[string]protocol.Provisioned{}
+		for g := range 4 {
+			key := fmt.Sprintf("%s/%d", in.ClaimUID, g)
+			v.Record.Used[key] = decide.GrantUse{Attempts: 1, Spent: true, Reason: "the boot file was fetched"}
+			v.Record.Earlier[key] = protocol.Provisioned{ClaimUID: in.ClaimUID, Server: in.Server, ImageDigest: in.Boot.Image.Digest}
+		}
+		return decide.Plan{Record: v.Record, Persist: true}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 // benchShard is a shard of claimed servers.
@@ -114,6 +129,18 @@ func BenchmarkDocument(b *testing.B) {
 				if err := a.applyRack(benchShard(n, 0, version), "rack/0", fmt.Sprint(version)); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkStart is a start of an agent of so many servers that have booted.
+func BenchmarkStart(b *testing.B) {
+	for _, n := range []int{50, 500, 2000} {
+		b.Run(fmt.Sprint("servers=", n), func(b *testing.B) {
+			a := benchAgent(b, n)
+			for b.Loop() {
+				startAgent(b, a.cfg.DB, a.cfg.Blobs)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func readAge(now time.Time, o protocol.Observation) time.Duration {
 
 // poll is the rack's interval.
 func (a *Agent) poll() time.Duration {
-	if every := a.store.Remembered("").Rack.PollInterval; every > 0 {
+	if every := a.store.PollInterval(); every > 0 {
 		return every
 	}
 	var k protocol.Rack

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -250,6 +251,12 @@ func inOrder[T any](m map[string]T) []T {
 		out = append(out, m[key])
 	}
 	return out
+}
+
+// PollInterval is the rack's, 0 before it has said one; it is not read from the disk.
+func (s *Store) PollInterval() time.Duration {
+	rack, _, _, _ := s.mirror.said()
+	return rack.PollInterval
 }
 
 // Remembered is a server's view as it was last on disk, without a look at the disk and

@@ -71,7 +71,7 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	}
 	read := c.readOf(name, f.RackOf(name))
 	if s.Status.ReadAt, s.Status.Stale = read.when(), r != nil && read.stale(); s.Status.Stale {
-		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondStale, Since: c.since(read.at).Add(read.bound), Message: read.text()})
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondStale, Since: read.since.Add(read.bound), Message: read.text()})
 	}
 	switch now := c.cfg.Clock(); {
 	case !c.rackHasAgent(f, name):

@@ -16,6 +16,7 @@ type mirror struct {
 	byName map[string]*protocol.ServerReport
 	at     map[string]time.Time       // by server: when the hub got it
 	reads  map[string]time.Time       // by server: when its last recorded read was begun, by the hub's clock
+	first  map[string]time.Time       // by server: when its present agent first told of it
 	known  map[string]bool            // digests of facts that are in the log
 	freed  map[string]string          // holds whose release was acknowledged in this run, and by whom
 	laid   map[string]map[string]bool // by agent: the holds of its acknowledged document
@@ -33,7 +34,7 @@ type agentMirror struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, reads: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
+	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, reads: map[string]time.Time{}, first: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
 }
 
 // accepts says whether a report is newer than what is there of its shard: by number
@@ -71,6 +72,9 @@ func (m *mirror) put(r protocol.Report, now time.Time) {
 		if ago, known := s.ReadAgo(r.At); known && now.Add(-ago).After(m.reads[s.Server]) {
 			m.reads[s.Server] = now.Add(-ago)
 		}
+		if _, before := m.first[s.Server]; !before {
+			m.first[s.Server] = now
+		}
 	}
 	a.seqs[r.Shard], a.got = r.Seq, now
 	if a.last.Session == "" || r.Seq > a.last.Seq {
@@ -102,11 +106,12 @@ func (m *mirror) server(name string) (*protocol.ServerReport, time.Time) {
 	return m.byName[name], m.at[name]
 }
 
-// readAt is when the last recorded read of a server was begun; zero where none is known.
-func (m *mirror) readAt(name string) time.Time {
+// readAt is when the last recorded read of a server was begun, zero where none is known,
+// and when its present agent first told of it.
+func (m *mirror) readAt(name string) (at, first time.Time) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.reads[name]
+	return m.reads[name], m.first[name]
 }
 
 func (m *mirror) agent(name string) (protocol.Report, time.Time, bool) {
@@ -129,6 +134,7 @@ func (m *mirror) drop(agent string, servers []string) {
 		delete(m.byName, s)
 		delete(m.at, s)
 		delete(m.reads, s)
+		delete(m.first, s)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 // readSeen is what the hub knows of the last read of a server that is on its agent's disk.
 type readSeen struct {
 	at    time.Time // by the hub's clock; zero where none is known
+	since time.Time // what the age counts from: without a read, when it could first have been told
 	age   time.Duration
 	bound time.Duration
 }
@@ -47,11 +48,15 @@ func (c *Control) readOf(server, rack string) readSeen {
 
 func (c *Control) readAt(server string, poll time.Duration) readSeen {
 	r, _ := c.mirror.server(server)
-	out := readSeen{at: c.mirror.readAt(server)}
+	at, first := c.mirror.readAt(server)
+	out := readSeen{at: at, since: c.since(first)}
+	if !at.IsZero() {
+		out.since = at
+	}
 	took := time.Duration(0)
 	if r != nil {
 		took = r.ReadTook()
 	}
-	out.bound, out.age = protocol.StaleAfter(poll, took), c.cfg.Clock().Sub(c.since(out.at))
+	out.bound, out.age = protocol.StaleAfter(poll, took), c.cfg.Clock().Sub(out.since)
 	return out
 }

@@ -24,6 +24,7 @@ func TestStale(t *testing.T) {
 		lasts time.Duration
 		state protocol.HoldState
 		stale bool
+		never bool // it was never read
 	}{
 		{
 			name: "read and reported", lasts: 10 * time.Minute, state: protocol.StateFenced,
@@ -65,6 +66,14 @@ func TestStale(t *testing.T) {
 				return &r
 			},
 		},
+		{
+			name: "never read", lasts: time.Minute, state: protocol.StateEnforced, stale: true, never: true,
+			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport { return &r },
+		},
+		{
+			name: "not read yet", lasts: 40 * time.Second, state: protocol.StateEnforced, never: true,
+			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport { return &r },
+		},
 		{name: "the link is cut", lasts: darkAfter + time.Second, state: protocol.StateUnreachable, stale: true},
 		{name: "the link is cut, and the rack is polled rarely", poll: time.Minute, lasts: darkAfter + time.Second, state: protocol.StateUnreachable},
 		{name: "the same for three polls", poll: time.Minute, lasts: 3*time.Minute + time.Second, state: protocol.StateUnreachable, stale: true},
@@ -80,11 +89,17 @@ func TestStale(t *testing.T) {
 			b.pass()
 			m.listens()
 			r := off("n1")
-			r.Observation.StartedAt, r.Observation.ReadAt = b.now, b.now
 			r.Holds = []protocol.HoldReport{{
 				ID: id, Word: protocol.HoldFenced, State: protocol.StateFenced, EnforcedAt: b.now,
 				Receipt: seal(t, key(m.name), wire.FactReceipt, protocol.Receipt{HoldID: id, Server: "n1", Agent: m.name, StoppedSince: b.now, ConfirmedAt: b.now}),
 			}}
+			b.now = b.now.Add(time.Hour) // a server that comes late was not silent before
+			if row.never {
+				r.ReadAge, r.Observation = 0, protocol.Observation{}
+				r.Holds[0].Word, r.Holds[0].State, r.Holds[0].Receipt = protocol.HoldEnforced, protocol.StateEnforced, nil
+			} else {
+				r.Observation.StartedAt, r.Observation.ReadAt = b.now, b.now
+			}
 			m.reports(r)
 			began := b.now
 			for b.now.Sub(began) < row.lasts {
@@ -94,7 +109,7 @@ func TestStale(t *testing.T) {
 				}
 			}
 			h, _ := b.hold(id)
-			if st := h.Status; st.State != row.state || st.Stale != row.stale || st.Word != protocol.HoldFenced || st.Receipt == nil || st.ReadAt == nil {
+			if st := h.Status; st.State != row.state || st.Stale != row.stale || (st.Word == protocol.HoldFenced) == row.never || (st.Receipt == nil) != row.never || (st.ReadAt == nil) != row.never {
 				t.Errorf("state %s, stale %t, word %s, read at %v: %s", st.State, st.Stale, st.Word, st.ReadAt, st.Message)
 			}
 			if row.state == protocol.StateStale && !strings.Contains(h.Status.Message, "the last recorded read is 1m0s old, more than three polls (45s); last word Fenced") {
