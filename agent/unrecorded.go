@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,7 +90,7 @@ func (s *server) withdraw(ran protocol.Observation) {
 	if !ok {
 		return
 	}
-	r.Holds = append([]protocol.HoldReport(nil), r.Holds...)
+	r.Holds = slices.Clone(r.Holds)
 	changed := false
 	for i := range r.Holds {
 		h := &r.Holds[i]
