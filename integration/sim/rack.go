@@ -13,6 +13,7 @@ import (
 
 	"rackboot/bmc/sim"
 	"rackboot/integration/powerlog"
+	"rackboot/protocol"
 )
 
 // MachineAddress is what RunRack prints of each machine, one JSON object a line.
@@ -91,10 +92,14 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 				return nil, err
 			}
 		}
+		var live func() protocol.ProbeReport
+		if m.Live {
+			live = func() protocol.ProbeReport { return protocol.ProbeReport{State: protocol.ProbeBooted} }
+		}
 		s, err := StartServer(ServerConfig{
 			Name: m.Name, MAC: m.MAC, Username: username, Password: password, Personality: personality,
 			Interface: m.Interface, DHCP: dhcp, Speed: m.Speed, Post: m.Post, Install: m.Install, Shutdown: m.Shutdown,
-			Installed: life.disk, Life: life.log, Listen: listen, Logger: log,
+			Installed: life.disk, Life: life.log, Live: live, Listen: listen, Logger: log,
 		})
 		if err != nil {
 			return nil, err

@@ -47,6 +47,9 @@ type MachineConfig struct {
 	// Log is the file to which a simulated machine appends what becomes of it; empty is
 	// none. What its disk has it learns from there, so that the disk outlives the process.
 	Log string `yaml:"log"`
+	// Live makes what a simulated machine boots from the network a system that installs
+	// nothing and stays up; it reports that it is booted.
+	Live bool `yaml:"live"`
 	// Speed divides the times of a simulated firmware's DHCP; 0 is 1, as EDK2.
 	Speed float64 `yaml:"speed"`
 	// Install and Shutdown are how long a simulated machine's installer and the shutdown of

@@ -39,9 +39,10 @@ func names(all []fault) (out []string) {
 	return out
 }
 
-// victims are the servers that a fault of one server's is given: one of each job, so that
-// what the fault meets does not hang on the seed.
-func victims(f fault, jobs map[string]Job, servers []*rig.Server, dice *rand.Rand) []*rig.Server {
+// victims are the servers that the n-th of the faults that strike together is given: one of
+// each job, so that what the fault meets does not hang on the seed, and others than its
+// neighbour's.
+func victims(f fault, n int, jobs map[string]Job, servers []*rig.Server, dice *rand.Rand) []*rig.Server {
 	if !f.each {
 		return []*rig.Server{nil}
 	}
@@ -56,7 +57,7 @@ func victims(f fault, jobs map[string]Job, servers []*rig.Server, dice *rand.Ran
 	}
 	var out []*rig.Server
 	for _, j := range order {
-		out = append(out, by[j][dice.IntN(len(by[j]))])
+		out = append(out, by[j][(dice.IntN(len(by[j]))+n)%len(by[j])])
 	}
 	return out
 }

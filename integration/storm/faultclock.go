@@ -13,7 +13,7 @@ func clocks() []fault {
 	agent := func(s *rig.Site) rig.Clock { return s.AgentClock }
 	step := func(name, damages string, clock func(*rig.Site) rig.Clock, by time.Duration) fault {
 		return fault{
-			name: name, damages: damages, last: 4 * time.Second,
+			name: name, damages: damages, last: 2500 * time.Millisecond,
 			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error { return clock(s).Step(by) },
 			heal:   func(_ context.Context, s *rig.Site, _ *rig.Server) error { return clock(s).Step(0) },
 		}

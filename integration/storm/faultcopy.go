@@ -13,11 +13,11 @@ import (
 type store struct {
 	process func(*rig.Site) *rig.Process
 	data    func(*rig.Site) string
-	kept    string // the folder of the store, in data
+	kept    string // the folder of what is stored, in data
 }
 
 func hubStore() store {
-	return store{func(s *rig.Site) *rig.Process { return s.Hub }, (*rig.Site).HubData, "store"}
+	return store{func(s *rig.Site) *rig.Process { return s.Hub }, (*rig.Site).HubData, "store/jetstream/$G/streams/rackboot/msgs"}
 }
 
 func agentStore() store {
@@ -30,7 +30,7 @@ func agentStore() store {
 func flips() []fault {
 	flip := func(name, damages string, d store) fault {
 		return fault{
-			name: name, damages: damages, quiet: true, last: 5 * time.Second,
+			name: name, damages: damages, quiet: true, last: 4 * time.Second,
 			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error {
 				if err := d.process(s).Kill(); err != nil {
 					return err
@@ -73,7 +73,7 @@ func copies() []fault {
 	agent := agentStore()
 	return []fault{
 		{
-			name: "rollback-agent", damages: "the agent's disk: a copy of seconds ago", last: 6 * time.Second,
+			name: "rollback-agent", damages: "the agent's disk: a copy of seconds ago", last: 4 * time.Second,
 			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error {
 				return errors.Join(s.Agent.Kill(), rig.Keep(agent.data(s)), s.Agent.Start())
 			},
@@ -82,7 +82,7 @@ func copies() []fault {
 			},
 		},
 		{
-			name: "copied-agent", damages: "the agent's disk: a second agent runs on a copy", last: 6 * time.Second,
+			name: "copied-agent", damages: "the agent's disk: a second agent runs on a copy", last: 4 * time.Second,
 			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error {
 				if err := s.Agent.Kill(); err != nil {
 					return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"rackboot/integration/storm/judge"
 	"rackboot/integration/storm/rig"
 )
 
@@ -14,7 +15,7 @@ import (
 func disks() []fault {
 	full := func(name, damages string, disk func(*rig.Site) *rig.Disk, p func(*rig.Site) *rig.Process, press bool) fault {
 		return fault{
-			name: name, damages: damages, root: true, last: 5 * time.Second,
+			name: name, damages: damages, root: true, last: 3 * time.Second,
 			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error {
 				d := disk(s)
 				if !d.Limited() {
@@ -41,12 +42,11 @@ func disks() []fault {
 	}
 	hub := func(s *rig.Site) *rig.Disk { return s.HubDisk }
 	agent := func(s *rig.Site) *rig.Disk { return s.AgentDisk }
-	held := full("disk-agent-held", "the agent's disk, while somebody presses the button of a held server", agent, func(s *rig.Site) *rig.Process { return s.Agent }, true)
-	held.last = 16 * time.Second
+	onDisk := full("disk-agent", "the agent's disk, and somebody presses the button of a held server", agent, func(s *rig.Site) *rig.Process { return s.Agent }, true)
+	onDisk.last = judge.Notice + time.Second
 	return []fault{
 		full("disk-hub", "the hub's disk", hub, func(s *rig.Site) *rig.Process { return s.Hub }, false),
-		full("disk-agent", "the agent's disk", agent, func(s *rig.Site) *rig.Process { return s.Agent }, false),
-		held,
+		onDisk,
 	}
 }
 

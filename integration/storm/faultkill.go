@@ -35,17 +35,17 @@ func kills() []fault {
 func freezes() []fault {
 	return []fault{
 		{
-			name: "stop-hub", damages: "the hub's process, for a while", last: 4 * time.Second,
+			name: "stop-hub", damages: "the hub's process, for a while", last: 2500 * time.Millisecond,
 			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error { return s.Hub.Freeze() },
 			heal:   func(_ context.Context, s *rig.Site, _ *rig.Server) error { return s.Hub.Thaw() },
 		},
 		{
-			name: "stop-agent", damages: "the agent's process, for a while", last: 4 * time.Second,
+			name: "stop-agent", damages: "the agent's process, for a while", last: 2500 * time.Millisecond,
 			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error { return s.Agent.Freeze() },
 			heal:   func(_ context.Context, s *rig.Site, _ *rig.Server) error { return s.Agent.Thaw() },
 		},
 		{
-			name: "stop-bmc", damages: "BMCs and their machines, for a while", each: true, last: 4 * time.Second,
+			name: "stop-bmc", damages: "BMCs and their machines, for a while", each: true, last: 2500 * time.Millisecond,
 			inject: func(_ context.Context, _ *rig.Site, v *rig.Server) error { return v.Machine.Freeze() },
 			heal:   func(_ context.Context, _ *rig.Site, v *rig.Server) error { return v.Machine.Thaw() },
 		},
@@ -56,7 +56,7 @@ func freezes() []fault {
 func cuts() []fault {
 	return []fault{
 		{
-			name: "cut-hub", damages: "the network between hub and agent", last: 4 * time.Second,
+			name: "cut-hub", damages: "the network between hub and agent", last: 2500 * time.Millisecond,
 			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error {
 				s.Broker.Cut()
 				s.HubAPI.Cut()
@@ -84,11 +84,11 @@ func reads() []fault {
 
 // lateBy is longer than the settle window of the rack, so that a hold can be proved
 // meanwhile.
-const lateBy = 4 * time.Second
+const lateBy = 3 * time.Second
 
 func spoils(name, damages string, how rig.Spoil, delay time.Duration) fault {
 	return fault{
-		name: name, damages: damages, each: true, last: 4 * time.Second,
+		name: name, damages: damages, each: true, last: 2500 * time.Millisecond,
 		inject: func(_ context.Context, _ *rig.Site, v *rig.Server) error {
 			v.Front.Set(how, delay)
 			return nil

@@ -23,7 +23,7 @@ const (
 	JobReboot  Job = "reboot"  // reboot
 	JobClaim   Job = "claim"   // delete the claim and make it again: a first boot each time
 	JobHeld    Job = "held"    // one hold that lies all the time
-	JobRelease Job = "release" // hold and release without waiting for anything
+	JobRollout Job = "rollout" // give a group of two another image; the second server's does nothing
 )
 
 // operator works with one server by rackctl. What it was told is all that it knows.
@@ -36,6 +36,7 @@ type operator struct {
 	polls  *poller
 	gate   *sync.RWMutex // held for writing while operators are to wait
 	serial int
+	group  []string // the group's servers, of who rolls out
 	// key is of the hold that was asked for and may lie, and held its id where that is
 	// known. JobHeld keeps it for all the time.
 	key, held string
@@ -54,9 +55,9 @@ func (o *operator) work(ctx context.Context) {
 		o.boot(ctx)
 		switch o.job {
 		case JobHold:
-			o.holdAndRelease(ctx, true)
-		case JobRelease:
-			o.holdAndRelease(ctx, false)
+			o.holdAndRelease(ctx, o.dice.IntN(3) > 0)
+		case JobRollout:
+			o.rollout(ctx)
 		case JobReboot:
 			o.reboot(ctx)
 		case JobClaim:
@@ -73,8 +74,15 @@ func (o *operator) work(ctx context.Context) {
 // boot has a server boot on that something else has stopped.
 func (o *operator) boot(ctx context.Context) {
 	s := o.polls.server(o.server)
+	if s != nil && o.key == "" {
+		for _, id := range s.holds { // that came back after it was released
+			o.releaseOnce(ctx, id)
+		}
+	}
 	switch {
 	case s == nil || o.key != "":
+	case s.runs:
+		o.reboot(ctx, "--any-phase")
 	case s.spent:
 		o.resume(ctx, "--retry")
 	case s.unexpected:
@@ -129,8 +137,7 @@ func (o *operator) holdAndRelease(ctx context.Context, wait bool) {
 // that cannot write, is asked for again.
 func (o *operator) release(ctx context.Context) bool {
 	for ctx.Err() == nil {
-		op := judge.Op{Kind: judge.OpRelease, Target: o.held, AuditOp: "release", AuditTarget: "Hold/" + o.held}
-		if o.call(ctx, callFor, op, "release", o.held, "-o", "name").Result == judge.Accepted {
+		if o.releaseOnce(ctx, o.held) {
 			o.key, o.held = "", ""
 			return true
 		}
@@ -139,10 +146,39 @@ func (o *operator) release(ctx context.Context) bool {
 	return false
 }
 
-func (o *operator) reboot(ctx context.Context) {
+func (o *operator) releaseOnce(ctx context.Context, id string) bool {
+	op := judge.Op{Kind: judge.OpRelease, Target: id, AuditOp: "release", AuditTarget: "Hold/" + id}
+	return o.call(ctx, callFor, op, "release", id, "-o", "name").Result == judge.Accepted
+}
+
+// rollout gives the group its other image.
+func (o *operator) rollout(ctx context.Context) {
+	if len(o.group) == 0 {
+		return
+	}
+	if err := o.regroup(ctx); err != nil {
+		o.book.failed(err)
+		return
+	}
+	// The roll-out goes on by itself.
+	pause(ctx, 4*time.Second)
+}
+
+func (o *operator) regroup(ctx context.Context) error {
+	path, err := o.site.Group(o.serial)
+	if err != nil {
+		return err
+	}
+	o.serial++
+	op := judge.Op{Kind: judge.OpRollout, Target: rig.GroupName, Others: o.group, AuditOp: "apply", AuditTarget: "ServerGroup/" + rig.GroupName}
+	o.call(ctx, callFor, op, "apply", "-f", path, "-o", "name")
+	return nil
+}
+
+func (o *operator) reboot(ctx context.Context, more ...string) {
 	ref := o.ref()
 	done := o.call(ctx, callFor, judge.Op{Kind: judge.OpReboot, Ref: ref, AuditOp: "request", AuditTarget: "Server/" + o.server},
-		"reboot", o.server, "--ref", ref, "--mode", []string{"soft", "hard"}[o.dice.IntN(2)], "-o", "name")
+		append([]string{"reboot", o.server, "--ref", ref, "--mode", []string{"soft", "hard"}[o.dice.IntN(2)], "-o", "name"}, more...)...)
 	if done.Target == "" {
 		return
 	}
@@ -153,7 +189,7 @@ func (o *operator) reboot(ctx context.Context) {
 func (o *operator) claimAgain(ctx context.Context) {
 	name := rig.ClaimName(o.server)
 	if s := o.polls.server(o.server); s != nil && s.claim {
-		if !s.invalid && !o.provisioned(ctx) {
+		if !s.invalid && !s.provisioned && !o.provisioned(ctx) {
 			return // its boot goes on, or waits for somebody
 		}
 		o.call(ctx, callFor, judge.Op{Kind: judge.OpUnclaim, Target: name, AuditOp: "delete", AuditTarget: "Claim/" + name}, "delete", "claim", name, "-o", "name")

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rackboot/integration/storm/rig"
 )
 
 // brief is a plan without its functions.
 func brief(p plan) (out []string) {
 	for _, x := range slices.Concat(p.directed, p.random) {
-		out = append(out, x.fault.name, x.after.String(), x.last.String(), time.Duration(x.dice).String())
+		out = append(append(out, names(x.faults)...), x.after.String(), x.last.String(), time.Duration(x.dice).String())
 	}
 	return out
 }
@@ -36,16 +40,20 @@ func TestPlan(t *testing.T) {
 	p := newPlan(1, all, func(f string) bool { return f == marked })
 	var directed []string
 	for _, x := range p.directed {
-		directed = append(directed, x.fault.name)
+		directed = append(directed, names(x.faults)...)
+		if len(x.faults) > 1 && (len(x.faults) > serversEach || !x.faults[0].each || !x.faults[1].each) {
+			t.Errorf("%v strike together", names(x.faults))
+		}
 	}
-	if d := cmp.Diff(names(all), directed); d != "" {
+	if d := cmp.Diff(slices.Sorted(slices.Values(names(all))), slices.Sorted(slices.Values(directed))); d != "" {
 		t.Error(d)
 	}
 	seen := map[string]bool{}
 	for _, x := range p.random {
-		seen[x.fault.name] = true
-		if x.last < x.fault.last/2 || x.last > 2*x.fault.last {
-			t.Errorf("%s lasts %s", x.fault.name, x.last)
+		f := x.faults[0]
+		seen[f.name] = true
+		if x.last < f.last/2 || x.last > 2*f.last {
+			t.Errorf("%s lasts %s", f.name, x.last)
 		}
 	}
 	for _, f := range all {
@@ -61,6 +69,30 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// Two faults that strike together have different victims, of every job.
+func TestVictims(t *testing.T) {
+	jobs := map[string]Job{}
+	var servers []*rig.Server
+	for i := range 10 {
+		v := &rig.Server{Name: fmt.Sprint(i)}
+		servers, jobs[v.Name] = append(servers, v), jobOf(i)
+	}
+	for seed := range uint64(50) {
+		seen := map[string]bool{}
+		for n := range 2 {
+			for _, v := range victims(fault{each: true}, n, jobs, servers, rand.New(rand.NewPCG(seed, 0))) {
+				if seen[v.Name] {
+					t.Fatalf("seed %d: %s twice", seed, v.Name)
+				}
+				seen[v.Name] = true
+			}
+		}
+		if len(seen) != len(servers) {
+			t.Fatalf("seed %d: %d victims", seed, len(seen))
+		}
+	}
+}
+
 // A fault's name is given once, and what it is about is said.
 func TestFaults(t *testing.T) {
 	seen := map[string]bool{}
@@ -73,7 +105,7 @@ func TestFaults(t *testing.T) {
 		}
 		seen[f.name] = true
 	}
-	for _, m := range marks() {
+	for _, m := range append(marks(), chances()...) {
 		if !seen[m.fault] {
 			t.Errorf("a mark is for %q, which is no fault", m.fault)
 		}

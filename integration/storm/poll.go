@@ -33,10 +33,12 @@ type poller struct {
 
 // seen is a server as the last poll had it.
 type seen struct {
-	claim       bool // there is one
+	claim       bool     // there is one
+	holds       []string // that lie on it
 	provisioned bool
 	on          bool
 	unexpected  bool // it waits for a resume
+	runs        bool // it was found On before its first boot, and is left alone
 	invalid     bool // its grant was given to an earlier disk: it needs another claim
 	spent       bool // its first boot was interrupted after its grant was used up
 }
@@ -154,7 +156,12 @@ func look(s *protocol.Server, at judge.Poll) seen {
 	name := s.Metadata.Name
 	v := seen{
 		claim:       slices.Contains(at.Claims, rig.ClaimName(name)),
-		provisioned: slices.ContainsFunc(at.Grants, func(g judge.Grant) bool { return g.Server == name && g.Provisioned }),
+		provisioned: slices.ContainsFunc(at.Grants, func(g judge.Grant) bool { return g.Server == name && (g.Provisioned || g.Repeat) }),
+	}
+	for _, h := range at.Holds {
+		if h.Server == name && !h.Released {
+			v.holds = append(v.holds, h.ID)
+		}
 	}
 	for _, c := range s.Status.Conditions {
 		switch c.Code {
@@ -162,6 +169,8 @@ func look(s *protocol.Server, at judge.Poll) seen {
 			v.unexpected = true
 		case protocol.CondGrantSpent:
 			v.spent = true
+		case protocol.CondServerOn:
+			v.runs = true
 		case protocol.CondGrantInvalid:
 			v.invalid = true
 		default:

@@ -36,9 +36,22 @@ type config struct {
 }
 
 // jobs are the servers' operators, two of each job.
-func jobs() []Job { return []Job{JobHold, JobReboot, JobClaim, JobRelease, JobHeld} }
+func jobs() []Job { return []Job{JobHold, JobReboot, JobClaim, JobRollout, JobHeld} }
 
 const serversEach = 2
+
+// jobOf is a server's job, by its number.
+func jobOf(i int) Job { return jobs()[i%len(jobs())] }
+
+// grouped are the numbers of the servers that are a group.
+func grouped() (out []int) {
+	for i := range serversEach * len(jobs()) {
+		if jobOf(i) == JobRollout {
+			out = append(out, i)
+		}
+	}
+	return out
+}
 
 // storm is a storm that goes on.
 type storm struct {
@@ -77,7 +90,7 @@ func run(ctx context.Context, c config) (failed int, err error) {
 	}
 	s := &storm{config: c, dir: dir, begun: powerlog.Now(), jobs: map[string]Job{}, skipped: map[string]string{}}
 	s.say("seed %d; replay it with: make storm ARGS='-seed %d'", c.seed, c.seed)
-	s.site, err = rig.Open(ctx, rig.Config{Bin: c.bin, Dir: dir, Servers: serversEach * len(jobs())})
+	s.site, err = rig.Open(ctx, rig.Config{Bin: c.bin, Dir: dir, Servers: serversEach * len(jobs()), Group: grouped()})
 	if err != nil {
 		return 0, fmt.Errorf("%w\nlogs are in %s", err, dir)
 	}
@@ -100,7 +113,7 @@ func run(ctx context.Context, c config) (failed int, err error) {
 		}
 	}
 	v := judge.Judge(h)
-	rows := tabulate(names(all), s.spans, v, marks())
+	rows := tabulate(names(all), s.spans, v, marks(), chances())
 	return report(s.out, s.begun, rows, s.skipped, c.rows), nil
 }
 
@@ -118,7 +131,7 @@ func (s *storm) dump(h judge.History) error {
 }
 
 func isMarked(fault string) bool {
-	return slices.ContainsFunc(marks(), func(m mark) bool { return m.fault == fault })
+	return slices.ContainsFunc(append(marks(), chances()...), func(m mark) bool { return m.fault == fault })
 }
 
 // chosen are the faults whose names begin with one of the words.
@@ -152,9 +165,13 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 	defer watch.Wait()
 	defer stopWatching()
 	for i, v := range s.site.Servers {
-		job := jobs()[i%len(jobs())]
+		job := jobOf(i)
 		s.jobs[v.Name] = job
-		s.desks = append(s.desks, &operator{site: s.site, server: v.Name, job: job, dice: rand.New(rand.NewPCG(s.seed, uint64(i+1))), book: s.book, polls: s.polls, gate: &s.gate})
+		o := &operator{site: s.site, server: v.Name, job: job, dice: rand.New(rand.NewPCG(s.seed, uint64(i+1))), book: s.book, polls: s.polls, gate: &s.gate}
+		s.desks = append(s.desks, o)
+	}
+	if err := s.group(ctx); err != nil {
+		return judge.History{}, err
 	}
 	s.say("the site is up: %d servers; each is claimed", len(s.desks))
 	for _, o := range s.desks {
@@ -178,6 +195,20 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 	return s.rest(ctx)
 }
 
+// group makes the group, whose servers one operator rolls out to.
+func (s *storm) group(ctx context.Context) error {
+	var first *operator
+	for _, o := range s.desks {
+		if o.job == JobRollout {
+			if first == nil {
+				first = o
+			}
+			first.group = append(first.group, o.server)
+		}
+	}
+	return first.regroup(ctx)
+}
+
 // blow damages the site by the plan.
 func (s *storm) blow(ctx context.Context, p plan) error {
 	end := time.Now().Add(s.last)
@@ -197,42 +228,58 @@ func (s *storm) blow(ctx context.Context, p plan) error {
 	return ctx.Err()
 }
 
-// strike is one fault: injected, healed, and the site is given the time to come back.
+// strike is one strike of the plan: injected, healed, and the site is given the time to come
+// back.
 func (s *storm) strike(ctx context.Context, x strike) error {
 	pause(ctx, x.after)
-	on := victims(x.fault, s.jobs, s.site.Servers, rand.New(rand.NewPCG(x.dice, 0)))
-	if x.fault.quiet {
+	if slices.ContainsFunc(x.faults, func(f fault) bool { return f.quiet }) {
 		s.gate.Lock()
 		defer s.gate.Unlock()
 	}
 	s.site.Dice = rand.New(rand.NewPCG(x.dice, 1))
-	at := span{Fault: x.fault.name, From: powerlog.Now()}
-	for _, v := range on {
-		if v != nil {
-			at.Servers = append(at.Servers, v.Name)
+	first := len(s.spans)
+	var heal []func() error
+	for n, f := range x.faults {
+		on := victims(f, n, s.jobs, s.site.Servers, rand.New(rand.NewPCG(x.dice, 0)))
+		at := span{Fault: f.name, From: powerlog.Now()}
+		for _, v := range on {
+			err := f.inject(ctx, s.site, v)
+			if errors.Is(err, errNoRoot) && !s.root {
+				s.skipped[f.name] = err.Error()
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", f.name, err)
+			}
+			if v != nil {
+				at.Servers = append(at.Servers, v.Name)
+			}
+			heal = append(heal, func() error {
+				if err := f.heal(ctx, s.site, v); err != nil {
+					return fmt.Errorf("%s: heal: %w", f.name, err)
+				}
+				return nil
+			})
 		}
-	}
-	for _, v := range on {
-		err := x.fault.inject(ctx, s.site, v)
-		if errors.Is(err, errNoRoot) && !s.root {
-			s.skipped[x.fault.name] = err.Error()
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", x.fault.name, err)
-		}
+		s.spans = append(s.spans, at)
 	}
 	pause(ctx, x.last)
-	for _, v := range on {
-		if err := x.fault.heal(ctx, s.site, v); err != nil {
-			return fmt.Errorf("%s: heal: %w", x.fault.name, err)
-		}
+	failed := make([]error, len(heal))
+	var all sync.WaitGroup
+	for i, h := range heal {
+		all.Go(func() { failed[i] = h() })
 	}
-	at.Healed = powerlog.Now()
+	all.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	now := powerlog.Now()
 	back := s.comesBack(ctx)
-	at.Until = powerlog.Now()
-	s.spans = append(s.spans, at)
-	s.say("%-16s %s %s; %s", x.fault.name, at.Healed.Sub(at.From).Round(100*time.Millisecond), strings.Join(at.Servers, " "), back)
+	for i := range s.spans[first:] {
+		at := &s.spans[first+i]
+		at.Healed = now
+		s.say("%-16s %s %s; %s", at.Fault, at.Healed.Sub(at.From).Round(100*time.Millisecond), strings.Join(at.Servers, " "), back)
+	}
 	return ctx.Err()
 }
 
@@ -291,9 +338,6 @@ func (s *storm) heard(ctx context.Context) error {
 		return err
 	}
 	for _, a := range agents {
-		for _, c := range a.Status.Conditions {
-			return fmt.Errorf("agent: %s", c.Code)
-		}
 		if a.Status.LastReport == nil {
 			return errors.New("agent: the hub has not heard it")
 		}
@@ -337,10 +381,14 @@ func (s *storm) rest(ctx context.Context) (judge.History, error) {
 			h.Claimed = append(h.Claimed, v.Name)
 		}
 	}
+	// A fault's time goes on until the next strike.
 	for i := range s.spans {
 		s.spans[i].Until = h.End + 1
-		if i+1 < len(s.spans) {
-			s.spans[i].Until = s.spans[i+1].From
+		for _, next := range s.spans[i+1:] {
+			if next.From > s.spans[i].Healed {
+				s.spans[i].Until = next.From
+				break
+			}
 		}
 	}
 	return h, nil
@@ -383,7 +431,7 @@ func (s *storm) restful(ctx context.Context, o *operator) bool {
 		o.claimAgain(ctx)
 		return false
 	}
-	if v.unexpected || v.spent {
+	if v.unexpected || v.spent || v.runs || len(v.holds) > 0 {
 		o.boot(ctx)
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 //	claim that may have been accepted                    | 2: from the network, and from the disk
 //	reboot or resume that may have been accepted         | 1 until its outcome was read, none if that is refused or expired
 //	release that may have been accepted                  | 1
+//	new image of a group that may have been accepted     | 1 at each server
 //	press of the power button                            | 1
 //	start of the machine's process that was on before    | 1: what was begun is begun anew
 //	boot that came to nothing                            | 1: it is tried again
@@ -67,13 +68,13 @@ func powerOns(h History, server string, log []powerlog.Entry, v *Verdict) {
 // asked are the causes that operators gave.
 func asked(h History, server string) (out []cause) {
 	for _, o := range h.Ops {
-		if o.Server != server || !o.may() {
+		if !o.about(server) || !o.may() {
 			continue
 		}
 		switch o.Kind {
 		case OpClaim:
 			out = append(out, cause{o.Begun, h.End + 1}, cause{o.Begun, h.End + 1})
-		case OpRelease:
+		case OpRelease, OpRollout:
 			out = append(out, cause{o.Begun, h.End + 1})
 		case OpReboot, OpResume:
 			r, at := outcome(h, o)

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"slices"
+
 	"rackboot/integration/powerlog"
 	"rackboot/protocol"
 )
@@ -37,7 +39,8 @@ const (
 	OpRelease OpKind = "release"
 	OpReboot  OpKind = "reboot"
 	OpResume  OpKind = "resume"
-	OpVerify  OpKind = "verify" // the audit log was read and checked
+	OpRollout OpKind = "rollout" // apply a group with another image
+	OpVerify  OpKind = "verify"  // the audit log was read and checked
 )
 
 // Result is what the operator was told.
@@ -57,6 +60,7 @@ const (
 type Op struct {
 	Kind         OpKind
 	Server       string
+	Others       []string // further servers that it is about
 	Target, Ref  string
 	Begun, Ended Time
 	Result       Result
@@ -65,6 +69,11 @@ type Op struct {
 	// AuditOp and AuditTarget are those of its entry in the audit log.
 	AuditOp, AuditTarget string
 	Why                  string // of what failed, for people
+}
+
+// about reports whether the operation is about a server.
+func (o Op) about(server string) bool {
+	return o.Server == server || slices.Contains(o.Others, server)
 }
 
 // may reports whether the operation may have been accepted.

@@ -167,6 +167,10 @@ func TestJudge(t *testing.T) {
 			}
 		}, []Promise{NotLost}, "reboot r1 has not ended"},
 		{"a claim is gone", func(h *History) { h.Polls[3].Claims = nil }, []Promise{NotLost}, "claim c1 is gone"},
+		{"a claim stays", func(h *History) {
+			h.Ops = append(h.Ops, Op{Kind: OpUnclaim, Server: server, Target: "c1", Begun: 64 * sec, Ended: 65 * sec, Result: Accepted, AuditOp: "apply", AuditTarget: "Claim/c1"})
+			h.Audit = append(h.Audit, AuditEntry{"apply", "Claim/c1", protocol.AuditAsked})
+		}, []Promise{NotLost}, "claim c1 is there, and was deleted"},
 		{"a server does not come back", func(h *History) { drop(h, 62); drop(h, 63) }, []Promise{NotLost}, "it is off"},
 		{"of a history without rest, the end is not judged", func(h *History) {
 			h.Quiet = false

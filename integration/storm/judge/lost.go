@@ -11,8 +11,9 @@ import (
 //
 //	accepted          | must be so
 //	hold              | each poll has it, not released, until somebody asks for its release; at rest it is Fenced
-//	release           | at rest the hub says that it is released, or has forgotten it
+//	release           | each poll says that it is released, or does not have it
 //	reboot, resume    | at rest it has ended
+//	deletion of one   | at rest it is gone, unless somebody made it again
 //	claim             | each poll has it until somebody deletes it; at rest its server runs, unless it is held
 //
 // At rest is the last poll of a history that was given the time.
@@ -31,7 +32,9 @@ func lost(h History, v *Verdict) {
 			lostRequest(h, o, v)
 		case OpClaim:
 			lostClaim(h, o, v)
-		case OpUnclaim, OpVerify:
+		case OpUnclaim:
+			lostUnclaim(h, o, v)
+		case OpVerify, OpRollout:
 		}
 	}
 	lostServers(h, v)
@@ -60,13 +63,16 @@ func lostHold(h History, o Op, v *Verdict) {
 }
 
 func lostRelease(h History, o Op, v *Verdict) {
-	last := h.last()
-	if last == nil {
-		return
-	}
-	for _, x := range last.Holds {
-		if x.ID == o.Target && !x.Released {
-			v.broken(NotLost, o.Server, last.To, fmt.Sprintf("hold %s is %s, and was released", o.Target, x.State))
+	for _, p := range h.Polls {
+		if p.From < o.Ended {
+			continue
+		}
+		v.tested(NotLost, o.Server, p.From, p.To)
+		for _, x := range p.Holds {
+			if x.ID == o.Target && !x.Released {
+				v.broken(NotLost, o.Server, p.To, fmt.Sprintf("hold %s is %s, and was released", o.Target, x.State))
+				return
+			}
 		}
 	}
 }
@@ -107,6 +113,13 @@ func lostClaim(h History, o Op, v *Verdict) {
 			v.broken(NotLost, o.Server, p.To, fmt.Sprintf("claim %s is gone, and nobody has deleted it", o.Target))
 			return
 		}
+	}
+}
+
+func lostUnclaim(h History, o Op, v *Verdict) {
+	again := slices.ContainsFunc(h.Ops, func(x Op) bool { return x.Kind == OpClaim && x.Target == o.Target && x.Begun >= o.Begun && x.may() })
+	if last := h.last(); last != nil && !again && slices.Contains(last.Claims, o.Target) {
+		v.broken(NotLost, o.Server, last.To, fmt.Sprintf("claim %s is there, and was deleted", o.Target))
 	}
 }
 

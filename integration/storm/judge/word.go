@@ -11,7 +11,7 @@ import (
 
 // Notice is how long a server that somebody else has powered on may be called proved off:
 // the poll of its BMC, the report, and room for a busy machine.
-const Notice = 10 * time.Second
+const Notice = 8 * time.Second
 
 // rounding is how much a time in a receipt may be off.
 const rounding = 100 * time.Millisecond
@@ -23,7 +23,7 @@ const rounding = 100 * time.Millisecond
 //	Fenced, with a receipt that says since when | the machine had no power since, but for Notice before the poll
 //	Fenced, to an operator who waited             | the machine was off
 //	done, of a reboot or resume                   | a boot began after the operator asked
-//	provisioned                                   | the machine's log has the installation
+//	provisioned, with a boot policy of the disk   | the machine's log has the installation
 func words(h History, v *Verdict) {
 	runs := map[string][]stretch{}
 	for server, log := range h.Machines {
@@ -58,7 +58,7 @@ func words(h History, v *Verdict) {
 			}
 		}
 		for _, g := range p.Grants {
-			if g.Provisioned && !slices.ContainsFunc(h.Machines[g.Server], func(e powerlog.Entry) bool { return e.What == powerlog.Installed && e.At <= p.To }) {
+			if g.Provisioned && !g.Repeat && !slices.ContainsFunc(h.Machines[g.Server], func(e powerlog.Entry) bool { return e.What == powerlog.Installed && e.At <= p.To }) {
 				once("provisioned "+g.ClaimUID, g.Server, p.To, "it is said to be provisioned, and nothing was installed")
 			}
 		}

@@ -40,7 +40,8 @@ func (s *Site) write() error {
     post: 300ms
     install: 200ms
     shutdown: 200ms
-`, v.Name, v.MAC, v.bmc, s.path("credentials/bmc"), v.dhcp, v.log)
+    live: %t
+`, v.Name, v.MAC, v.bmc, s.path("credentials/bmc"), v.dhcp, v.log, v.grouped)
 		files["site/"+v.Name+".yaml"] = s.server(v)
 	}
 	files["agent.yaml"] = agent
@@ -59,6 +60,31 @@ func manifest(kind protocol.Kind, name, spec string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:%s\n", protocol.APIVersion, kind, name, spec)
 }
 
+// labelled is a manifest with the group's label, where it is the group's.
+func labelled(kind protocol.Kind, name string, grouped bool, spec string) string {
+	label := ""
+	if grouped {
+		label = "\n  labels: {group: " + GroupName + "}"
+	}
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s%s\nspec:%s\n", protocol.APIVersion, kind, name, label, spec)
+}
+
+// GroupName is the only group.
+const GroupName = "storm"
+
+// Group writes the manifest of the group with one of the two images, and returns its path.
+func (s *Site) Group(image int) (string, error) {
+	path := s.path("group.yaml")
+	return path, os.WriteFile(path, []byte(manifest(protocol.KindServerGroup, GroupName, fmt.Sprintf(`
+  selector: {matchLabels: {group: %s}}
+  catalogue: none
+  image: %s
+  architectures: [amd64]
+  bootPolicy: {firstBoot: UefiHttp, boot: Network}
+  rollout: {strategy: Reboot, canary: {count: 1}, maxUnavailable: "1", maxFailures: 1, deadline: 1m, soak: 1s, onFailure: Pause}`,
+		GroupName, s.images[image%len(s.images)]))), 0o600)
+}
+
 // server are the manifests of a server: its network, its BMC and itself.
 func (s *Site) server(v *Server) string {
 	return strings.Join([]string{
@@ -74,7 +100,7 @@ func (s *Site) server(v *Server) string {
   credentialsRef: local:bmc
   tls:
     fingerprint: %s`, RackName, v.Front.listener.Addr(), s.fingerprint)),
-		manifest(protocol.KindServer, v.Name, fmt.Sprintf(`
+		labelled(protocol.KindServer, v.Name, v.grouped, fmt.Sprintf(`
   bmcRef: {name: bmc-%s}
   segmentRef: {name: boot-%s}
   bootMAC: "%s"`, v.Name, v.Name, v.MAC)),
@@ -86,12 +112,17 @@ func ClaimName(server string) string { return "claim-" + server }
 
 // Claim writes the manifest of a server's claim and returns its path.
 func (s *Site) Claim(server string) (string, error) {
+	boots := "image: " + s.images[0] + "\n  bootPolicy: {firstBoot: UefiHttp, boot: Hdd}"
+	for _, v := range s.Servers {
+		if v.Name == server && v.grouped {
+			boots = "imageFrom: {group: " + GroupName + "}\n  bootPolicy: {firstBoot: UefiHttp, boot: Network}"
+		}
+	}
 	path := s.path(ClaimName(server) + ".yaml")
 	return path, os.WriteFile(path, []byte(manifest(protocol.KindClaim, ClaimName(server), fmt.Sprintf(`
   serverRef: {name: %s}
   power: "On"
-  image: %s
-  bootPolicy: {firstBoot: UefiHttp, boot: Hdd}`, server, s.images[0]))), 0o600)
+  %s`, server, boots))), 0o600)
 }
 
 // join makes the rack known, and the agent its agent.

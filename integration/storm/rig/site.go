@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +21,9 @@ import (
 
 // Config says what site to run.
 type Config struct {
-	Bin     string // folder with the programs
+	Bin string // folder with the programs
+	// Group are the numbers of the servers that are a group and boot from the network.
+	Group   []int
 	Dir     string // folder for everything that is written
 	Servers int
 }
@@ -34,6 +38,7 @@ type Server struct {
 	bmc     string // address of the BMC itself
 	dhcp    string
 	http    string
+	grouped bool
 }
 
 // Log is what the machine has written of its life.
@@ -130,7 +135,11 @@ func (s *Site) prepare() (err error) {
 		if err != nil {
 			return err
 		}
-		s.images = append(s.images, ref)
+		digest, err := s.digest(ref)
+		if err != nil {
+			return err
+		}
+		s.images = append(s.images, strings.TrimSuffix(ref, fmt.Sprintf(":%d", i+1))+"@"+digest)
 	}
 	cert, fingerprint, err := pair()
 	if err != nil {
@@ -140,7 +149,8 @@ func (s *Site) prepare() (err error) {
 	for i := range s.config.Servers {
 		v := &Server{
 			Name: fmt.Sprintf("n%02d", i+1), MAC: fmt.Sprintf("52:54:00:57:00:%02x", i+1),
-			bmc: ports[4*i].String(), dhcp: ports[4*i+1].String(), http: ports[4*i+2].String(),
+			grouped: slices.Contains(s.config.Group, i),
+			bmc:     ports[4*i].String(), dhcp: ports[4*i+1].String(), http: ports[4*i+2].String(),
 		}
 		v.log = s.path(v.Name + ".power.jsonl")
 		v.Machine = newProcess(v.Name, s.path(v.Name+".log"), s.program("rackboot-sim"), nil, "rack", "--config", s.path(v.Name+".yaml"))
@@ -165,8 +175,20 @@ func (s *Site) program(name string) string { return filepath.Join(s.config.Bin, 
 // daemon is a daemon of the storm's own build, which has a clock that can be stepped.
 func (s *Site) daemon(name string) string { return filepath.Join(s.config.Bin, "storm", name) }
 
-// Images are the references of two images.
-func (s *Site) Images() []string { return s.images }
+// digest asks the registry which image a reference is.
+func (s *Site) digest(ref string) (string, error) {
+	name, tag, _ := strings.Cut(strings.TrimPrefix(ref, s.registry.Addr+"/"), ":")
+	resp, err := http.Head("http://" + s.registry.Addr + "/v2/" + name + "/manifests/" + tag)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }() // it has none
+	digest := resp.Header.Get("Docker-Content-Digest")
+	if digest == "" {
+		return "", fmt.Errorf("the registry does not say which image %s is: %s", ref, resp.Status)
+	}
+	return digest, nil
+}
 
 // HubData and AgentData are the folders of the stores.
 func (s *Site) HubData() string { return filepath.Join(s.HubDisk.Dir, "data") }
