@@ -167,7 +167,7 @@ func testLayers() []layer {
 		{"agent", []string{"state/statetest"}, "what it traces is read again, as after a restart"},
 		{"agent/store", []string{"state/badger", "state/statetest"}, "it is opened again, as after a restart; and properties in memory"},
 		{"agent/discover", []string{"bmc/sim", "netboot/dhcp"}, "simulated BMCs ask the real server for their leases"},
-		{"bmc/redfish", []string{"bmc/sim", "integration/memnet"}, "the driver is tested against the simulator; a network inside the bubble"},
+		{"bmc/redfish", []string{"bmc/sim", "integration/memnet", "doctable"}, "the driver is tested against the simulator; a network inside the bubble; tables in comments"},
 		{"netboot/httpboot", []string{"netboot/bootcert", "integration/netns"}, "handshakes with the certificates that are made for it; addresses that cannot be used yet"},
 		{"netboot/dhcp6", []string{"integration/netns"}, "the server on a real link"},
 		{"netboot/mirror", []string{"integration/memnet"}, "a network inside the bubble"},

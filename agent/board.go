@@ -100,6 +100,7 @@ func (s *server) readBoard(ctx context.Context) (known bool, err error) {
 		return false, err
 	}
 	defer func() { _ = d.Close() }() // the session ends by itself if this fails
+	expect(d, knownAs(v.Record.Identity))
 	reader, ok := d.(bmc.Inventorier)
 	if !ok {
 		return true, nil // never

@@ -45,6 +45,7 @@ type connection struct {
 	made    string                    // what the driver was made from
 	address string                    // of its BMC
 	lost    bool                      // the BMC did not answer the last read
+	known   bmc.SystemID              // the machine that it is to be
 	logged  time.Time
 }
 
@@ -111,6 +112,7 @@ func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerI
 		s.host.Store(&host)
 		s.reread()
 	}
+	expect(c.driver, c.known)
 	source := protocol.SourcePoll
 	if s.woken.Swap(false) {
 		source = protocol.SourceEvent
@@ -154,6 +156,21 @@ func (c *connection) readLog(ctx context.Context, s *server, o *protocol.Observa
 		return
 	}
 	o.PowerLog = entry
+}
+
+// expect tells a driver which machine its system is, where it wants to know.
+func expect(d bmc.Driver, id bmc.SystemID) {
+	if f, ok := d.(bmc.Finder); ok {
+		f.Expect(id)
+	}
+}
+
+// knownAs is the identity that is trusted of a server, as a driver takes it.
+func knownAs(k *decide.Known) bmc.SystemID {
+	if k == nil {
+		return bmc.SystemID{}
+	}
+	return bmc.SystemID{UUID: k.Trusted.UUID, Serial: k.Trusted.Serial}
 }
 
 // credentialsCondition is what it is called that credentials cannot be read.
@@ -206,6 +223,6 @@ func outcome(r *decide.Result, err error) {
 	if err == nil {
 		return
 	}
-	r.Code, r.Message = protocol.CodeOf(err), err.Error()
+	r.Code, r.Message, r.Fault = protocol.CodeOf(err), err.Error(), bmc.FaultOf(err)
 	r.Busy, r.RetryAfter = pause(err)
 }

@@ -138,6 +138,7 @@ func (s *server) read(ctx context.Context, v store.View) reading {
 	if r := s.changeAccount(ctx, in, settings(v.Rack).PollInterval); r != nil {
 		return *r
 	}
+	s.bmc.known = knownAs(v.Record.Identity)
 	return s.bmc.observe(ctx, s, in)
 }
 

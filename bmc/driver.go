@@ -44,8 +44,9 @@ type Driver interface {
 	Capabilities(ctx context.Context) (Capabilities, error)
 	// SetBoot writes the override, reads it back and says what the BMC stored. A
 	// write that was answered with success and not stored is a result without an
-	// error. Target None with Disabled disarms. The result is filled as far as it
-	// is known with an error, too.
+	// error. Target None with Disabled disarms; with an empty Enabled it is written alone,
+	// for BMCs that refuse Disabled. The result is filled as far as it is known with an
+	// error, too.
 	SetBoot(ctx context.Context, want protocol.Override) (BootResult, error)
 	// Reset sends one reset and never repeats one that may have been done. ForceOff overtakes what waits for
 	// the same BMC. Being already in the wanted state is a conflict: read to know.

@@ -56,6 +56,16 @@ const (
 	CondUnexpectedPower     ConditionCode = "UnexpectedPower"
 	CondServerOn            ConditionCode = "ServerOnBeforeFirstBoot"
 	CondPowerFailed         ConditionCode = "PowerActionFailed"
+	CondForceOffIgnored     ConditionCode = "ForceOffIgnored"
+	CondForcedUnread        ConditionCode = "ForcedOffUnread"
+	CondTaskFailed          ConditionCode = "BMCTaskFailed"
+	CondETagsRefused        ConditionCode = "BMCRefusesETags"
+	CondSessionsFull        ConditionCode = "BMCSessionsFull"
+	CondBMCSlow             ConditionCode = "BMCAnswersSlowly"
+	CondBMCCut              ConditionCode = "BMCAnswerCut"
+	CondSystemNotFound      ConditionCode = "SystemNotFound"
+	CondSystemAmbiguous     ConditionCode = "SystemAmbiguous"
+	CondOverrideLeft        ConditionCode = "OverrideLeftArmed"
 	CondOverrideNotStored   ConditionCode = "OverrideNotStored"
 	CondMethodMismatch      ConditionCode = "MethodMismatch"
 	CondUnsupportedBoot     ConditionCode = "UnsupportedBoot"
@@ -173,6 +183,16 @@ func Conditions() []Condition {
 		{CondUnexpectedPower, "Unexpected power transition", SeverityWarning, nil, 0, "The server changed its power without an order of Rackboot; the message says what is known of where it stands. rackctl resume SERVER --reason REASON boots it as its claim says."},
 		{CondServerOn, "Server is On before its first boot", SeverityWarning, nil, 0, "A first boot starts from Off only. Make sure that nothing of value runs on the server, then power it off or use rackctl reboot."},
 		{CondPowerFailed, "Power action failed", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC refused or dropped the power action; the agent goes on trying. See the message."},
+		{CondForceOffIgnored, "Server does not go off", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC took ForceOff twice and the server runs on. The agent sends it again by itself, at most a minute apart. Restart the BMC, or cut the server's power and confirm it: rackctl confirm-down."},
+		{CondForcedUnread, "Forced off without a power state", SeverityError, nil, 0, "A hard hold lies on the server and its power state cannot be read, so ForceOff is sent all the same, less and less often. That proves nothing: there is no receipt until the BMC shows Off. Restart the BMC, or look at the server and confirm it: rackctl confirm-down."},
+		{CondTaskFailed, "BMC could not do what it took", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC took the reset as a Task, and the Task failed; the message has its words. The agent sends it again less and less often. Look at the BMC's log for power and hardware faults, and restart the BMC."},
+		{CondETagsRefused, "BMC refuses every ETag", SeverityError, nil, 0, "No boot override can be written: the BMC refuses its own ETags, a write without one, and any. Update its firmware. The agent tries again less and less often, and does not power the server on meanwhile."},
+		{CondSessionsFull, "BMC has no session left", SeverityWarning, nil, 0, "The agent goes on with basic authentication and tries a session again every 10 minutes. End sessions that nobody uses at the BMC's page, and look for who opens them."},
+		{CondBMCSlow, "BMC does not end its answers", SeverityError, []ConditionCode{CondBMCDenied}, 0, "Answers begin and do not end in time, so that the server's state is unknown. The address and the cable are right. Restart the BMC, and look for who else loads it."},
+		{CondBMCCut, "BMC's answers are cut off", SeverityError, []ConditionCode{CondBMCDenied}, 0, "Answers end in the middle, so that the server's state is unknown. The agent reads again less and less often. Restart the BMC; if it stays so, update its firmware."},
+		{CondSystemNotFound, "System not found at the BMC", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "Its path is 404 at the BMC, or another machine's, and no system there has the UUID and serial number that the server is known by. Correct spec.systemURI of the Server, or spec.bmcRef."},
+		{CondSystemAmbiguous, "Several systems fit the server", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The system is no more at its path, and more than one at the BMC has its UUID and serial number. Nothing is sent. Set spec.systemURI of the Server to the right one; the message names them."},
+		{CondOverrideLeft, "Boot override stays armed", SeverityWarning, nil, 0, "The BMC took away neither the override nor put another in its place; the message says which one stays. Whoever powers the server on by hand boots it. The agent's next power-on writes its own override first, or is not sent. Clear it at the BMC's page, and update its firmware."},
 		{CondOverrideNotStored, "Boot override not stored", SeverityError, nil, 0, "The BMC accepted the override and kept something else; the server was not powered on."},
 		{CondMethodMismatch, "Firmware booted by another method", SeverityError, nil, 0, "The override was not honoured. Check the boot order and that HTTP boot is enabled in the firmware settings."},
 		{CondUnsupportedBoot, "Boot method not served", SeverityError, nil, 0, "See the message. A first boot by VirtualMedia needs a BMC with a drive for CD images, and a segment by which that BMC reaches the agent; use another first boot otherwise."},

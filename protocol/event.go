@@ -67,6 +67,7 @@ const (
 
 	EventUserDataDelivered EventCode = "UserDataDelivered"
 	EventUserDataRefused   EventCode = "UserDataRefused"
+	EventOverrideLeft      EventCode = "OverrideLeftArmed" // the BMC keeps it against our will
 	EventMediaInserted     EventCode = "MediaInserted"
 	EventMediaEjected      EventCode = "MediaEjected"
 	EventBootURLCleared    EventCode = "BootURLCleared" // the BMC has the URL of an attempt no more
@@ -96,7 +97,7 @@ func EventCodes() []EventCode {
 		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied,
 		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
-		EventMediaInserted, EventMediaEjected, EventBootURLCleared,
+		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,
 		EventImageRefused, EventAdopted, EventAttemptBegun,
 		EventSafeStopped, EventResumed, EventDiscovery, EventGroup, EventBootEnv, EventUploadedFile, EventBootImage,
 	}

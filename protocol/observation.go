@@ -92,4 +92,10 @@ type Observation struct {
 	// Code and Error say why Power is Unknown or Unreachable.
 	Code  Code   `json:"code,omitempty"`
 	Error string `json:"error,omitempty"`
+	// Fault is what the BMC did wrong in this read; zero if nothing. A read may have one and
+	// a usable Power: a BMC without a session left is read all the same.
+	Fault BMCFault `json:"fault,omitzero"`
+	// Order is how the Task of the last order ended, if the BMC has refused it so after it
+	// had taken it; zero otherwise.
+	Order BMCFault `json:"order,omitzero"`
 }

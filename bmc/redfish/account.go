@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/bmc"
+	"rackboot/protocol"
 )
 
 // accountKey is what drivers share an account by.
@@ -33,8 +34,9 @@ type account struct {
 	why     string    // why basic, for people
 	until   time.Time // when basic by sessionCap ends
 	session session
-	opened  time.Time // when the session was opened
-	short   int       // sessions in a row that ended too soon
+	opened  time.Time         // when the session was opened
+	short   int               // sessions in a row that ended too soon
+	fault   protocol.BMCFault // why there is no session, if the BMC has none left
 }
 
 // A BMC that ends sessions sooner than this, so often in a row, is used without:
@@ -89,7 +91,21 @@ func (a *account) use(mode loginMode, s session, why string, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.mode, a.session, a.why, a.until = mode, s, why, until
-	a.opened = time.Now()
+	a.opened, a.fault = time.Now(), protocol.BMCFault{}
+}
+
+// note says that the BMC has no session left, until the next login.
+func (a *account) note(f protocol.BMCFault) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fault = f
+}
+
+// full is what the BMC said when it had no session left; the zero value otherwise.
+func (a *account) full() protocol.BMCFault {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fault
 }
 
 // say is how the account is logged in, for people.

@@ -12,6 +12,7 @@ import (
 type answer struct {
 	status int // 0: an answer that could not be used
 	said   message
+	fault  protocol.BMCFault // the same for callers: bounded, printable, without credentials
 	cause  error
 }
 
@@ -23,6 +24,32 @@ func (a *answer) Error() string {
 }
 
 func (a *answer) Unwrap() error { return a.cause }
+
+// Fault implements bmc.Faulty.
+func (a *answer) Fault() protocol.BMCFault { return a.fault }
+
+// slowAnswer is in the chain of an error of an answer that began and did not end in time.
+// It is no answer: the breaker counts it as none.
+type slowAnswer struct{ cause error }
+
+func (s *slowAnswer) Error() string { return s.cause.Error() }
+
+func (s *slowAnswer) Unwrap() error { return s.cause }
+
+// Fault implements bmc.Faulty.
+func (s *slowAnswer) Fault() protocol.BMCFault {
+	return protocol.BMCFault{Kind: protocol.FaultSlow, Text: "the answer began and did not end in time"}
+}
+
+// refault changes the kind of the fault in an error's chain, and its hint.
+func refault(err error, kind protocol.FaultKind, hint string) error {
+	e, is := errors.AsType[*protocol.Error](err)
+	a, answered := errors.AsType[*answer](err)
+	if is && answered {
+		a.fault.Kind, e.Hint = kind, hint
+	}
+	return err
+}
 
 // powerFor is the power state to report with an error.
 func powerFor(err error) protocol.PowerState {

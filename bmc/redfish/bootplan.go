@@ -93,7 +93,7 @@ func (v bootView) plan(want protocol.Override) bootPlan {
 	if want.Armed() {
 		return v.planArm(want)
 	}
-	return v.planDisarm()
+	return v.planDisarm(want.Enabled == "")
 }
 
 // places are the resources to write a target at, in the order to try. Settings
@@ -209,7 +209,9 @@ func (v bootView) sendsMode(at *bootObject, mode string) bool {
 // planDisarm has a way for each resource that is armed: a write at one of them
 // often clears the other. Where none of them says anything (AMI shows null), it
 // is written at the place for it.
-func (v bootView) planDisarm() bootPlan {
+//
+// targetOnly writes the target None and no Enabled, for BMCs that refuse Disabled.
+func (v bootView) planDisarm(targetOnly bool) bootPlan {
 	places := v.places([]protocol.BootTarget{protocol.TargetNone})
 	for _, b := range v.all() {
 		if !slices.Contains(places, b) {
@@ -221,7 +223,10 @@ func (v bootView) planDisarm() bootPlan {
 	for i, at := range places {
 		body := map[string]any{}
 		if at.override.Armed() || silent && i == 0 {
-			body = v.disarmBody(at)
+			if body = v.disarmBody(at); targetOnly && !at.irmc {
+				delete(body, keyEnabled)
+				body[keyTarget] = protocol.TargetNone
+			}
 		}
 		if at.httpURI != "" {
 			body[keyHTTPURI] = nil

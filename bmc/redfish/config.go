@@ -126,10 +126,10 @@ func (d *Dialer) Open(target bmc.Target) (bmc.Driver, error) {
 	l.account.users++
 	return &driver{
 		server:    target.Server,
-		systemURI: target.SystemURI,
-		logger:    d.config.Logger.With("server", target.Server, "bmc", base.Host),
-		link:      l,
-		leave:     sync.OnceFunc(func() { d.leave(l) }),
+		systemURI: target.SystemURI, givenURI: target.SystemURI,
+		logger: d.config.Logger.With("server", target.Server, "bmc", base.Host),
+		link:   l,
+		leave:  sync.OnceFunc(func() { d.leave(l) }),
 	}, nil
 }
 

@@ -33,6 +33,12 @@ type driver struct {
 	resetAt   string          // target of the reset action, as last read
 	learned   *learnedReset   // nil: the system is read before a reset
 	future    string          // settings that the system does not link to
+	givenURI  string          // as somebody gave it; empty if it is found
+	expected  bmc.SystemID    // see Expect
+	followed  bool            // systemURI is where the machine was found again
+	looked    time.Time       // when the system was last looked for
+	lost      error           // what came of that; nil if it was found, or none fits
+	order     *order          // of the last reset, while its Task runs; nil without one
 	shown     *shown          // nil: Observe reports what it reads
 
 	subscribed string // what Subscribe made
@@ -48,6 +54,7 @@ var (
 	_ bmc.EventSource    = (*driver)(nil)
 	_ bmc.Subscriber     = (*driver)(nil)
 	_ bmc.Accounts       = (*driver)(nil)
+	_ bmc.Finder         = (*driver)(nil)
 )
 
 func (d *driver) call(ctx context.Context, op string) *call {
@@ -71,11 +78,17 @@ func (d *driver) read(c *call) (*system, error) {
 		return s, nil
 	}
 	s, err := get[system](c, uri)
+	if status, _, refused := refusal(err); refused && status == http.StatusNotFound {
+		err = refault(err, protocol.FaultGone, "the system is no more at its path, and no other at the BMC is known to be the same machine; correct its system URI")
+		s, err = d.locate(c, uri, err)
+	} else if err == nil {
+		s.located(uri)
+		err = d.stranger(c, s)
+	}
 	if err != nil {
 		d.forgetReset()
 		return nil, err
 	}
-	s.located(uri)
 	d.mu.Lock()
 	d.learn(s)
 	if s.settings == "" {
@@ -124,16 +137,18 @@ func (d *driver) Observe(ctx context.Context) (protocol.Observation, error) {
 	s, err := d.read(c)
 	o := protocol.Observation{Server: d.server, ReadAt: time.Now(), Source: protocol.SourcePoll}
 	if err != nil {
-		o.Power, o.Code, o.Error = powerFor(err), protocol.CodeOf(err), err.Error()
+		o.Power, o.Code, o.Error, o.Fault = powerFor(err), protocol.CodeOf(err), err.Error(), bmc.FaultOf(err)
 		return o, err
 	}
 	o.Power, o.BootProgress, o.LastResetTime = s.power, s.progress, s.lastResetTime
 	o.OEMProgress, o.SystemState = s.oemProgress, s.state
 	o.Override = d.overrideOf(c, s)
+	o.Fault = d.link.account.full()
+	o.Order = d.orderFault(c, s.power)
 	if s.power == protocol.PowerUnknown {
 		e := protocol.Errorf(protocol.CodeUnavailable, opObserve, "BMC %s reports the power state %.40q", d.link.base, s.powerWord).
 			WithHint("the BMC may still be starting; the state counts as unknown until it reports one")
-		o.Code, o.Error = e.Code, e.Error()
+		o.Code, o.Error, o.Fault = e.Code, e.Error(), protocol.BMCFault{Kind: protocol.FaultPower, Text: printable(s.powerWord)}
 		return o, e
 	}
 	return o, nil

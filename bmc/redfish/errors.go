@@ -80,6 +80,14 @@ func (l *link) unusable(op, why string) *protocol.Error {
 	return e
 }
 
+// cut is an answer of which only a part came, or that is no JSON object.
+func (l *link) cut(op, why string) *protocol.Error {
+	e := protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s gave not a usable answer: %s", l.base, why).
+		WithHint("the agent reads again by itself; if it stays so, restart the BMC or update its firmware")
+	e.Err = &answer{fault: protocol.BMCFault{Kind: protocol.FaultCut, Text: printable(why)}}
+	return e
+}
+
 // deniedBefore is the answer given for the BMC while its refusal is fresh.
 func (l *link) deniedBefore(op string, pause time.Duration) *protocol.Error {
 	e := protocol.Errorf(protocol.CodeDenied, op, "BMC %s refused these credentials; they are not tried again for %s", l.base, pause.Round(time.Second)).
@@ -91,21 +99,20 @@ func (l *link) deniedBefore(op string, pause time.Duration) *protocol.Error {
 // statusError is an HTTP error answer, classified.
 func (l *link) statusError(op string, resp *http.Response, body []byte) *protocol.Error {
 	said := parseMessage(body)
-	text := strconv.Itoa(resp.StatusCode)
-	if said.id != "" {
-		text += " " + printable(l.redact(said.id))
-	}
-	if said.text != "" {
-		text += ": " + printable(l.redact(said.text))
-	}
+	fault := l.faultOf(resp.StatusCode, said)
 	v := l.classify(op, resp.StatusCode, said)
-	e := protocol.Errorf(v.code, op, "BMC %s %s: %s", l.base, v.what, text).WithHint("%s", v.hint)
-	a := &answer{status: resp.StatusCode, said: said}
+	e := protocol.Errorf(v.code, op, "BMC %s %s: %s", l.base, v.what, fault.Words()).WithHint("%s", v.hint)
+	a := &answer{status: resp.StatusCode, said: said, fault: fault}
 	if v.busy {
 		a.cause = &bmc.Busy{RetryAfter: max(retryAfter(resp.Header, time.Now()), said.pause()), Reason: printable(l.redact(said.id))}
 	}
 	e.Err = a
 	return e
+}
+
+// faultOf is an HTTP error answer in typed fields.
+func (l *link) faultOf(status int, said message) protocol.BMCFault {
+	return protocol.BMCFault{Kind: protocol.FaultRefused, Status: status, MessageID: printable(l.redact(said.id)), Text: printable(l.redact(said.text))}
 }
 
 // verdict is what an HTTP error answer means.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"rackboot/protocol"
 )
 
 // tags are the If-Match values to try for an ETag, in order; empty is none. A
@@ -51,6 +53,9 @@ func (c *call) patch(uri, tag string, payload any) (int, error) {
 		default:
 			return 0, err
 		}
+		if i == len(ladder)-1 && asked && status == http.StatusPreconditionRequired && !slices.Contains(ladder, anyTag) {
+			ladder = append(ladder, anyTag) // it wants a tag, and takes none of its own
+		}
 		if asked {
 			continue
 		}
@@ -61,7 +66,7 @@ func (c *call) patch(uri, tag string, payload any) (int, error) {
 		}
 		more := tags(o.tag())
 		if status == http.StatusPreconditionRequired && len(more) == 1 { // it wants a tag and gives none
-			more = []string{"*"}
+			more = []string{anyTag}
 		}
 		// What has been refused is not tried again, but "none" stays the last.
 		rest := append(slices.DeleteFunc(more, func(t string) bool { return slices.Contains(ladder[:i+1], t) }), ladder[i+1:]...)
@@ -76,5 +81,9 @@ func (c *call) patch(uri, tag string, payload any) (int, error) {
 		})
 		ladder = append(ladder[:i+1:i+1], slices.Compact(rest)...)
 	}
-	return 0, err
+	return 0, refault(err, protocol.FaultPrecondition, "update the BMC's firmware: it refuses its own ETags, a write without one and \"*\", so that no boot override can be written; the agent tries again less and less often")
 }
+
+// anyTag is If-Match for whatever version there is (RFC 9110 section 13.1.1). What was
+// written is read back.
+const anyTag = "*"

@@ -144,5 +144,5 @@ func get[T any, PT schemas.GenericSchemaObjectPointer[T]](c *call, uri string) (
 	if protocol.CodeOf(err) != protocol.CodeInternal {
 		return nil, err
 	}
-	return nil, c.link.unusable(c.op, printable(err.Error()))
+	return nil, c.link.cut(c.op, printable(err.Error()))
 }

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
@@ -12,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -208,10 +210,17 @@ func (l *link) roundTrip(ctx context.Context, r request, encoding string) (*http
 		// looks like one that has finished.
 		err = ctx.Err()
 	}
-	if err != nil {
-		return nil, nil, l.transportError(ctx, r.op, r.method, err)
+	switch {
+	case err == nil:
+		return resp, body, nil
+	case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded):
+		e := l.timeoutError(r.op, r.method, cmp.Or(ctx.Err(), bare(err)))
+		e.Err = &slowAnswer{e.Err}
+		return nil, nil, e
+	case errors.Is(err, io.ErrUnexpectedEOF) && r.method == http.MethodGet:
+		return nil, nil, l.cut(r.op, "it ended before the length that it stated")
 	}
-	return resp, body, nil
+	return nil, nil, l.transportError(ctx, r.op, r.method, err)
 }
 
 func (l *link) request(ctx context.Context, r request, encoding string) (*http.Request, error) {

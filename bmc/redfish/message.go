@@ -80,7 +80,11 @@ func (m message) pause() time.Duration {
 
 // parseMessage reads leniently: any part may be missing or of another type.
 func parseMessage(body []byte) message {
-	e := fields(fields(body)["error"])
+	all := fields(body)
+	if all == nil {
+		return message{text: plain(body)}
+	}
+	e := fields(all["error"])
 	m := message{id: textOf(e["code"]), text: textOf(e["message"])}
 	infos := rawsOf(e["@Message.ExtendedInfo"])
 	if infos == nil { // one object instead of an array
@@ -105,6 +109,15 @@ func parseMessage(body []byte) message {
 		}
 	}
 	return m
+}
+
+// plain is a body that is text; empty for a page of HTML and what is no text.
+func plain(body []byte) string {
+	text := strings.TrimSpace(string(body[:min(len(body), 4*maxMessage)]))
+	if text == "" || text[0] == '<' || text[0] == '{' || text[0] == '[' || strings.ContainsRune(text, 0) {
+		return ""
+	}
+	return text
 }
 
 func lastPart(id string) string { return id[strings.LastIndexByte(id, '.')+1:] }

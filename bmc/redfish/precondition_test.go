@@ -22,6 +22,7 @@ func TestPreconditions(t *testing.T) {
 		{"428 and no tag", []string{""}, "*", []string{"", "*"}},
 		{"changed since", []string{`"1"`, `"2"`}, `"2"`, []string{`"1"`, `"2"`}},
 		{"never the weak form", []string{`W/"1"`}, `"1"`, []string{`W/"1"`, `"1"`}},
+		{"none of its own tags, and not without", []string{`W/"1"`}, "*", []string{`W/"1"`, `"1"`, "", "*"}},
 		{"none of its own", []string{`W/"1"`}, "", []string{`W/"1"`, `"1"`, ""}},
 	}
 	for _, tt := range tests {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stmcginnis/gofish/schemas"
-
 	"rackboot/bmc"
 	"rackboot/protocol"
 )
@@ -37,10 +35,12 @@ func (d *driver) Reset(ctx context.Context, reset bmc.ResetType) error {
 	if refused != nil && (err != nil || s.reset.target == at && slices.Contains(d.resetTypes(c, s), reset)) {
 		return refused // it was not the address
 	}
-	if last := d.resetKnown(); err != nil && c.urgent && last != "" && protocol.CodeOf(err) != protocol.CodeDenied {
-		// A BMC that cannot say how the system is can often still turn it off.
-		d.logger.Warn("system cannot be read; forced off all the same", "err", err)
-		return d.send(c, last, reset)
+	if err != nil && c.urgent && protocol.CodeOf(err) != protocol.CodeDenied {
+		if at := blindTarget(bmc.FaultOf(err).Kind, d.resetKnown(), d.givenURI); at != "" {
+			// A BMC that cannot say how the system is can often still turn it off.
+			d.logger.Warn("system cannot be read; forced off all the same", "err", err)
+			return d.send(c, at, reset)
+		}
 	}
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (d *driver) send(c *call, target string, reset bmc.ResetType) error {
 		d.forgetReset()
 		return tooSoon(reset, err)
 	}
-	return schemas.CleanupHTTPResponse(resp)
+	return d.noteTask(reset, resp)
 }
 
 // onPause is how long to wait where iDRAC 10 refuses On, which it does for up to
@@ -79,7 +79,7 @@ func tooSoon(reset bmc.ResetType, err error) error {
 	if !is || !ok || reset != bmc.ResetOn || !said.is([]string{"ActionParameterValueConflict"}) {
 		return err
 	}
-	e.Err = &answer{status: http.StatusConflict, said: said, cause: &bmc.Busy{RetryAfter: onPause, Reason: printable(said.id)}}
+	e.Err = &answer{status: http.StatusConflict, said: said, fault: bmc.FaultOf(err), cause: &bmc.Busy{RetryAfter: onPause, Reason: printable(said.id)}}
 	e.Hint = "wait and send On again; the BMC refuses it for up to a minute after an off"
 	return e
 }

@@ -116,6 +116,11 @@ func loginMessages() []string {
 	}
 }
 
+// sessionMessages say that the BMC holds no more sessions.
+func sessionMessages() []string {
+	return []string{"RAC0218", "SessionLimitExceeded", "CreateLimitReachedForResource"}
+}
+
 // openSession logs in once.
 func (l *link) openSession(ctx context.Context, uri string) error {
 	a := l.account
@@ -126,12 +131,16 @@ func (l *link) openSession(ctx context.Context, uri string) error {
 	}
 	said := parseMessage(body)
 	switch status := resp.StatusCode; {
+	case said.is(sessionMessages()), status == http.StatusTooManyRequests && resp.Header.Get("Retry-After") == "":
+		// Whatever the status: 503 (Dell), 403 and 429 are known. A refusal of the credentials
+		// names itself, or is 401 or 403 without a word of sessions.
+		l.useBasic("the BMC has no session left", time.Now().Add(sessionCap))
+		fault := l.faultOf(status, said)
+		fault.Kind = protocol.FaultSessions
+		a.note(fault)
+		return nil
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, said.is(loginMessages()):
 		return l.denied(opLogin, resp, body)
-	case status == http.StatusServiceUnavailable && said.is([]string{"RAC0218", "SessionLimitExceeded", "CreateLimitReachedForResource"}),
-		said.is([]string{"SessionLimitExceeded", "CreateLimitReachedForResource"}):
-		l.useBasic("the BMC has no session left", time.Now().Add(sessionCap))
-		return nil
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		return l.statusError(opLogin, resp, body)
 	case status >= 300:

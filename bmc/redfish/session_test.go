@@ -181,6 +181,8 @@ func TestLoginRefused(t *testing.T) {
 		{"no token", "DSP0266 wants one", status(201, ""), "", "logins 1, basic 3, ended 0, open 0"},
 		{"401", "Protocol-Validator #12: addresses are blocked", status(401, "Base.1.13.NoValidSession"), protocol.CodeDenied, "logins 1, basic 0, ended 0, open 0"},
 		{"403", "DSP0266", status(403, ""), protocol.CodeDenied, "logins 1, basic 0, ended 0, open 0"},
+		{"no session left, by 403", "DSP0268 SessionLimitExceeded", status(403, "Base.1.13.SessionLimitExceeded"), "", "logins 1, basic 3, ended 0, open 0"},
+		{"no session left, by 429", "the same without a MessageId", status(429, ""), "", "logins 1, basic 3, ended 0, open 0"},
 		{"400 that means 401", "iLO UnauthorizedLoginAttempt", status(400, "iLO.0.10.UnauthorizedLoginAttempt"), protocol.CodeDenied, "logins 1, basic 0, ended 0, open 0"},
 		{"busy", "Dell SYS518", status(503, "IDRAC.2.8.SYS518"), protocol.CodeUnavailable, "logins 3, basic 0, ended 0, open 0"},
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
+	"time"
 )
 
 const maxBody = 64 << 10
@@ -47,8 +49,10 @@ type answer struct {
 	status int
 	header http.Header
 	body   object
-	cut    bool // only half of the body is sent
-	padded int  // so many bytes of white space follow
+	cut    bool          // only half of the body is sent
+	short  bool          // likewise, with the length of the whole
+	drip   time.Duration // between two bytes of the body
+	padded int           // so many bytes of white space follow
 	stream func(http.ResponseWriter, *http.Request)
 }
 
@@ -88,7 +92,10 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 		panic("sim: answer: " + err.Error())
 	}
 	text = append(text, '\n')
-	if a.cut {
+	if a.short {
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	}
+	if a.cut || a.short {
 		text = text[:len(text)/2]
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -96,8 +103,22 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
+	if a.drip > 0 {
+		dribble(w, r, text, a.drip)
+		return
+	}
 	_, _ = w.Write(text)
 	pad(w, a.padded)
+}
+
+// dribble sends a text byte by byte, until the client goes.
+func dribble(w http.ResponseWriter, r *http.Request, text []byte, between time.Duration) {
+	out := http.NewResponseController(w)
+	for i := range text {
+		if _, err := w.Write(text[i : i+1]); err != nil || out.Flush() != nil || !pause(r.Context(), between) {
+			return
+		}
+	}
 }
 
 // pad writes white space, which JSON allows at the end.

@@ -55,6 +55,7 @@ type BMC struct {
 	wrong         int // passwords in a row
 	lockedAt      time.Time
 	jobs          []*job
+	moves         movedSystem
 	subscriptions []*subscription
 	streams       map[chan []byte]struct{}
 	events        int // serial number

@@ -17,7 +17,8 @@ type job struct {
 	name  string
 	host  *Host
 	made  time.Time
-	state string // Redfish TaskState: New, Completed
+	state string // Redfish TaskState: New, Running, Completed, Exception
+	said  object // a Message; nil for none
 }
 
 // addJob makes a job. b.mu is held.
@@ -95,10 +96,14 @@ func (b *BMC) jobMember(r *request, method, id string) *answer {
 		if method != http.MethodGet {
 			break
 		}
-		return b.tagged(r, object{
+		body := object{
 			"@odata.id": j.uri, "@odata.type": "#Task.v1_5_0.Task", "Id": j.id, "Name": j.name,
 			"TaskState": j.state, "JobState": j.state, "StartTime": j.made.UTC().Format(time.RFC3339),
-		})
+		}
+		if j.said != nil {
+			body["TaskStatus"], body["Messages"] = "Critical", []any{j.said}
+		}
+		return b.tagged(r, body)
 	}
 	return nil
 }
@@ -119,6 +124,7 @@ func (b *BMC) postUpdate(r *request) *answer {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		j.state = "Completed"
+		b.moves.to(h.place.uri, rules.Moves)
 		if rules.Reboots && h.machine.State() != MachineOff {
 			h.restart("firmware update")
 		}

@@ -42,6 +42,9 @@ func (h *Host) postReset(r *request) *answer {
 		allowed = knownResets()
 	}
 	kind, refused := parseReset(r.body, allowed)
+	if refused == nil && h.bmc.personality.Power.TaskFails {
+		return h.taskOf(kind)
+	}
 	if refused == nil {
 		refused = h.reset(kind)
 	}
@@ -49,6 +52,21 @@ func (h *Host) postReset(r *request) *answer {
 		return refuse(refused)
 	}
 	return reply(http.StatusNoContent, nil)
+}
+
+// taskOf takes a reset as a Task that fails. bmc.mu is held.
+func (h *Host) taskOf(kind string) *answer {
+	h.bmc.record(RecordReset, kind)
+	j := h.bmc.addJob(h, "reset "+kind)
+	j.state = "Running"
+	h.bmc.after(h.bmc.personality.Power.TaskTakes, func() {
+		h.bmc.mu.Lock()
+		defer h.bmc.mu.Unlock()
+		j.state, j.said = "Exception", object{"MessageId": "Base.1.13.InternalError", "Message": "The power sequencer did not answer.", "Severity": "Critical"}
+	})
+	a := reply(http.StatusAccepted, nil)
+	a.header.Set("Location", j.uri)
+	return a
 }
 
 // parseReset checks the body of a reset.
@@ -133,6 +151,9 @@ func (h *Host) do(kind string, off bool) {
 		}
 		h.powerOn()
 	case resetForceOff:
+		if h.bmc.personality.Power.IgnoreForce {
+			return
+		}
 		h.forceOff(nil)
 	case resetGracefulShutdown:
 		h.shutdown()

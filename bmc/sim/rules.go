@@ -92,8 +92,14 @@ type PowerRules struct {
 	// RestartHangs leaves the host without a boot after ForceRestart until it was
 	// off.
 	RestartHangs bool
-	RestartHard  bool   // GracefulRestart cuts power
-	RefuseReset  string // a reset type that is refused though it is stated
+	RestartHard  bool // GracefulRestart cuts power
+	IgnoreForce  bool // ForceOff is accepted, and nothing is done
+	// TaskFails answers resets with 202 and a Task, which ends as Exception without doing
+	// anything, TaskTakes later.
+	TaskFails   bool
+	TaskTakes   time.Duration
+	Absent      bool   // PowerState is left out
+	RefuseReset string // a reset type that is refused though it is stated
 	// RestoreAttribute is the BIOS attribute that holds the restore policy.
 	RestoreAttribute string
 }
@@ -111,11 +117,14 @@ type ReportRules struct {
 
 // SessionRules say how a BMC keeps sessions.
 type SessionRules struct {
-	Max       int           // 0 is 16
-	Timeout   time.Duration // a session ends so long after its last use; 0 is never
-	NoLink    bool          // the service root has no Links.Sessions
-	LockAfter int           // so many wrong passwords block everybody; 0 is never
-	LockFor   time.Duration
+	Max     int           // 0 is 16
+	Timeout time.Duration // a session ends so long after its last use; 0 is never
+	// FullStatus and FullID are the answer where no session is left; 0 is Dell's.
+	FullStatus int
+	FullID     string
+	NoLink     bool // the service root has no Links.Sessions
+	LockAfter  int  // so many wrong passwords block everybody; 0 is never
+	LockFor    time.Duration
 }
 
 // WireRules say how a BMC speaks HTTP.
@@ -127,6 +136,8 @@ type WireRules struct {
 	Loop      bool          // the systems go on at the same page for ever
 	Huge      int           // reads of the system are so many bytes longer
 	Malformed bool          // reads of the system are cut off in the middle
+	Short     bool          // likewise, and Content-Length states the whole
+	Drip      time.Duration // between two bytes of a read of the system
 	Wrong     object        // merged over the system: values of a wrong type
 	NoPlain   bool          // 406 to registries for who does not accept gzip
 }
@@ -169,4 +180,6 @@ type BIOSRules struct {
 type UpdateRules struct {
 	Takes   time.Duration
 	Reboots bool // restarts the host when it is done
+	// Moves is the path of the first system when it is done; empty leaves it where it is.
+	Moves string
 }

@@ -49,12 +49,16 @@ func (b *BMC) serve(r *request, wire WireRules) *answer {
 	if a := b.busy(r); a != nil {
 		return a
 	}
-	a := b.handle(r)
+	if !b.moves.find(r) {
+		return missing()
+	}
+	a := b.moves.show(b.handle(r))
 	if b.isSystem(r) && r.Method == http.MethodGet && a.status == http.StatusOK {
 		if wire.Redirect != "" {
 			return moved(http.StatusFound, wire.Redirect+r.URL.Path)
 		}
 		a.cut, a.padded = wire.Malformed, wire.Huge
+		a.short, a.drip = wire.Short, wire.Drip
 		if wire.Wrong != nil {
 			a.body = merge(a.body, clone(wire.Wrong)).(object)
 		}

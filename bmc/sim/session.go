@@ -107,7 +107,12 @@ func (b *BMC) postSession(r *request) *answer {
 	case who == nil:
 		return refuse(&refusal{status: http.StatusUnauthorized, id: "Base.1.13.NoValidSession", text: "wrong credentials"})
 	case len(b.sessions) >= limit:
-		return refuse(&refusal{status: http.StatusServiceUnavailable, id: "IDRAC.2.8.RAC0218", text: "the maximum number of sessions is reached"})
+		rules := b.personality.Session
+		status, sid := http.StatusServiceUnavailable, "IDRAC.2.8.RAC0218"
+		if rules.FullStatus != 0 {
+			status, sid = rules.FullStatus, rules.FullID
+		}
+		return refuse(&refusal{status: status, id: sid, text: "the maximum number of sessions is reached"})
 	}
 	id := strings.ToLower(rand.Text())
 	s := &session{token: rand.Text(), used: time.Now(), user: who}

@@ -37,6 +37,9 @@ func (h *Host) system() object {
 		body["Manufacturer"], body["Model"] = p.Manufacturer, p.Model
 	}
 	body["PowerState"] = h.shown()
+	if p.Power.Absent {
+		delete(body, "PowerState")
+	}
 	if boot, ok := body["Boot"].(object); ok {
 		h.showBoot(boot, h.boot)
 		if h.boot.text(bootTarget) == "None" && h.has(h.place.uri, bootTarget) && at(h.bmc.tree.look(h.place.uri), "Boot", bootTarget) == nil {

@@ -175,6 +175,13 @@ func (w watched) Observe(ctx context.Context) (protocol.Observation, error) {
 	return w.Driver.Observe(ctx)
 }
 
+// Expect implements bmc.Finder.
+func (w watched) Expect(id bmc.SystemID) {
+	if f, ok := w.Driver.(bmc.Finder); ok {
+		f.Expect(id)
+	}
+}
+
 // SetBoot implements bmc.Driver.
 func (w watched) SetBoot(ctx context.Context, want protocol.Override) (bmc.BootResult, error) {
 	if err := w.gone(); err != nil {

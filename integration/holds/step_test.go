@@ -34,6 +34,7 @@ type step struct {
 	BMC    *bmcQuirks    `yaml:"bmc"`
 	Fault  *faultStep    `yaml:"fault"`
 	Heal   bool          `yaml:"heal"`  // the BMC's faults end
+	Move   string        `yaml:"move"`  // the system has this path from now on
 	Press  string        `yaml:"press"` // button, or external: another party that powers it on
 	Mains  string        `yaml:"mains"` // lost, back
 	Clock  time.Duration `yaml:"clock"` // the agent's clock is stepped
@@ -172,7 +173,7 @@ func (s *site) do(st step) error {
 	case st.Revoke:
 		_, err := s.hub.control.Revoke(s.ctx, s.agent.name, protoapi.EndRequest{Reason: "it is elsewhere"}, "admin")
 		return refused("revoke", err, "")
-	case st.BMC != nil, st.Fault != nil, st.Heal, st.Press != "", st.Mains != "":
+	case st.BMC != nil, st.Fault != nil, st.Heal, st.Move != "", st.Press != "", st.Mains != "":
 		return s.doBMC(st)
 	case st.Clock != 0:
 		s.clock.step(st.Clock)
@@ -201,6 +202,8 @@ func (s *site) doBMC(st step) error {
 		s.bmc.Inject(sim.Fault{Method: f.Method, Path: f.Path, Status: f.Status, MessageID: f.ID, Delay: f.Delay, Perform: f.Perform, Times: f.Times})
 	case st.Heal:
 		s.bmc.ClearFaults()
+	case st.Move != "":
+		s.bmc.MoveSystem(st.Move)
 	case st.Press == "button":
 		s.bmc.PressPowerButton()
 	case st.Press == "external":

@@ -60,6 +60,14 @@ type bmcQuirks struct {
 	Shown           map[string]any `yaml:"shown"`   // other words for power states
 	Restore         string         `yaml:"restore"` // policy when mains power returns
 	Reach           sim.Reach      `yaml:"reach"`
+	IgnoreForce     *bool          `yaml:"ignoreForce"` // ForceOff is taken, and nothing done
+	TaskFails       *bool          `yaml:"taskFails"`   // resets are Tasks that fail
+	Absent          *bool          `yaml:"absent"`      // PowerState is left out
+	Cut             *bool          `yaml:"cut"`         // reads are half a JSON object
+	Short           *bool          `yaml:"short"`       // likewise, with the length of the whole
+	Drip            *time.Duration `yaml:"drip"`        // between two bytes of a read
+	NoTag           *bool          `yaml:"noTag"`       // every If-Match is refused, and none too
+	Keeps           *bool          `yaml:"keeps"`       // no override is taken away
 }
 
 func (q bmcQuirks) noEvents() bool { return q.Silent != nil && *q.Silent }
@@ -90,6 +98,18 @@ func (q bmcQuirks) change(p *sim.Personality) {
 	set(&p.RefuseOnFor, q.RefuseOnFor)
 	set(&p.Power.RefuseReset, q.RefuseReset)
 	set(&p.PowerOnDelay, q.OnDelay)
+	set(&p.Power.IgnoreForce, q.IgnoreForce)
+	set(&p.Power.TaskFails, q.TaskFails)
+	set(&p.Power.Absent, q.Absent)
+	set(&p.Wire.Malformed, q.Cut)
+	set(&p.Wire.Short, q.Short)
+	set(&p.Wire.Drip, q.Drip)
+	if q.NoTag != nil {
+		p.ETag.Match = map[bool]sim.Match{true: sim.MatchNever}[*q.NoTag]
+	}
+	if q.Keeps != nil {
+		p.Boot.RefuseEnabled, p.Boot.RefuseTargets = "Disabled", []string{"None", "Hdd"}
+	}
 	if q.Shown != nil {
 		p.Power.Shown = q.Shown
 	}
@@ -166,7 +186,7 @@ type section struct {
 }
 
 func sections() []section {
-	return []section{{"B", 31, "b.yaml"}, {"P", 23, "p.yaml"}, {"R", 14, "r.yaml"}, {"V", 24, "v.yaml"}, {"W", 2, "w.yaml"}}
+	return []section{{"B", 31, "b.yaml"}, {"P", 23, "p.yaml"}, {"R", 14, "r.yaml"}, {"V", 24, "v.yaml"}, {"W", 2, "w.yaml"}, {"M", 11, "m.yaml"}}
 }
 
 // complete says which ids of a section are missing, twice there or not of it.

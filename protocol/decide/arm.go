@@ -156,6 +156,7 @@ func (p *step) armResult(r Result) {
 	}
 	switch fate {
 	case fateArmed:
+		p.rec.Left = nil // it is written over
 		p.enter(protocol.AttemptArmed)
 		p.mark(&a.Marks.Armed, p.now, PartArm, a.Marks.Written)
 		p.watch.Last.Override = r.Stored
@@ -172,6 +173,9 @@ func (p *step) armResult(r Result) {
 		}
 		p.refused(r)
 		p.watch.NextTry = p.now.Add(pauseOf(attemptBackoff, r))
+		if r.Fault.Kind == protocol.FaultPrecondition { // that no pause mends
+			p.watch.NextTry = p.now.Add(againPause(p.watch.Refused[ActArm].Times))
+		}
 	case fateAgain:
 		p.refused(r)
 		p.watch.NextTry = p.now.Add(pauseOf(attemptBackoff, r))
@@ -181,14 +185,46 @@ func (p *step) armResult(r Result) {
 func (p *step) disarmResult(r Result) {
 	a := p.rec.Attempt
 	switch {
-	case r.Code == "" && !r.Stored.Armed(),
+	case a.Way == DisarmHdd && a.Way.done(r):
+		p.endDisarm(a)
+		p.leave(r.Stored, p.watch.Refused[ActDisarm].Fault, false)
+		p.forgive(ActDisarm)
+	case a.Way.done(r),
 		a.hidden() && r.Code == protocol.CodeUnsupported: // where none can be stored, none is left
-		a.Disarm = false
-		p.dirty = true
+		p.endDisarm(a)
 	default:
-		p.refused(r)
-		p.watch.Pause = p.now.Add(pauseOf(attemptBackoff, r))
+		p.nextWay(a, r)
 	}
+}
+
+// nextWay goes on after a write that did not disarm: again after a pause, by the next way,
+// or it is left.
+func (p *step) nextWay(a *Attempt, r Result) {
+	p.refused(r)
+	n := p.watch.Refused[ActDisarm].Times
+	p.watch.Pause = p.now.Add(pauseOf(disarmAgain(n), r))
+	left := p.watch.Last.Override
+	if r.Stored.Armed() {
+		left = r.Stored // it was read back
+	}
+	next := disarmRule(a.Way, replyOf(r), n >= disarmTries, left.Target == protocol.TargetHdd)
+	switch {
+	case next == DisarmLeave:
+		if !left.Armed() {
+			left = a.Stored
+		}
+		p.endDisarm(a)
+		p.leave(left, r.Fault, a.hidden())
+		p.forgive(ActDisarm)
+	case next != a.Way:
+		a.Way, p.dirty, p.watch.Pause = next, true, p.now
+		p.countAnew(ActDisarm)
+	}
+}
+
+// endDisarm ends the clearing of an attempt's override.
+func (p *step) endDisarm(a *Attempt) {
+	a.Disarm, a.Way, p.dirty = false, DisarmDisabled, true
 }
 
 // hidden says whether the BMC may hold an override of the attempt that a read of the
@@ -205,10 +241,13 @@ func (p *step) disarm() bool {
 		return false
 	}
 	o := p.watch.Last.Override
-	left := o.Target == a.Intended || o.Target == a.Stored.Target || o.Target == a.Read.Target || o.Target == a.Left
+	if p.isLeft(o) {
+		p.endDisarm(a)
+		return false
+	}
+	left := a.Way == DisarmHdd && o.Target == protocol.TargetHdd || o.Target == a.Intended || o.Target == a.Stored.Target || o.Target == a.Read.Target || o.Target == a.Left
 	if o.Armed() && !left || !o.Armed() && !a.hidden() {
-		a.Disarm = false // or it is another party's
-		p.dirty = true
+		p.endDisarm(a) // or it is another party's
 		return false
 	}
 	p.sendDisarm()
@@ -228,9 +267,8 @@ func (p *step) lasting() {
 	case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptPowerRequested, protocol.AttemptFailed:
 		return
 	}
-	if o := p.watch.Last.Override; !o.Armed() || !p.isOurs(o) {
-		a.Disarm = false
-		p.dirty = true
+	if o := p.watch.Last.Override; !o.Armed() || !p.isOurs(o) || p.isLeft(o) {
+		p.endDisarm(a)
 		return
 	}
 	p.sendDisarm()
@@ -243,7 +281,7 @@ func (p *step) sendDisarm() {
 	}
 	p.act(Action{
 		Kind: ActDisarm, Attempt: p.rec.Attempt.ID,
-		Override: protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled},
+		Override: p.rec.Attempt.Way.override(),
 	})
 	p.recheck(activeInterval)
 }

@@ -39,6 +39,8 @@ type machine struct {
 	// unset is that the URL goes with the next reset.
 	unset bool
 
+	task string // the ResetType of a Task that has failed, and was not read
+
 	faults faults
 	// netboot is called when firmware asks the network; it says how long the file
 	// takes, and whether firmware got an answer at all.
@@ -81,6 +83,11 @@ type faults struct {
 	LateURL     bool // and done with the next reset
 	NoURL       bool // the BMC takes none
 	NoHTTP      bool // firmware boots by PXE where it is told UefiHttp without a URL
+	KeepDisarm  bool // Disabled and None are refused
+	KeepDisk    bool // and so is the disk, where it stands for them
+	NoTag       bool // every write of an override is refused for its ETag
+	TaskFails   bool // resets are taken as Tasks, which fail
+	Drip        bool // what is Unreachable begins its answers
 }
 
 func newMachine() *machine {
@@ -284,6 +291,14 @@ func (m *machine) setBoot(o protocol.Override) (stored protocol.Override, outcom
 	return m.override, outcome, ""
 }
 
+// disarm answers a write that takes the override away, in one of the ways.
+func (m *machine) disarm(o protocol.Override) (stored protocol.Override, outcome protocol.BootOutcome, code protocol.Code) {
+	if m.faults.KeepDisarm && (!o.Armed() || m.faults.KeepDisk) {
+		return m.override, protocol.BootUnsupported, protocol.CodeUnsupported
+	}
+	return m.setBoot(o)
+}
+
 // restart is a warm reset while the server runs.
 func (m *machine) restart() {
 	if m.power == protocol.PowerOn {
@@ -341,6 +356,9 @@ func (m *machine) reset(kind ActionKind) (code protocol.Code, busy bool) {
 	f := m.faults
 	off := m.power == protocol.PowerOff
 	switch {
+	case f.TaskFails && off == (kind == ActOn):
+		m.task = map[ActionKind]string{ActOn: "On", ActRestart: "ForceRestart", ActGraceful: "GracefulShutdown", ActForceOff: "ForceOff"}[kind]
+		return "", false
 	case off != (kind == ActOn), kind == ActOn && f.RefuseOn:
 		return protocol.CodeConflict, false
 	case kind == ActRestart && f.NoRestart:

@@ -12,6 +12,8 @@ func (p *step) observe(o protocol.Observation) {
 	p.watch.Busy = p.snap.Busy
 	p.shows(o)
 	p.silent(o)
+	p.unread(o)
+	p.leftover(o)
 	switch o.Power {
 	case protocol.PowerOff:
 		p.sawOff(o)
@@ -33,6 +35,9 @@ func (p *step) observe(o protocol.Observation) {
 		p.watch.Proofs = nil
 	}
 	p.watch.Last = o
+	if o.Order.Kind != "" {
+		p.orderFailed(o.Order)
+	}
 	p.contradict()
 }
 

@@ -267,7 +267,7 @@ func drawFaults(t *rapid.T) (f faults) {
 	shown := rapid.SampledFrom([]protocol.PowerState{"", "", "", protocol.PowerUnknown, protocol.PowerUnreachable, protocol.PowerPoweringOff})
 	f.Shown = shown.Draw(t, "shown")
 	f.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
-	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.Coerce, &f.Revert, &f.LoseAnswers, &f.NoPolicy, &f.BusyPolicy, &f.NoRestart, &f.NoMedia, &f.BusyMedia, &f.KeepMedia, &f.BusyURL, &f.KeepURL, &f.LateURL, &f.NoURL, &f.NoHTTP} {
+	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.Coerce, &f.Revert, &f.LoseAnswers, &f.NoPolicy, &f.BusyPolicy, &f.NoRestart, &f.NoMedia, &f.BusyMedia, &f.KeepMedia, &f.BusyURL, &f.KeepURL, &f.LateURL, &f.NoURL, &f.NoHTTP, &f.KeepDisarm, &f.KeepDisk, &f.NoTag, &f.TaskFails, &f.Drip} {
 		*b = rapid.IntRange(0, 5).Draw(t, "fault") == 0
 	}
 	return f

@@ -17,6 +17,8 @@ type Rearm struct {
 	// Read is the override as the BMC spells it, Outcome what became of the write.
 	Read    protocol.Override    `json:"read,omitzero"`
 	Outcome protocol.BootOutcome `json:"outcome,omitempty"`
+	// Way is how it is cleared now.
+	Way DisarmWay `json:"way,omitempty"`
 }
 
 // RearmState is how far it has come.
@@ -182,7 +184,11 @@ func (p *step) dropRearm() bool {
 		p.rec.Rearm, p.dirty = nil, true // nothing is left of it
 		return false
 	}
-	p.sendRearm(Action{Kind: ActDisarm, Override: protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled}})
+	if p.isLeft(o) {
+		p.rec.Rearm, p.dirty = nil, true
+		return false
+	}
+	p.sendRearm(Action{Kind: ActDisarm, Override: r.Way.override()})
 	return true
 }
 
@@ -205,12 +211,13 @@ func (p *step) rearmResult(r Result) bool {
 	p.dirty = true
 	if r.Action == ActDisarm {
 		switch {
-		case r.Code == "" && !r.Stored.Armed(), re.Outcome == protocol.BootUnknown && r.Code == protocol.CodeUnsupported:
+		case re.Way.done(r), re.Outcome == protocol.BootUnknown && r.Code == protocol.CodeUnsupported:
 			if p.rec.Rearm = nil; re.State == RearmUndo {
 				p.rec.Rearm = &Rearm{ID: re.ID, State: RearmGivenUp}
 			}
 		default:
 			p.pauseRearm(r)
+			p.nextRearmWay(r)
 		}
 		return true
 	}
@@ -238,6 +245,29 @@ const rearmPause = 30 * time.Second
 func (p *step) pauseRearm(r Result) {
 	p.refused(r)
 	p.watch.RearmNext = p.now.Add(pauseOf(rearmPause, r))
+}
+
+// nextRearmWay goes on to the next way of clearing it, and at the end leaves it.
+func (p *step) nextRearmWay(r Result) {
+	re := p.rec.Rearm
+	switch next := disarmRule(re.Way, replyOf(r), p.watch.Refused[ActDisarm].Times >= disarmTries, true); {
+	case next == DisarmLeave:
+		left := p.watch.Last.Override
+		if r.Stored.Armed() {
+			left = r.Stored
+		}
+		if p.rec.Rearm = nil; re.State == RearmUndo {
+			p.rec.Rearm = &Rearm{ID: re.ID, State: RearmGivenUp}
+		}
+		if !left.Armed() {
+			left = protocol.Override{Target: protocol.TargetHdd, Enabled: protocol.OverrideOnce}
+		}
+		p.leave(left, r.Fault, re.Outcome == protocol.BootPendingReset || re.Outcome == protocol.BootUnknown)
+		p.forgive(ActDisarm)
+	case next != re.Way:
+		re.Way, p.watch.RearmNext = next, p.now
+		p.countAnew(ActDisarm)
+	}
 }
 
 // restarted notes that the server restarted by itself and firmware took the disk.

@@ -37,6 +37,8 @@ type Record struct {
 	// earlier releases kept. Earlier are those of other owners and generations, by both.
 	Provisioned *protocol.Provisioned           `json:"provisioned,omitempty"`
 	Earlier     map[string]protocol.Provisioned `json:"earlier,omitempty"`
+	// Left is nil where the BMC keeps no override against our will.
+	Left *Left `json:"left,omitempty"`
 	// Rearm is nil where nothing is armed for restarts of the operating system.
 	Rearm *Rearm `json:"rearm,omitempty"`
 	// Medium is nil where nothing of ours is in a virtual drive.
@@ -83,6 +85,11 @@ type Stop struct {
 	Graceful   time.Time         `json:"graceful,omitzero"` // when GracefulShutdown was sent
 	Forced     time.Time         `json:"forced,omitzero"`   // when ForceOff was last sent
 	ForceCount int               `json:"forceCount,omitempty"`
+	// Taken is how many ForceOffs the BMC has taken, Blind how many were sent without a power
+	// state. Refused is that the last was refused or lost.
+	Taken   int  `json:"taken,omitempty"`
+	Blind   int  `json:"blind,omitempty"`
+	Refused bool `json:"refused,omitempty"`
 	// Cleared is that ForceOff was let through, Waits that it waits for an approval; see
 	// clearRule.
 	Cleared bool `json:"cleared,omitempty"`
@@ -148,6 +155,8 @@ type Attempt struct {
 	Refusals []IgnitionVerdict `json:"refusals,omitempty"`
 	// Left is the target of an earlier attempt whose override may still be armed.
 	Left protocol.BootTarget `json:"left,omitempty"`
+	// Way is how the override is cleared now.
+	Way DisarmWay `json:"way,omitempty"`
 	// Disarm asks for the override to be cleared, because nothing consumed it.
 	Disarm bool `json:"disarm,omitempty"`
 	// URI says that firmware has the URL of File from its BMC. Reach is the intent's: with uri
@@ -254,6 +263,10 @@ func (r Record) clone() Record {
 	if r.Provisioned != nil {
 		v := *r.Provisioned
 		c.Provisioned = &v
+	}
+	if r.Left != nil {
+		v := *r.Left
+		c.Left = &v
 	}
 	if r.Rearm != nil {
 		v := *r.Rearm

@@ -13,6 +13,9 @@ import (
 type Refusal struct {
 	Message string
 	Busy    bool // it asked for a pause: waited for, no failure
+	// Fault is what it did wrong, in typed words; Times is how often in a row.
+	Fault protocol.BMCFault
+	Times int
 }
 
 // refused notes a refusal. The map is shared with the snapshot, so it is copied.
@@ -25,7 +28,10 @@ func (p *step) refused(r Result) {
 	if message == "" {
 		message = told(r)
 	}
-	m[r.Action] = Refusal{Message: message, Busy: r.Busy || r.Outcome == protocol.BootRefusedByState}
+	m[r.Action] = Refusal{
+		Message: message, Busy: r.Busy || r.Outcome == protocol.BootRefusedByState,
+		Fault: r.Fault, Times: m[r.Action].Times + 1,
+	}
 	p.watch.Refused = m
 }
 
@@ -36,13 +42,28 @@ func (p *step) forgive(kinds ...ActionKind) {
 	p.watch.Refused = m
 }
 
+// countAnew begins to count the refusals of a kind of action anew.
+func (p *step) countAnew(k ActionKind) {
+	m := maps.Clone(p.watch.Refused)
+	if r, ok := m[k]; ok {
+		r.Times = 0
+		m[k] = r
+	}
+	p.watch.Refused = m
+}
+
 // deriveRefusals says what the BMC refuses now.
 func (p *step) deriveRefusals() {
 	for _, k := range slices.Sorted(maps.Keys(p.watch.Refused)) {
-		code := protocol.CondPowerFailed
-		if p.watch.Refused[k].Busy {
+		r := p.watch.Refused[k]
+		code := faultCondition(r.Fault.Kind)
+		switch {
+		case code != conditionNone:
+		case r.Busy:
 			code = protocol.CondBMCBusy
+		default:
+			code = protocol.CondPowerFailed
 		}
-		p.raise(code, "%s: %s", k, p.watch.Refused[k].Message)
+		p.raise(code, "%s: %s", k, r.Message)
 	}
 }

@@ -50,6 +50,8 @@ func (p *step) derive() {
 	}
 	p.deriveBMC()
 	p.deriveRefusals()
+	p.deriveStop()
+	p.deriveLeft()
 	if k := p.rec.Identity; k != nil && k.Other != nil {
 		p.raise(protocol.CondIdentityChanged, "%s; now %s", k.Why, k.Other.Digest())
 	}
@@ -69,6 +71,7 @@ func (p *step) deriveBMC() {
 		p.raise(protocol.CondBMCBusy, "%s", o.Error)
 	case o.Power == protocol.PowerUnreachable && o.Code == protocol.CodeDenied:
 		p.raise(protocol.CondBMCDenied, "%s", o.Error)
+	case p.deriveFault():
 	case o.Power == protocol.PowerUnreachable:
 		p.raise(protocol.CondBMCUnreachable, "%s", o.Error)
 	case o.Power == protocol.PowerUnknown:

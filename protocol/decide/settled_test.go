@@ -41,7 +41,7 @@ func (w *world) well() bool {
 		return false
 	}
 	// What another party armed is not ours to clear.
-	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe)
+	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe || rec.Left != nil && rec.Left.Override == w.m.override && w.has(protocol.CondOverrideLeft))
 	if rec.Medium == nil && w.m.medium != "" || rec.Medium != nil && (w.intent == nil || w.intent.Boot == nil || !always(w.intent.Boot)) {
 		return false
 	}

@@ -140,6 +140,8 @@ type Watch struct {
 	LastReset time.Time
 	// Busy says that the last read failed because the BMC asked for a pause.
 	Busy bool
+	// Unread is the present run of reads without a power state.
+	Unread Unread
 	// SilentSince is the first of the present run of reads that got no answer.
 	SilentSince time.Time
 	// Waiting says that the last step waited for firmware work.
@@ -175,6 +177,8 @@ type Result struct {
 	// RetryAfter is how long; 0 is not stated.
 	RetryAfter time.Duration
 	Message    string
+	// Fault is what the BMC did wrong; zero if nothing, or no answer came.
+	Fault protocol.BMCFault
 	// Of an arm or disarm: what the BMC holds, in our words and its own; what became
 	// of the write, at which resource, and a line for people.
 	Stored, Read protocol.Override

@@ -100,17 +100,18 @@ func (p *step) steady() {
 // pace leaves a BMC alone for as long as it asked, or as it is not asked anyway: until
 // it answers, nothing can be decided. Never for longer than between two polls.
 func (p *step) pace() {
-	if p.snap.RetryAfter <= 0 || p.plan.Action.Kind != ActNone {
+	pause := max(p.snap.RetryAfter, unreadPause(p.watch.Unread.Reads))
+	if pause <= 0 || p.plan.Action.Kind != ActNone {
 		return
 	}
-	if at := p.now.Add(min(p.snap.RetryAfter, p.snap.Settings.PollInterval)); p.plan.RecheckAt.Before(at) {
+	if at := p.now.Add(min(pause, p.snap.Settings.PollInterval)); p.plan.RecheckAt.Before(at) {
 		p.plan.RecheckAt = at
 	}
 }
 
 func (p *step) result(r Result) {
 	if r.Code == "" {
-		p.forgive(r.Action)
+		p.took(r.Action)
 	}
 	p.answered(r)
 	switch r.Action {

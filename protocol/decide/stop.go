@@ -61,9 +61,10 @@ func stopStep(power protocol.PowerState, mode protocol.StopMode, st stage) Actio
 
 // stageOf reads the stage of a stop. A stop that began while the server was
 // already going down has sent nothing and still runs out.
-func stageOf(now time.Time, s *Stop, softTimeout time.Duration) stage {
+func (p *step) stageOf(s *Stop, softTimeout time.Duration) stage {
+	now := p.now
 	switch {
-	case !s.Forced.IsZero() && now.Sub(s.Forced) >= resendForce:
+	case !s.Forced.IsZero() && p.forceDue(s):
 		return stageForceDue
 	case !s.Forced.IsZero():
 		return stageForced
@@ -89,7 +90,7 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 		return
 	case protocol.PowerUnknown, protocol.PowerUnreachable:
 		p.recheck(activeInterval) // the time of a soft stop begins when it can begin
-		if p.rec.Stop == nil {
+		if p.rec.Stop == nil && !p.blind(&Stop{Mode: mode}, stageNew) {
 			return
 		}
 	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
@@ -104,8 +105,12 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 		st.Mode = mode // a hard stop pre-empts a soft one under way
 		p.dirty = true
 	}
-	stg := stageOf(p.now, st, softTimeout)
+	stg := p.stageOf(st, softTimeout)
 	act := stopStep(power, st.Mode, stg)
+	blind := act == ActNone && p.blind(st, stg)
+	if blind {
+		act = ActForceOff
+	}
 	if act == ActGraceful && p.now.Before(p.watch.Pause) {
 		act = ActNone
 		p.recheckAt(p.watch.Pause)
@@ -121,8 +126,11 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 		if !st.Graceful.IsZero() && st.Forced.IsZero() {
 			p.plan.Measured.Escalations++
 		}
-		st.Forced = p.now
+		st.Forced, st.Refused = p.now, false
 		st.ForceCount++
+		if blind {
+			st.Blind++
+		}
 		p.ordered(act, "%s", p.keys())
 	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
 	}
@@ -139,7 +147,14 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 // stopResult folds the answer to what stop sent.
 func (p *step) stopResult(r Result) {
 	st := p.rec.Stop
-	if st == nil || r.Code == "" {
+	if st == nil {
+		return
+	}
+	if r.Code == "" {
+		if r.Action == ActForceOff {
+			st.Taken++
+			p.dirty = true
+		}
 		return
 	}
 	p.refused(r)
@@ -154,8 +169,7 @@ func (p *step) stopResult(r Result) {
 		p.dirty = true
 	case r.Action == ActForceOff:
 		// Refused or lost: the next read tells; send again soon, not at once.
-		st.Forced = p.now.Add(-resendForce + retryStop)
-		p.dirty = true
+		st.Forced, st.Refused, p.dirty = p.now, true, true
 	}
 }
 

@@ -184,11 +184,34 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 		if last.Power == protocol.PowerOff {
 			x.t.Fatal("a stop was sent to a server that is Off")
 		}
+		x.unseen(s, p)
 		x.leaveAlone(s, p)
 	case ActNone, ActInsert, ActEject, ActClearURL:
 	}
 	if len(s.Holds) > 0 && a.Open() && p.Watch.Last.Power != "" && !s.Passive {
 		x.t.Fatal("P2: an attempt stays open under a hold")
+	}
+}
+
+// unseen checks a stop of a server whose power state cannot be read: it is forced only where
+// a hard hold lies that is not proved, and less and less often.
+func (x *witness) unseen(s Snapshot, p Plan) {
+	last := p.Watch.Last.Power
+	if last != protocol.PowerUnknown && last != protocol.PowerUnreachable {
+		return
+	}
+	hard := slices.ContainsFunc(s.Holds, func(h Hold) bool {
+		_, violated := p.Record.Violated[h.ID]
+		return h.Mode == protocol.StopHard || violated
+	})
+	st := p.Record.Stop
+	switch {
+	case p.Action.Kind != ActForceOff:
+		x.t.Fatalf("%s while the power state is %s", p.Action.Kind, last)
+	case !hard && st.Mode != protocol.StopHard || len(s.Holds) == 0 || len(p.Record.Receipts) == len(s.Holds):
+		x.t.Fatalf("forced off unread, with holds %+v and %d receipts", s.Holds, len(p.Record.Receipts))
+	case last == protocol.PowerUnreachable && p.Watch.Unread.Fault.Kind != protocol.FaultSlow:
+		x.t.Fatal("forced off while the BMC does not answer")
 	}
 }
 

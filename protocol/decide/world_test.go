@@ -235,6 +235,15 @@ func (w *world) turn() {
 				if w.m.os {
 					o.BootProgress = "OSRunning"
 				}
+				if w.m.task != "" {
+					o.Order, w.m.task = protocol.BMCFault{Kind: protocol.FaultTask, Reset: w.m.task}, ""
+				}
+			}
+			switch {
+			case o.Power == protocol.PowerUnknown:
+				o.Fault.Kind = protocol.FaultCut
+			case o.Power == protocol.PowerUnreachable && w.m.faults.Drip:
+				o.Fault.Kind = protocol.FaultSlow
 			}
 		})
 		o.ReadAt = w.clock()
@@ -311,6 +320,10 @@ func (w *world) act(a Action) Result {
 		case ActArm, ActDisarm:
 			w.w.setBoot(a)
 			switch {
+			case w.m.faults.NoTag:
+				r.Stored, r.Outcome, r.Code, r.Fault.Kind = w.m.override, protocol.BootRefusedByState, protocol.CodeConflict, protocol.FaultPrecondition
+			case a.Kind == ActDisarm:
+				r.Stored, r.Outcome, r.Code = w.m.disarm(a.Override)
 			case a.URI && !w.m.faults.NoURL:
 				r.Stored, r.Outcome, r.Code = w.m.setURI(a.Override, w.record().Attempt.Token)
 			case a.URI && !a.Plain:

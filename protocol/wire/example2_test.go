@@ -204,6 +204,8 @@ func report2() *protocol.Report {
 	s.Observation.Override = protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
 	s.Observation.BootProgress, s.Observation.LastResetTime = "OSRunning", "2026-11-20T09:58:00Z"
 	s.Observation.OEMProgress, s.Observation.SystemState, s.Observation.PowerLog = "UEFI", "Enabled", "P7 2026-11-20T09:58:00Z"
+	s.Observation.Fault = protocol.BMCFault{Kind: protocol.FaultSessions, Status: 403, MessageID: "Base.1.13.SessionLimitExceeded", Text: "no session is left"}
+	s.Observation.Order = protocol.BMCFault{Kind: protocol.FaultTask, MessageID: "Base.1.13.InternalError", Text: "the power sequencer did not answer", Reset: "On"}
 	s.Attempt.Stored, s.Attempt.Evidence = s.Observation.Override, protocol.EvidenceInstalled
 	s.Attempt.URI, s.Attempt.Reason = "http://10.7.0.1/boot/-/uki.efi", "firmware reported late"
 	s.Identity, s.BootGeneration = exampleDigest, 3
