@@ -62,6 +62,7 @@ type Agent struct {
 	streams   *streams
 	asks      *asks
 	surveys   chan struct{} // held while a board is read
+	reads     budget        // that evidence asks for
 	notices   *notices
 	shortages *shortages
 	traces    *traces

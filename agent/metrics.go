@@ -12,6 +12,7 @@ type metrics struct {
 	dropped, summed         prometheus.Counter
 	hellos, bmcEvents       prometheus.Counter
 	asks, webhooks, hurried *prometheus.CounterVec
+	wakes                   *prometheus.CounterVec
 	streams, subscriptions  *prometheus.Desc
 	syncs, refused, opened  *prometheus.CounterVec
 	approvals, userData     *prometheus.CounterVec
@@ -100,11 +101,11 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, v := range decide.IgnitionVerdicts() {
 		m.userData.WithLabelValues(string(v))
 	}
-	m.webhooks, m.media = newWebhooks(), newMediaActions()
+	m.webhooks, m.media, m.wakes = newWebhooks(), newMediaActions(), newWakes()
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.hurried, m.unrecorded)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.wakes, m.hurried, m.unrecorded)
 	return m
 }
 

@@ -25,7 +25,11 @@ type server struct {
 	name  string
 	log   *slog.Logger
 	poked chan struct{}
-	bmc   connection
+	// stirred is that evidence waits, or has moved the record: whether the BMC is read for it
+	// heed says.
+	stirred chan struct{}
+	moved   atomic.Bool
+	bmc     connection
 	// woken says that an event of the BMC poked; boards asks for the board to be read;
 	// host is the BMC's.
 	woken  atomic.Bool
@@ -52,7 +56,7 @@ type server struct {
 }
 
 func newServer(a *Agent, name string) *server {
-	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), boards: make(chan struct{}, 1), writes: rate.NewLimiter(rate.Every(imageEvery), imageBurst)}
+	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), stirred: make(chan struct{}, 1), boards: make(chan struct{}, 1), writes: rate.NewLimiter(rate.Every(imageEvery), imageBurst)}
 }
 
 // poke makes the loop look now.
@@ -75,21 +79,32 @@ func (s *server) saw(e decide.Event) {
 		s.agent.met.dropped.Inc()
 	}
 	s.mu.Unlock()
-	s.poke()
+	s.stir()
 }
 
 func (s *server) run(ctx context.Context) {
 	defer s.bmc.close(s)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var next time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		case <-s.poked:
+		case <-s.stirred:
+			if wait := s.heed(); wait == never {
+				continue
+			} else if at := s.agent.cfg.Clock().Add(wait); wait > 0 {
+				if at.Before(next) {
+					next = at
+					timer.Reset(wait)
+				}
+				continue
+			}
 		}
-		next := s.turn(ctx)
+		next = s.turn(ctx)
 		timer.Reset(max(0, next.Sub(s.agent.cfg.Clock())))
 	}
 }
@@ -265,7 +280,14 @@ func (s *server) fold(e decide.Event) error {
 	s.mu.Lock()
 	s.events = append(s.events, e)
 	s.mu.Unlock()
-	_, err := s.step(func(snap *decide.Snapshot) { snap.Passive = true })
-	s.poke()
-	return err
+	moved, err := s.passive()
+	if err != nil {
+		s.poke()
+		return err
+	}
+	if moved {
+		s.moved.Store(true)
+	}
+	s.stir()
+	return nil
 }

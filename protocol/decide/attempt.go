@@ -47,6 +47,7 @@ const (
 	fetchTimeout    = 5 * time.Minute  // firmware tries for 60 s per interface
 	installTimeout  = 2 * time.Hour
 	activeInterval  = time.Second
+	fetchedInterval = 5 * time.Second // an installer takes minutes, and says itself when it ends
 	attemptBackoff  = 5 * time.Second
 	attemptMaxPause = 5 * time.Minute
 )
@@ -187,7 +188,11 @@ func (p *step) advance() {
 		t = timerRun
 	}
 	next, act, reason := attemptStep(a.State, a.Network(), power, has, t)
-	p.recheck(activeInterval)
+	if a.State == protocol.AttemptFetched {
+		p.recheck(fetchedInterval)
+	} else {
+		p.recheck(activeInterval)
+	}
 	switch {
 	case next == protocol.AttemptFailed:
 		code := codeRule(a.State, power, has, a.Outcome == protocol.BootRefusedByState, askedOf(a))
