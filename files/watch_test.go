@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -86,7 +87,7 @@ func TestLimitReached(t *testing.T) {
 	if restored := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); restored != nil {
 		t.Fatal(restored)
 	}
-	if pathErr, ok := err.(*os.PathError); !ok || pathErr.Err != syscall.EMFILE {
+	if !errors.Is(err, syscall.EMFILE) {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 	"os"
 	"regexp"
@@ -105,6 +106,19 @@ func TestMetrics(t *testing.T) {
 		return agentdaemon.Run(ctx, c, agentdaemon.Options{Version: "test", Logger: s.log, Registry: agent, Ready: ready})
 	})
 	s.provision()
+	for _, page := range pages {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+page+"/readyz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("%s is not ready: %d, %v", page, answer.StatusCode, err)
+		}
+	}
 	for page, reg := range map[string]*recorder{"hub": hub, "agent": agent} {
 		if problems, err := testutil.GatherAndLint(reg); err != nil || len(problems) > 0 {
 			t.Errorf("%s: %v, %v", page, problems, err)
