@@ -59,7 +59,7 @@ func heapInUse() int64 {
 }
 
 // A session that the broker would have to keep is refused: its connection ends, its record
-// goes, and who asked for it is not let in again for a while. (MQTT 3.1.1 §3.1.2.4)
+// goes, and who asked for it is not let in again for a while. It is CONNECT of MQTT 3.1.1, §3.1.2.4.
 func TestKeptSessionsAreRefused(t *testing.T) {
 	t.Parallel()
 	registry, log := prometheus.NewRegistry(), new(lines)
