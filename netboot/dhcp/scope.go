@@ -27,7 +27,7 @@ func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a pro
 		reserved: svc.Reservations,
 		only:     svc.Mode == protocol.ServiceReservations,
 		guest:    a.Server == "" && !bmc,
-		stranger: a.Server == "" && !(bmc && netboot.IsNamedBMC(seg, r.mac)),
+		stranger: a.Server == "" && (!bmc || !netboot.IsNamedBMC(seg, r.mac)),
 		kept:     svc.Machines,
 	}
 	if netboot.HasBMCs(seg) {
