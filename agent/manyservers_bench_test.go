@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -66,7 +65,7 @@ func startAgent(b *testing.B, db state.Store, blobs *blob.Store) *Agent {
 	}
 	a, err := New(Config{
 		Agent: "agent-1", Rack: "rack-1", DB: db, Blobs: blobs, Signer: wire.NewSigner(key), HubKeys: []ed25519.PublicKey{key.Public().(ed25519.PublicKey)},
-		Credentials: noCredentials{}, Puller: noImages{}, Clock: time.Now, Random: rand.Reader, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Credentials: noCredentials{}, Puller: noImages{}, Clock: time.Now, Random: rand.Reader, Logger: slog.New(slog.DiscardHandler),
 		Registerer: prometheus.NewRegistry(), OpenBMC: func(bmc.Target) (bmc.Driver, error) { return nil, errors.New("there is none") },
 	})
 	if err != nil {

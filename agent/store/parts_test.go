@@ -231,10 +231,10 @@ func TestDraft(t *testing.T) {
 					err = x.Delete(o.key)
 				case "get":
 					v, gone := x.Get(o.key)
-					*out = append(*out, fmt.Sprint(o.key, v, gone))
+					*out = append(*out, fmt.Sprintf("%s %x %v", o.key, v, gone))
 				case "scan", "scan and write":
 					err = x.Scan(o.key[:2], func(key string, v []byte) error {
-						*out = append(*out, fmt.Sprint(key, v))
+						*out = append(*out, fmt.Sprintf("%s %x", key, v))
 						if o.kind == "scan and write" {
 							return x.Set(key, append(bytes.Clone(v), 1))
 						}

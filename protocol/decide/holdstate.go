@@ -46,7 +46,7 @@ func HoldStands(h Hold, r Record, w Watch, f *protocol.FirmwareWork, settle time
 				why = fmt.Sprintf("%s: %s", k, refused.Message)
 			}
 		}
-	case protocol.StateFenced, protocol.StateAccepted, protocol.StateReleasing:
+	case protocol.StateFenced, protocol.StateAccepted, protocol.StateReleasing, protocol.StateStale:
 		return state, ""
 	}
 	switch {
