@@ -1,0 +1,30 @@
+package agent
+
+import (
+	"crypto/ed25519"
+	"testing"
+	"time"
+
+	"rackboot/agent/store"
+	"rackboot/protocol/decide"
+)
+
+// TestUnnotedStops: a stop that took room of the bound on bulk stops takes it also from the
+// steps of other servers that are recorded, until it is itself.
+func TestUnnotedStops(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	a := &Agent{cfg: Config{
+		Clock: func() time.Time { return now }, Destructive: Destructive{Keys: make([]ed25519.PublicKey, 1), BulkStop: 2, Window: time.Minute},
+	}}
+	others := func(server string) int { return a.bulk(store.View{Record: decide.Record{Server: server}}).Others }
+	a.unnoted.note("n1", now)
+	a.unnoted.note("n2", now.Add(-time.Hour)) // out of the window
+	a.unnoted.note("n3", now.Add(30*time.Second))
+	if n1, n4 := others("n1"), others("n4"); n1 != 1 || n4 != 2 {
+		t.Errorf("beside n1 %d, beside n4 %d", n1, n4)
+	}
+	a.unnoted.drop("n1")
+	if n4 := others("n4"); n4 != 1 {
+		t.Errorf("after n1 was recorded: %d", n4)
+	}
+}
