@@ -7,5 +7,5 @@
 //	fault*.go    the faults, one family a file
 //	plan.go      which fault when, out of a seed
 //	run.go       the storm
-//	table.go     fault by promise, and the marks
+//	table.go     fault by promise, and what is known to break
 package main

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,7 +24,7 @@ func storms(args []string) int {
 	c := config{out: os.Stdout}
 	var only, require string
 	f.StringVar(&c.bin, "bin", "bin", "folder with the programs")
-	f.Uint64Var(&c.seed, "seed", rand.Uint64()>>32, "of the plan of faults and operations")
+	f.Uint64Var(&c.seed, "seed", chance(), "of the plan of faults and operations; by default that of "+seedVariable+", else a new one")
 	f.DurationVar(&c.last, "for", 90*time.Second, "how long the storm blows; each fault once is the least")
 	f.StringVar(&only, "faults", "", "beginnings of the faults' names, separated by commas; all if empty")
 	f.StringVar(&require, "require", "", "root: nothing is skipped for want of it; rows: every row is exercised")
@@ -66,6 +67,16 @@ func storms(args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// seedVariable names the seed of a check of a commit, so that what it says is of the commit.
+const seedVariable = "RACKBOOT_TEST_SEED"
+
+func chance() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
+		return n
+	}
+	return rand.Uint64() >> 32
 }
 
 func fail(err error) int {

@@ -35,6 +35,7 @@ type mark struct {
 func marks() []mark {
 	return []mark{
 		{judge.TrueWords, "read-gap"},
+		{judge.NotLost, "flip-hub"},
 	}
 }
 
