@@ -172,6 +172,7 @@ func TestJudge(t *testing.T) {
 			h.Audit = append(h.Audit, AuditEntry{"apply", "Claim/c1", protocol.AuditAsked})
 		}, []Promise{NotLost}, "claim c1 is there, and was deleted"},
 		{"a server does not come back", func(h *History) { drop(h, 62); drop(h, 63) }, []Promise{NotLost}, "it is off"},
+		{"a server is rebooted at the end", func(h *History) { insert(h, entry(70, powerlog.Off)) }, nil, ""},
 		{"of a history without rest, the end is not judged", func(h *History) {
 			h.Quiet = false
 			drop(h, 62)

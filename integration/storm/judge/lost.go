@@ -123,7 +123,8 @@ func lostUnclaim(h History, o Op, v *Verdict) {
 	}
 }
 
-// lostServers finds servers that were to run at the end, and do not.
+// lostServers finds servers that were to run at the end, and do not. One that ran less than
+// Notice before is being rebooted: roll-outs go on by themselves.
 func lostServers(h History, v *Verdict) {
 	last := h.last()
 	if last == nil {
@@ -131,7 +132,9 @@ func lostServers(h History, v *Verdict) {
 	}
 	for _, server := range h.Claimed {
 		held := slices.ContainsFunc(last.Holds, func(x Hold) bool { return x.Server == server && !x.Released })
-		if !held && onAt(on(h.Machines[server], h.End+1), h.End) == nil {
+		runs := on(h.Machines[server], h.End+1)
+		ran := slices.ContainsFunc(runs, func(s stretch) bool { return s.to.Add(Notice) > h.End })
+		if !held && !ran {
 			v.broken(NotLost, server, h.End, "its claim wants it On, nothing holds it, and it is off")
 		}
 	}
