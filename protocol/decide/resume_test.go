@@ -214,6 +214,14 @@ func TestResume(t *testing.T) {
 		keep(y, protocol.PowerOn, 20*sec, nil)
 		y.want(ActArm)
 	})
+	t.Run("of a server whose last boot was begun while the clock was ahead", func(t *testing.T) {
+		y := stood(t)
+		y.s.Record.Attempt = &Attempt{ID: "old", ClaimUID: "claim-1", Generation: 1, Intended: protocol.TargetHdd, State: protocol.AttemptSucceeded, At: at(2 * time.Hour), OnSent: at(2 * time.Hour)}
+		keep(y, protocol.PowerOn, 20*sec, nil)
+		y.want(ActArm) // that boot is not the resume's
+		keep(y, protocol.PowerOn, 21*sec, y.answered(""))
+		y.want(ActRestart)
+	})
 	t.Run("of what runs as ordered", func(t *testing.T) {
 		y := came(t, protocol.SafeStopShellFirst, func(*protocol.Observation) {})
 		y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestResume, NotAfter: at(time.Hour)}}

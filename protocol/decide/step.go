@@ -84,6 +84,11 @@ func (p *step) steady() {
 		back(&s.Forced)
 	}
 	if a := p.rec.Attempt; a != nil {
+		if a.At.After(p.now) {
+			// It is older than whatever is accepted in this step: no resume takes it for
+			// the boot that it has caused.
+			a.At, p.dirty = p.now.Add(-1), true
+		}
 		back(&a.Since)
 		back(&a.OnSent)
 		back(&a.OnAgain)
