@@ -62,8 +62,10 @@ func honest() History {
 			poll(70, []Grant{installed}, hold(protocol.StateReleasing, true), request(protocol.OutcomeDone)),
 		},
 		Audit: []AuditEntry{
-			{"apply", "Claim/c1", protocol.AuditAsked}, {"apply", "Claim/c1", protocol.AuditAccepted},
-			{"reboot", "Server/n1", protocol.AuditAsked}, {"hold", "Server/n1", protocol.AuditAsked},
+			{"apply", "Claim/c1", protocol.AuditAsked},
+			{"apply", "Claim/c1", protocol.AuditAccepted},
+			{"reboot", "Server/n1", protocol.AuditAsked},
+			{"hold", "Server/n1", protocol.AuditAsked},
 			{"release", "Hold/h1", protocol.AuditAsked},
 		},
 		AuditRead: true, Claimed: []string{server}, Quiet: true, End: 71 * sec,

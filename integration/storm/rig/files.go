@@ -16,7 +16,8 @@ const RackName = "storm"
 
 // write writes the files of all programs.
 func (s *Site) write() error {
-	agent := fmt.Sprintf("dataDir: %s\ncredentialsDir: %s\nsocket: %s\nlink:\n  firstDelay: 0s\nsegments:\n", s.AgentData(), s.path("credentials"), s.path("agent.sock"))
+	var agent strings.Builder
+	fmt.Fprintf(&agent, "dataDir: %s\ncredentialsDir: %s\nsocket: %s\nlink:\n  firstDelay: 0s\nsegments:\n", s.AgentData(), s.path("credentials"), s.path("agent.sock"))
 	files := map[string]string{
 		"hub.yaml": fmt.Sprintf("dataDir: %s\napi: %s\nmqtt: %s\nnames: [127.0.0.1]\nendpoints:\n  brokers: [\"mqtts://%s\"]\n  api: [\"https://%s\"]\n",
 			s.HubData(), s.ports["api"], s.ports["mqtt"], s.ports["mqtt-wire"], s.ports["api-wire"]),
@@ -27,7 +28,7 @@ func (s *Site) write() error {
   pollInterval: 500ms`),
 	}
 	for _, v := range s.Servers {
-		agent += fmt.Sprintf("  - name: boot-%s\n    dhcp: %s\n    http: %s\n", v.Name, v.dhcp, v.http)
+		fmt.Fprintf(&agent, "  - name: boot-%s\n    dhcp: %s\n    http: %s\n", v.Name, v.dhcp, v.http)
 		files[v.Name+".yaml"] = fmt.Sprintf(`machines:
   - name: %s
     kind: simulated
@@ -44,7 +45,7 @@ func (s *Site) write() error {
 `, v.Name, v.MAC, v.bmc, s.path("credentials/bmc"), v.dhcp, v.log, v.grouped)
 		files["site/"+v.Name+".yaml"] = s.server(v)
 	}
-	files["agent.yaml"] = agent
+	files["agent.yaml"] = agent.String()
 	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o700); err != nil {
 			return err

@@ -13,7 +13,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -82,7 +83,7 @@ func newFront(at, to string, cert tls.Certificate) (*Front, error) {
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 4, IdleConnTimeout: 5 * time.Second},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	f.server = &http.Server{Handler: f, TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}}, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: 10 * time.Second}
+	f.server = &http.Server{Handler: f, TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}}, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = f.server.ServeTLS(l, "", "") }() // ends by close
 	return f, nil
 }
@@ -142,9 +143,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // as a BMC that is gone
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read as far as it goes
-	for k, v := range resp.Header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), resp.Header)
 	if read && (spoil == SpoilShort || spoil == SpoilHang) && resp.StatusCode == http.StatusOK {
 		f.half(w, r, resp, spoil, end)
 		return
