@@ -65,6 +65,8 @@ type storm struct {
 	desks   []*operator
 	spans   []span
 	skipped map[string]string
+
+	recoveries []judge.Recovery
 	gate    sync.RWMutex // who holds it for writing has the operators wait
 	mu      sync.Mutex   // of out
 }
@@ -284,38 +286,50 @@ func (s *storm) strike(ctx context.Context, x strike) error {
 }
 
 // backWithin is how long hub and agent may take to be there again after a fault. What is
-// not there by then is started again, as an operator does, and said.
+// not there by then is started again, as an operator does, and the judge is told.
 const backWithin = 20 * time.Second
 
 // comesBack waits until hub and agent serve, the hub can write, and both agree. It says how
 // long that took.
 func (s *storm) comesBack(ctx context.Context) string {
-	begun := powerlog.Now()
-	took := func() string { return powerlog.Now().Sub(begun).Round(100 * time.Millisecond).String() }
-	both := []*rig.Process{s.site.Hub, s.site.Agent}
-	for _, p := range both {
-		if !p.Running() {
-			s.say("%s had ended; it is started again: %s", p.Name, lastLine(p.Tail(2000)))
-			if err := p.Start(); err != nil {
-				s.book.failed(err)
-			}
-		}
-	}
+	r := judge.Recovery{From: powerlog.Now()}
 	var last error
 	back := func() bool { last = s.heard(ctx); return last == nil }
-	if until(ctx, backWithin, back) {
-		return "back in " + took()
-	}
-	why := last
-	for _, p := range both {
-		if err := errors.Join(p.Kill(), p.Start()); err != nil {
-			s.book.failed(err)
+	for _, p := range []*rig.Process{s.site.Hub, s.site.Agent} {
+		if !p.Running() {
+			r.By = s.startAgain(p, "it had ended: "+lastLine(p.Tail(2000)))
 		}
 	}
-	if until(ctx, backWithin, back) {
-		return fmt.Sprintf("back in %s, after hub and agent were started again by hand: %v", took(), why)
+	if !until(ctx, backWithin, back) && ctx.Err() == nil {
+		for _, p := range []*rig.Process{s.site.Hub, s.site.Agent} {
+			r.By = s.startAgain(p, fmt.Sprintf("not back within %s: %v", backWithin, last))
+		}
+		until(ctx, backWithin, back)
 	}
-	return fmt.Sprintf("NOT back in %s: %v", took(), last)
+	r.To = powerlog.Now()
+	s.recoveries = append(s.recoveries, r)
+	took := r.To.Sub(r.From).Round(100 * time.Millisecond)
+	switch {
+	case last != nil:
+		return fmt.Sprintf("NOT back in %s: %v", took, last)
+	case r.By != "":
+		return fmt.Sprintf("back in %s, with help", took)
+	}
+	return fmt.Sprintf("back in %s", took)
+}
+
+// startAgain starts a process as an operator does, and returns what was done and why.
+func (s *storm) startAgain(p *rig.Process, why string) string {
+	var err error
+	if p.Running() {
+		err = p.Kill()
+	}
+	if err = errors.Join(err, p.Start()); err != nil {
+		s.book.failed(err)
+	}
+	done := p.Name + " was started again by hand; " + why
+	s.say("%s", done)
+	return done
 }
 
 func lastLine(s string) string {
@@ -359,7 +373,7 @@ func (s *storm) rest(ctx context.Context) (judge.History, error) {
 	if !quiet {
 		s.say("not at rest after %s: %s", settleFor, strings.Join(moves, "; "))
 	}
-	h := judge.History{Machines: map[string][]powerlog.Entry{}, Quiet: true}
+	h := judge.History{Machines: map[string][]powerlog.Entry{}, Quiet: true, Recoveries: s.recoveries}
 	s.verify(ctx)
 	if err := s.polls.once(ctx); err != nil {
 		return h, fmt.Errorf("the last poll: %w", err)

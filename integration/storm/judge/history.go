@@ -21,11 +21,12 @@ const (
 	NotDoubled Promise = "not-double" // what was accepted is done once
 	TrueWords  Promise = "true-words" // what is said of a server was so
 	AuditWhole Promise = "audit"      // each accepted operation is in the audit log, which fits together
+	Recovers   Promise = "recovers"   // hub and agent serve again by themselves once a fault is over
 )
 
 // Promises lists them in the order of the table.
 func Promises() []Promise {
-	return []Promise{NoOn, OneBoot, NotLost, NotDoubled, TrueWords, AuditWhole}
+	return []Promise{NoOn, OneBoot, NotLost, NotDoubled, TrueWords, AuditWhole, Recovers}
 }
 
 // OpKind is what an operator asked for.
@@ -118,8 +119,15 @@ type AuditEntry struct {
 	Outcome    protocol.AuditOutcome
 }
 
+// Recovery is the time after a fault in which hub and agent are to serve again.
+type Recovery struct {
+	From, To Time
+	By       string // what somebody had to do for it, and why; empty for nothing
+}
+
 // History is what a storm has left behind.
 type History struct {
+	Recoveries []Recovery
 	Machines map[string][]powerlog.Entry
 	Ops      []Op
 	Polls    []Poll // in order
@@ -171,5 +179,6 @@ func Judge(h History) Verdict {
 	doubled(h, &v)
 	words(h, &v)
 	audit(h, &v)
+	recoveries(h, &v)
 	return v
 }

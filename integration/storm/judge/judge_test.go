@@ -68,7 +68,8 @@ func honest() History {
 			{"hold", "Server/n1", protocol.AuditAsked},
 			{"release", "Hold/h1", protocol.AuditAsked},
 		},
-		AuditRead: true, Claimed: []string{server}, Quiet: true, End: 71 * sec,
+		Recoveries: []Recovery{{From: 30 * sec, To: 31 * sec}},
+		AuditRead:  true, Claimed: []string{server}, Quiet: true, End: 71 * sec,
 	}
 }
 
@@ -96,6 +97,10 @@ func TestJudge(t *testing.T) {
 		why  string    // in one of them
 	}{
 		{"all kept", func(*History) {}, nil, ""},
+		// recovers
+		{"an agent that somebody had to start", func(h *History) {
+			h.Recoveries = append(h.Recoveries, Recovery{From: 20 * sec, To: 22 * sec, By: "agent was started again by hand"})
+		}, []Promise{Recovers}, "by hand"},
 		// no-on
 		{"on under a receipt", func(h *History) { insert(h, entry(50, powerlog.On), entry(51, powerlog.Off)) }, []Promise{NoOn, NotDoubled}, "after the receipt of hold h1"},
 		{"on, off and on again under a receipt that only the operator was told of", func(h *History) {
