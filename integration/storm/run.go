@@ -67,8 +67,8 @@ type storm struct {
 	skipped map[string]string
 
 	recoveries []judge.Recovery
-	gate    sync.RWMutex // who holds it for writing has the operators wait
-	mu      sync.Mutex   // of out
+	gate       sync.RWMutex // who holds it for writing has the operators wait
+	mu         sync.Mutex   // of out
 }
 
 func (s *storm) say(format string, args ...any) {

@@ -128,10 +128,10 @@ type Recovery struct {
 // History is what a storm has left behind.
 type History struct {
 	Recoveries []Recovery
-	Machines map[string][]powerlog.Entry
-	Ops      []Op
-	Polls    []Poll // in order
-	Audit    []AuditEntry
+	Machines   map[string][]powerlog.Entry
+	Ops        []Op
+	Polls      []Poll // in order
+	Audit      []AuditEntry
 	// AuditRead is whether the audit log could be read at the end.
 	AuditRead bool
 	// Claimed are the servers whose claim wants them On at the end; Quiet is whether
