@@ -45,6 +45,7 @@ func chances() []mark {
 	return []mark{
 		{judge.NotLost, "rollback-agent"},
 		{judge.NotDoubled, "rollback-agent"},
+		{judge.TrueWords, "rollback-agent"},
 		{judge.NotDoubled, "copied-agent"},
 	}
 }
