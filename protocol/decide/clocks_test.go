@@ -59,43 +59,73 @@ func TestClocks(t *testing.T) {
 
 		{"hub ahead for 45 s", with(func(s *ClockSnapshot) { s.Hub = at(400 * day) }), right, floor, ClockOffHubAhead, -400 * day, floor, false, false},
 		{"hub ahead for hours", with(func(s *ClockSnapshot) { s.Hub, s.Steady = at(400*day), true }), right, right, ClockOffHubAhead, -400 * day, floor, false, false},
-		{"hub ahead since before the agent started", with(func(s *ClockSnapshot) { s.Hub, s.Steady, s.Expected = at(400*day), true, time.Time{} }),
-			right, right, ClockOffUnsure, -400 * day, floor, false, false},
+		{
+			"hub ahead since before the agent started", with(func(s *ClockSnapshot) { s.Hub, s.Steady, s.Expected = at(400*day), true, time.Time{} }),
+			right, right, ClockOffUnsure, -400 * day, floor, false, false,
+		},
 		{"hub behind for hours", with(func(s *ClockSnapshot) { s.Hub, s.Steady = at(-400*day), true }), right, floor, ClockOffHubBehind, 400 * day, floor, false, false},
 
-		{"joined while the hub was ahead", with(func(s *ClockSnapshot) {
-			s.Begin, s.Floor, s.Expected, s.Hub = at(400*day), time.Time{}, time.Time{}, time.Time{}
-		}),
-			at(400 * day), time.Time{}, ClockOffUnsure, -400 * day, right, false, false},
-		{"and the hub is right again", with(func(s *ClockSnapshot) { s.Begin, s.Floor, s.Expected = at(400*day), time.Time{}, time.Time{} }),
-			at(400 * day), time.Time{}, ClockOffNone, 0, right, false, false},
-		{"and stays so", with(func(s *ClockSnapshot) {
-			s.Begin, s.Floor, s.Expected, s.Steady = at(400*day), time.Time{}, time.Time{}, true
-		}),
-			right, right, ClockOffNone, 0, at(400 * day), false, true},
+		{
+			"joined while the hub was ahead", with(func(s *ClockSnapshot) {
+				s.Begin, s.Floor, s.Expected, s.Hub = at(400*day), time.Time{}, time.Time{}, time.Time{}
+			}),
+			at(400 * day),
+			time.Time{},
+			ClockOffUnsure, -400 * day, right, false, false,
+		},
+		{
+			"and the hub is right again", with(func(s *ClockSnapshot) { s.Begin, s.Floor, s.Expected = at(400*day), time.Time{}, time.Time{} }),
+			at(400 * day),
+			time.Time{},
+			ClockOffNone, 0, right, false, false,
+		},
+		{
+			"and stays so", with(func(s *ClockSnapshot) {
+				s.Begin, s.Floor, s.Expected, s.Steady = at(400*day), time.Time{}, time.Time{}, true
+			}),
+			right, right, ClockOffNone, 0, at(400 * day), false, true,
+		},
 
 		{"agent set ahead", with(func(s *ClockSnapshot) { s.Own, s.Steady = at(400*day), true }), at(400 * day), right, ClockOffAgentAhead, 400 * day, floor, false, false},
-		{"agent starts ahead", with(func(s *ClockSnapshot) { s.Own, s.Expected, s.Hub = at(400*day), time.Time{}, time.Time{} }),
-			at(400 * day), floor, ClockOffNone, 0, floor, false, false},
-		{"agent starts ahead, and hears the hub", with(func(s *ClockSnapshot) { s.Own, s.Expected = at(400*day), time.Time{} }),
-			at(400 * day), floor, ClockOffUnsure, 400 * day, floor, false, false},
+		{
+			"agent starts ahead", with(func(s *ClockSnapshot) { s.Own, s.Expected, s.Hub = at(400*day), time.Time{}, time.Time{} }),
+			at(400 * day), floor, ClockOffNone, 0, floor, false, false,
+		},
+		{
+			"agent starts ahead, and hears the hub", with(func(s *ClockSnapshot) { s.Own, s.Expected = at(400*day), time.Time{} }),
+			at(400 * day), floor, ClockOffUnsure, 400 * day, floor, false, false,
+		},
 
-		{"1970 without the hub", with(func(s *ClockSnapshot) { s.Own, s.Expected, s.Hub = rtc, time.Time{}, time.Time{} }),
-			floor, floor, ClockOffAgentBehind, rtc.Sub(floor), time.Time{}, false, false},
-		{"1970, and a certificate of a hub that was ahead", with(func(s *ClockSnapshot) { s.Own, s.Expected, s.Hub, s.Begin = rtc, time.Time{}, time.Time{}, at(400*day) }),
-			at(400 * day), floor, ClockOffAgentBehind, rtc.Sub(at(400 * day)), floor, false, false},
+		{
+			"1970 without the hub", with(func(s *ClockSnapshot) { s.Own, s.Expected, s.Hub = rtc, time.Time{}, time.Time{} }),
+			floor, floor, ClockOffAgentBehind, rtc.Sub(floor),
+			time.Time{},
+			false, false,
+		},
+		{
+			"1970, and a certificate of a hub that was ahead", with(func(s *ClockSnapshot) { s.Own, s.Expected, s.Hub, s.Begin = rtc, time.Time{}, time.Time{}, at(400*day) }),
+			at(400 * day), floor, ClockOffAgentBehind, rtc.Sub(at(400 * day)), floor, false, false,
+		},
 		{"1970 and a first word of the hub", with(func(s *ClockSnapshot) { s.Own = rtc }), floor, floor, ClockOffAgentBehind, rtc.Sub(right), time.Time{}, false, false},
 		{"1970 and several", with(func(s *ClockSnapshot) { s.Own, s.Steady = rtc, true }), right, floor, ClockOffAgentBehind, rtc.Sub(right), floor, false, false},
 		{"1970, built at an unknown time, no floor", ClockSnapshot{Own: rtc, Begin: begin}, begin, time.Time{}, ClockOffUnsure, rtc.Sub(begin), rtc, false, false},
-		{"1970, hub ahead for hours", with(func(s *ClockSnapshot) { s.Own, s.Steady, s.Hub = rtc, true, at(400*day) }),
-			at(400 * day), floor, ClockOffAgentBehind, rtc.Sub(at(400 * day)), floor, false, false},
-		{"both before the program was built", with(func(s *ClockSnapshot) { s.Own, s.Hub, s.Steady = rtc, rtc, true }),
-			floor, floor, ClockOffAgentBehind, rtc.Sub(floor), time.Time{}, false, false},
+		{
+			"1970, hub ahead for hours", with(func(s *ClockSnapshot) { s.Own, s.Steady, s.Hub = rtc, true, at(400*day) }),
+			at(400 * day), floor, ClockOffAgentBehind, rtc.Sub(at(400 * day)), floor, false, false,
+		},
+		{
+			"both before the program was built", with(func(s *ClockSnapshot) { s.Own, s.Hub, s.Steady = rtc, rtc, true }),
+			floor, floor, ClockOffAgentBehind, rtc.Sub(floor),
+			time.Time{},
+			false, false,
+		},
 
 		{"set back by a day", with(func(s *ClockSnapshot) { s.Own, s.Steady = at(-day), true }), right, floor, ClockOffAgentBehind, -day, floor, false, false},
 		{"set back by a day, the hub away", with(func(s *ClockSnapshot) { s.Own, s.Hub = at(-day), time.Time{} }), floor, floor, ClockOffAgentBehind, -day + time.Minute, at(-day), false, false},
-		{"both were ahead, and were set right", with(func(s *ClockSnapshot) { s.Floor, s.Expected = at(400*day), at(400*day) }),
-			at(400 * day), at(400 * day), ClockOffNone, 0, right, false, false},
+		{
+			"both were ahead, and were set right", with(func(s *ClockSnapshot) { s.Floor, s.Expected = at(400*day), at(400*day) }),
+			at(400 * day), at(400 * day), ClockOffNone, 0, right, false, false,
+		},
 		{"for minutes", with(func(s *ClockSnapshot) { s.Floor, s.Expected, s.Steady = at(400*day), at(400*day), true }), right, right, ClockOffNone, 0, at(400 * day), true, true},
 		{"a minute behind is no news", with(func(s *ClockSnapshot) { s.Own = at(-2 * time.Minute) }), at(-2 * time.Minute), floor, ClockOffNone, 0, floor, false, false},
 	} {
