@@ -66,7 +66,7 @@ func layers() []layer {
 
 		{"metrics", []string{"protocol", "protocol/conns"}, "the metrics page of both daemons"},
 		{"doctable", nil, "functions beside the tables in their comments, for tests"},
-		{"files", []string{"protocol"}, "the limit of file descriptors, of both daemons"},
+		{"fdlimit", []string{"protocol"}, "the limit of file descriptors, of both daemons"},
 		{"ready", []string{"protocol"}, "whether a daemon can do its work, for both"},
 		{"pending", nil, "things that are tried again until they are done"},
 
@@ -82,7 +82,7 @@ func layers() []layer {
 		{"agent/local", []string{"protocol", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
 		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state"}, "the agent's documents over a store"},
 		{"agent/secret", []string{"protocol", "protocol/sealbox", "agent/store"}, "has the agent's key; it knows no driver and no document"},
-		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "files", "metrics", "ready", "state/clock"}), "puts an agent together from its file"},
+		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "fdlimit", "metrics", "ready", "state/clock"}), "puts an agent together from its file"},
 
 		{"hub/plan", []string{"protocol", "protocol/decide"}, "the hub's decisions are pure"},
 		{"hub/plan/bootimages", []string{"protocol"}, "which image a group is to have is pure"},
@@ -102,7 +102,7 @@ func layers() []layer {
 		{"hub/pki", []string{"protocol", "protocol/wire", "protocol/api", "state", "state/clock", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
 		{"hub/audit", []string{"protocol/...", "state"}, "the audit log on disk"},
 		{"hub/secret", []string{"protocol", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "files", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "fdlimit", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
 		{"cmd/internal/terminal", []string{"protocol"}, "what every command may show"},

@@ -40,7 +40,7 @@ func libraries() []library {
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"netboot/bootenv"}, ""},
 		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve/...", "cmd/internal/simulate"}, "command lines"},
 		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest", "integration/sim", "netboot/bootenv"}, "a reader for each file format, and what templates write"},
-		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/...", "files", "ready"}, "metrics are made where they are counted"},
+		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/...", "fdlimit", "ready"}, "metrics are made where they are counted"},
 		{"github.com/mdlayher/packet", []string{"netboot/dhcp"}, ""},
 		{"golang.org/x/net/ipv6", []string{"netboot/dhcp6"}, ""},
 		{"golang.org/x/net/bpf", []string{"netboot/dhcp"}, ""},

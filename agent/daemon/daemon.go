@@ -15,7 +15,7 @@ import (
 	"rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc/redfish"
-	"rackboot/files"
+	"rackboot/fdlimit"
 	"rackboot/metrics"
 	"rackboot/netboot/bootcert"
 	"rackboot/netboot/mirror"
@@ -105,7 +105,7 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	}
 	r.agent, r.up = a, l.Connected
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return files.Watch(ctx, log, reg) })
+	group.Go(func() error { return fdlimit.Watch(ctx, log, reg) })
 	if c.Metrics != "" {
 		written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
 			return store.Probe(ctx, db, clock.Now())

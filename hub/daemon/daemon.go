@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"rackboot/files"
+	"rackboot/fdlimit"
 	"rackboot/hub/api"
 	"rackboot/hub/audit"
 	"rackboot/hub/broker"
@@ -244,7 +244,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 			return err
 		}
 	}
-	group.Go(func() error { return files.Watch(ctx, h.log, h.reg) })
+	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })
