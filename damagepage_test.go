@@ -1,0 +1,39 @@
+package rackboot
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestDamageRows: every test that the table of damages names exists, every row names one,
+// and no number is missing.
+func TestDamageRows(t *testing.T) {
+	page, err := os.ReadFile("docs/TESTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "## What damage is known to have done\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	row := regexp.MustCompile(`(?m)^\| (\d+) \| .+ \| (.+) \|$`)
+	rows := row.FindAllStringSubmatch(section, -1)
+	for i, m := range rows {
+		if m[1] != strconv.Itoa(i+1) {
+			t.Errorf("row %s stands at %d", m[1], i+1)
+		}
+		named := namedTest.FindAllStringSubmatch(m[2], -1)
+		if len(named) == 0 || len(named)*2 != strings.Count(m[2], "`") {
+			t.Errorf("row %s: %s is not a list of tests", m[1], m[2])
+		}
+		for _, n := range named {
+			if !hasTest(t, n[1], n[2]) {
+				t.Errorf("row %s: there is no %s in %s", m[1], n[2], n[1])
+			}
+		}
+	}
+	if len(rows) < 21 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
