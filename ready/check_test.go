@@ -112,6 +112,7 @@ func TestFailsAndHeals(t *testing.T) {
 		if within != ready.Within {
 			t.Errorf("the probe has %s", within)
 		}
+		synctest.Wait() // what a probe logs comes after its answer
 		if n := strings.Count(log.String(), "not ready"); n != 2 || strings.Count(log.String(), "ready again") != 1 {
 			t.Errorf("the log:\n%s", log)
 		}

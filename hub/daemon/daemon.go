@@ -88,7 +88,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	defer b.Close()
 	vault := c.Secrets.vault(log, reg)
-	st, err := openStore(ctx, b, vault, log, o.Crash)
+	st, whole, err := openStore(ctx, c, b, vault, log, o.Crash, false)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	h := &hub{keys: keys, broker: b, store: st, written: written, vault: vault, audit: trail, clients: clients, authorities: authorities, log: log, reg: reg, options: o}
+	h := &hub{keys: keys, broker: b, store: st, extents: whole, written: written, vault: vault, audit: trail, clients: clients, authorities: authorities, log: log, reg: reg, options: o}
 	isos, err := h.openISOs(c)
 	if err != nil {
 		return err
@@ -135,20 +135,29 @@ func newID() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(clock.Now()), rand.Reader).String())
 }
 
-func openStore(ctx context.Context, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher) (*store.Store, error) {
+// openStore opens the store within the broker, and says how to follow how much is in it. One
+// that has lost something is opened only where somebody accepts that.
+func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher, accept bool) (*store.Store, *extents, error) {
 	conn, err := b.Conn(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: conn, Name: "rackboot", Logger: log})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	facts, err := jetstream.OpenLog(ctx, jetstream.Config{Conn: conn, Name: "rackboot-log", Logger: log})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
+	x := &extents{path: c.path(extentFile), streams: map[string]measured{"rackboot": kv, "rackboot-log": facts}, log: log}
+	if !accept {
+		if err := x.check(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	st, err := store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
+	return st, x, err
 }
 
 // hub is a hub being put together.
@@ -156,6 +165,7 @@ type hub struct {
 	keys    *pki.PKI
 	broker  *broker.Broker
 	store   *store.Store
+	extents *extents
 	written *ready.Check // the store
 	vault   *secret.Vault
 	audit   *audit.Log
@@ -245,6 +255,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		}
 	}
 	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
+	group.Go(func() error { return h.extents.follow(ctx, h.broker.Healthy) })
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })

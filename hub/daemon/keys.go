@@ -65,7 +65,7 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 		return err
 	}
 	defer b.Close()
-	st, err := openStore(ctx, b, nil, log, nil)
+	st, _, err := openStore(ctx, c, b, nil, log, nil, false)
 	if err != nil {
 		return err
 	}

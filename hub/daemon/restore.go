@@ -29,12 +29,15 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 		return 0, err
 	}
 	defer b.Close()
-	st, err := openStore(ctx, b, nil, log, nil)
+	st, whole, err := openStore(ctx, c, b, nil, log, nil, true)
 	if err != nil {
 		return 0, err
 	}
 	epoch, err := control.RaiseEpoch(ctx, st)
 	if err != nil {
+		return 0, err
+	}
+	if err := whole.accept(ctx); err != nil {
 		return 0, err
 	}
 	return epoch, recordRestored(ctx, c, keys, st, fmt.Sprintf("the epoch is %d now", epoch))

@@ -35,7 +35,6 @@ type mark struct {
 func marks() []mark {
 	return []mark{
 		{judge.TrueWords, "read-gap"},
-		{judge.NotLost, "flip-hub"},
 	}
 }
 
@@ -43,6 +42,8 @@ func marks() []mark {
 // result fails the run; what broke is printed as with any other row.
 func chances() []mark {
 	return []mark{
+		{judge.OneBoot, "flip-agent"},
+		{judge.NotLost, "flip-agent"},
 		{judge.NotLost, "rollback-agent"},
 		{judge.NotDoubled, "rollback-agent"},
 		{judge.TrueWords, "rollback-agent"},
