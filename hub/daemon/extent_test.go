@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,45 +98,60 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// stream is one whose extent a test says.
-type stream struct{ e jetstream.Extent }
+// stream is one whose extent, and health, a test says.
+type stream struct {
+	n    atomic.Uint64
+	sick atomic.Bool
+}
 
-func (s *stream) Extent(context.Context) (jetstream.Extent, error) { return s.e, nil }
+func (s *stream) Extent(context.Context) (jetstream.Extent, error) {
+	n := s.n.Load()
+	return jetstream.Extent{Sequence: n, Messages: n, Keys: n}, nil
+}
+
+func (s *stream) healthy() error {
+	if s.sick.Load() {
+		return errors.New("no space left")
+	}
+	return nil
+}
 
 // What is written was so a look before, with a store that was healthy since; and a store that
 // has less than was written does not become the measure.
 func TestFollowExtents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, sick := &stream{}, error(nil)
-		x := &extents{path: filepath.Join(t.TempDir(), extentFile), streams: map[string]measured{"s": s}, log: slog.New(slog.DiscardHandler)}
+		s, path := &stream{}, filepath.Join(t.TempDir(), extentFile)
+		x := &extents{path: path, streams: map[string]measured{"s": s}, log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- x.follow(ctx, func() error { return sick }) }()
+		go func() { done <- x.follow(ctx, s.healthy) }()
+		written := func(n, want uint64) {
+			t.Helper()
+			now := &extents{path: path, log: x.log}
+			if now.read(); now.written["s"].Sequence != want {
+				t.Errorf("with %d, %d is written, want %d", n, now.written["s"].Sequence, want)
+			}
+		}
 		at := func(d time.Duration, n, want uint64) {
 			t.Helper()
-			s.e = jetstream.Extent{Sequence: n, Messages: n, Keys: n}
+			s.n.Store(n)
 			time.Sleep(d)
 			synctest.Wait()
-			if got := x.written["s"].Sequence; got != want {
-				t.Errorf("with %d, %d is written, want %d", n, got, want)
-			}
+			written(n, want)
 		}
 		at(extentEvery, 5, 0)
 		at(extentEvery, 7, 5)
-		sick = errors.New("no space left")
+		s.sick.Store(true)
 		at(3*extentEvery, 9, 5)
-		sick = nil
+		s.sick.Store(false)
 		at(extentEvery, 8, 5) // what was seen before does not count
 		at(extentEvery, 8, 8)
 		at(3*extentEvery, 6, 8)
-		s.e = jetstream.Extent{Sequence: 11, Messages: 11, Keys: 11}
+		s.n.Store(11)
 		cancel()
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		next := &extents{path: x.path, log: x.log}
-		if next.read(); next.written["s"].Sequence != 11 {
-			t.Errorf("at the end %+v", next.written)
-		}
+		written(11, 11)
 	})
 }
