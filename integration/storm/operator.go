@@ -81,6 +81,8 @@ func (o *operator) boot(ctx context.Context) {
 	}
 	switch {
 	case s == nil || o.key != "":
+	case s.undecided:
+		o.adopt(ctx)
 	case s.runs:
 		o.reboot(ctx, "--any-phase")
 	case s.spent:
@@ -93,6 +95,13 @@ func (o *operator) boot(ctx context.Context) {
 func (o *operator) resume(ctx context.Context, more ...string) {
 	o.call(ctx, callFor, judge.Op{Kind: judge.OpResume, AuditOp: "request", AuditTarget: "Server/" + o.server},
 		append([]string{"resume", o.server, "--reason", "storm", "-o", "name"}, more...)...)
+	pause(ctx, time.Second)
+}
+
+// adopt has a server installed that was On when it was bound, as a button may have it.
+func (o *operator) adopt(ctx context.Context) {
+	o.call(ctx, callFor, judge.Op{Kind: judge.OpAdopt, AuditOp: "accept", AuditTarget: "Server/" + o.server},
+		"server", "adopt", o.server, "--reprovision", "--reason", "storm", "-o", "name")
 	pause(ctx, time.Second)
 }
 

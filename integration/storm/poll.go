@@ -41,6 +41,8 @@ type seen struct {
 	runs        bool // it was found On before its first boot, and is left alone
 	invalid     bool // its grant was given to an earlier disk: it needs another claim
 	spent       bool // its first boot was interrupted after its grant was used up
+	undecided   bool // somebody has to say what is on its disk
+	conditions  []protocol.ConditionCode
 }
 
 func newPoller(s *rig.Site) *poller {
@@ -134,7 +136,13 @@ func (p *poller) once(ctx context.Context) error {
 	defer p.mu.Unlock()
 	p.polls = append(p.polls, at)
 	for _, s := range servers {
-		p.servers[s.Metadata.Name] = look(s, at)
+		v := look(s, at)
+		for _, x := range claims {
+			if x.Metadata.Name == rig.ClaimName(s.Metadata.Name) {
+				v.lookAt(x)
+			}
+		}
+		p.servers[s.Metadata.Name] = v
 	}
 	return nil
 }
@@ -164,6 +172,7 @@ func look(s *protocol.Server, at judge.Poll) seen {
 		}
 	}
 	for _, c := range s.Status.Conditions {
+		v.conditions = append(v.conditions, c.Code)
 		switch c.Code {
 		case protocol.CondUnexpectedPower, protocol.CondSafeStopped:
 			v.unexpected = true
@@ -181,6 +190,14 @@ func look(s *protocol.Server, at judge.Poll) seen {
 		v.unexpected = v.unexpected || r.Unexpected != nil
 	}
 	return v
+}
+
+// lookAt notes what the server's claim says.
+func (v *seen) lookAt(x *protocol.Claim) {
+	for _, c := range x.Status.Conditions {
+		v.conditions = append(v.conditions, c.Code)
+		v.undecided = v.undecided || c.Code == protocol.CondNeedsDecision
+	}
 }
 
 // read reads the requests that have not ended; the others are as they were.

@@ -98,8 +98,12 @@ func run(ctx context.Context, c config) (failed int, err error) {
 	}
 	s.site.Note = s.say
 	defer func() {
+		clean := err == nil && failed == 0 && !c.keep
+		if !clean {
+			err = errors.Join(err, s.site.Keep())
+		}
 		err = errors.Join(err, s.site.Close())
-		if err == nil && failed == 0 && !c.keep {
+		if clean && err == nil {
 			err = os.RemoveAll(dir)
 			return
 		}
@@ -109,14 +113,13 @@ func run(ctx context.Context, c config) (failed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if c.keep {
-		if err := s.dump(h); err != nil {
-			return 0, err
-		}
-	}
 	v := judge.Judge(h)
 	rows := tabulate(names(all), s.spans, v, marks(), chances())
-	return report(s.out, s.begun, rows, s.skipped, c.rows), nil
+	failed = report(s.out, s.begun, rows, s.skipped, c.rows)
+	if c.keep || failed > 0 {
+		err = s.dump(h)
+	}
+	return failed, err
 }
 
 // dump writes what is judged, to be looked at.
@@ -415,7 +418,10 @@ func (s *storm) restless(ctx context.Context) []string {
 	for i, o := range s.desks {
 		all.Go(func() {
 			if !s.restful(ctx, o) {
-				found[i] = fmt.Sprintf("%s %+v", o.server, s.polls.server(o.server))
+				found[i] = o.server
+				if v := s.polls.server(o.server); v != nil {
+					found[i] += fmt.Sprintf(" %+v", *v)
+				}
 			}
 		})
 	}
@@ -445,7 +451,7 @@ func (s *storm) restful(ctx context.Context, o *operator) bool {
 		o.claimAgain(ctx)
 		return false
 	}
-	if v.unexpected || v.spent || v.runs || len(v.holds) > 0 {
+	if v.unexpected || v.spent || v.runs || v.undecided || len(v.holds) > 0 {
 		o.boot(ctx)
 		return false
 	}

@@ -11,20 +11,21 @@ type resumable string
 
 const (
 	resumeNothing resumable = "nothing" // it is as ordered, as far as is known
+	resumeUnsaid  resumable = "unsaid"  // nothing says what it is to boot
 	resumeLost    resumable = "lost"    // something else than an order stopped or started it
 	resumeSpent   resumable = "spent"   // a first boot that its grant allows no more
 	resumeBoot    resumable = "boot"    // a boot is under way
 )
 
 func resumables() []resumable {
-	return []resumable{resumeNothing, resumeLost, resumeSpent, resumeBoot}
+	return []resumable{resumeNothing, resumeUnsaid, resumeLost, resumeSpent, resumeBoot}
 }
 
 // resumable reads it.
 func (p *step) resumable() resumable {
 	a, in := p.rec.Attempt, p.snap.Intent
 	if in == nil || in.Boot == nil {
-		return resumeNothing
+		return resumeUnsaid
 	}
 	if a.Open() {
 		return resumeBoot
@@ -60,6 +61,7 @@ func (p *step) bootsDisk() bool {
 //	own     | ahead   | yes | ends  | *    | *       | *     | refused
 //	own     | ahead   | yes | On    | yes  | *       | *     | refused
 //	own     | ahead   | yes | On    | no   | nothing | *     | refused
+//	own     | ahead   | yes | On    | no   | unsaid  | *     | refused
 //	own     | ahead   | yes | On    | no   | boot    | no    | refused
 //	own     | ahead   | yes | On    | no   | spent   | no    | refused
 //	own     | ahead   | yes | On    | no   | *       | *     | pending
@@ -88,6 +90,8 @@ func resumeRule(foreign bool, t hour, pre bool, claim claimed, held bool, can re
 		return protocol.OutcomeRefused, isHeld
 	case can == resumeNothing:
 		return protocol.OutcomeRefused, "nothing unexpected is known of it; a reboot stops and starts it"
+	case can == resumeUnsaid:
+		return protocol.OutcomeRefused, "its claim has nothing to boot yet; the claim's conditions say what it waits for"
 	case can == resumeBoot && !retry:
 		return protocol.OutcomeRefused, "a boot is under way"
 	case can == resumeSpent && !retry:

@@ -222,6 +222,15 @@ func TestResume(t *testing.T) {
 		keep(y, protocol.PowerOn, 21*sec, y.answered(""))
 		y.want(ActRestart)
 	})
+	t.Run("of a claim that waits for a decision", func(t *testing.T) {
+		y := came(t, protocol.SafeStopShellFirst, func(*protocol.Observation) {})
+		y.s.Intent.Boot = nil
+		y.s.Record.Unexpected = &Unexpected{}
+		y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestResume, NotAfter: at(time.Hour)}}
+		keep(y, protocol.PowerOff, 20*sec, nil)
+		y.want(ActNone)
+		y.outcome("r", protocol.OutcomeRefused, "its claim has nothing to boot yet; the claim's conditions say what it waits for")
+	})
 	t.Run("of what runs as ordered", func(t *testing.T) {
 		y := came(t, protocol.SafeStopShellFirst, func(*protocol.Observation) {})
 		y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestResume, NotAfter: at(time.Hour)}}

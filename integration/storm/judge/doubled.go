@@ -84,7 +84,7 @@ func asked(h History, server string) (out []cause) {
 			case r.Outcome != protocol.OutcomeRefused && r.Outcome != protocol.OutcomeExpired:
 				out = append(out, cause{o.Begun, at})
 			}
-		case OpHold, OpUnclaim, OpVerify:
+		case OpHold, OpUnclaim, OpAdopt, OpVerify:
 		}
 	}
 	return out

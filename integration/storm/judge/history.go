@@ -40,6 +40,7 @@ const (
 	OpRelease OpKind = "release"
 	OpReboot  OpKind = "reboot"
 	OpResume  OpKind = "resume"
+	OpAdopt   OpKind = "adopt"   // let the server be installed over what it may have
 	OpRollout OpKind = "rollout" // apply a group with another image
 	OpVerify  OpKind = "verify"  // the audit log was read and checked
 )

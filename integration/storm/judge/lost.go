@@ -34,7 +34,7 @@ func lost(h History, v *Verdict) {
 			lostClaim(h, o, v)
 		case OpUnclaim:
 			lostUnclaim(h, o, v)
-		case OpVerify, OpRollout:
+		case OpVerify, OpRollout, OpAdopt:
 		}
 	}
 	lostServers(h, v)

@@ -273,6 +273,22 @@ func (s *Site) await(ctx context.Context, what string, so func(context.Context) 
 	}
 }
 
+// Keep ends hub and agent, and copies their state out of their file systems, which end with
+// the site.
+func (s *Site) Keep() (err error) {
+	for _, p := range []*Process{s.twin, s.Agent, s.Hub} {
+		if p != nil {
+			err = errors.Join(err, p.Kill())
+		}
+	}
+	for name, d := range map[string]*Disk{"hub": s.HubDisk, "agent": s.AgentDisk} {
+		if d != nil {
+			err = errors.Join(err, copyTree(d.Dir, s.path("kept-"+name)))
+		}
+	}
+	return err
+}
+
 // Close ends every process and every proxy.
 func (s *Site) Close() (err error) {
 	all := []*Process{s.twin, s.Agent, s.Hub}
