@@ -288,9 +288,10 @@ func (s *storm) strike(ctx context.Context, x strike) error {
 	return ctx.Err()
 }
 
-// backWithin is how long hub and agent may take to be there again after a fault. What is
+// backWithin is how long hub and agent may take to be there again after a fault: the longest
+// wait of an agent between two connections, a minute, and some time to agree. What is
 // not there by then is started again, as an operator does, and the judge is told.
-const backWithin = 20 * time.Second
+const backWithin = 70 * time.Second
 
 // comesBack waits until hub and agent serve, the hub can write, and both agree. It says how
 // long that took.

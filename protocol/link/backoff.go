@@ -20,10 +20,15 @@ func (b *backoff) next() time.Duration {
 	return b.last
 }
 
+// settled is how long a connection lasts that was not one of too many. What a thousand agents
+// that come back together can do to a broker they have done by then, and an agent that was cut
+// off a few times in some minutes is not to wait for the longest time.
+const settled = 10 * time.Second
+
 // lived tells how long the connection before lasted. One that the broker ended
 // at once does not make the waits short again.
 func (b *backoff) lived(d time.Duration) {
-	if d >= b.high {
+	if d >= min(settled, b.high) {
 		b.last = 0
 	}
 }

@@ -64,11 +64,11 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("shortest wait %s", got)
 		}
 	}
-	high.lived(59 * time.Second)
+	high.lived(9 * time.Second)
 	if got := high.next().Round(time.Millisecond); got != time.Minute {
 		t.Errorf("a short life made the wait %s", got)
 	}
-	high.lived(time.Minute)
+	high.lived(10 * time.Second)
 	if got := high.next().Round(time.Millisecond); got != 3*time.Second {
 		t.Errorf("a long life left the wait at %s", got)
 	}
