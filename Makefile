@@ -29,11 +29,11 @@ build: ## the five programs, into bin/
 	CGO_ENABLED=0 $(GO) build -buildvcs=$(STAMP) -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: test
-test: ## the tests that need nothing but Go
-	@$(GO) test $(ARGS) $(TESTED)
+test: ## the tests that need nothing but Go, the long ones with fewer steps
+	@$(GO) test -short $(ARGS) $(TESTED)
 
 .PHONY: race
-race: ## the same with the race detector
+race: ## the same, whole, with the race detector
 	@$(GO) test -race $(ARGS) $(TESTED)
 
 .PHONY: demo
