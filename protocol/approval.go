@@ -136,6 +136,14 @@ func (s ApprovalState) Over() bool {
 	return s == ApprovalDenied || s == ApprovalExpired || s == ApprovalEnded
 }
 
+// ApprovalSubject is the roll-out that asks for an approval: no other is let through by it.
+type ApprovalSubject struct {
+	Target        // the ServerGroup
+	Revision int  `json:"revision"`
+	Returns  bool `json:"returns,omitempty"` // it returns from that revision
+	Wave     int  `json:"wave"`
+}
+
 // ApprovalRequest is the wish for an approval, made by the hub when an action needs one.
 type ApprovalRequest struct {
 	// Approval is what is signed; By are who has granted it so far.
@@ -143,6 +151,8 @@ type ApprovalRequest struct {
 	State ApprovalState `json:"state"`
 	// Version grows with the targets: who grants says which version was read.
 	Version int `json:"version"`
+	// Subject is what asks, if that is more than its targets.
+	Subject *ApprovalSubject `json:"subject,omitempty"`
 	// Asked are who caused the action.
 	Asked []string `json:"asked,omitempty"`
 	// Approvers is how many must grant it; the last of two is none of Asked.

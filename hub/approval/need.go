@@ -17,9 +17,11 @@ type Need struct {
 	Rack   string
 	Target string
 	// Boot is what the target may boot; nil for classes that allow no boot.
-	Boot   *protocol.ApprovedBoot
-	Asked  []string
-	Reason string
+	Boot *protocol.ApprovedBoot
+	// Subject is what asks; nil where that is the target alone.
+	Subject *protocol.ApprovalSubject
+	Asked   []string
+	Reason  string
 }
 
 // Open adds needs to the requests of one rack and class, and returns those that are
@@ -86,8 +88,12 @@ func takes(r protocol.ApprovalRequest, n Need) bool {
 		size += lengthOf(b)
 	}
 	return !slices.Contains(r.Targets, n.Target) && r.State == protocol.ApprovalPending && len(r.By) == 0 && r.Class == n.Class && r.Rack == n.Rack &&
-		(r.Class == protocol.ApproveBulkStop || r.Reason == n.Reason) &&
+		(r.Class == protocol.ApproveBulkStop || r.Reason == n.Reason && sameSubject(r.Subject, n.Subject)) &&
 		len(r.Targets) < protocol.MaxApprovalTargets && size <= maxTargets
+}
+
+func sameSubject(a, b *protocol.ApprovalSubject) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 func lengthOf(b protocol.ApprovedBoot) int {

@@ -47,7 +47,7 @@ func (c *Control) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, b
 		}
 		c.cfg.Crash.At("hub.bmc.accepted")
 		c.log.Info("bmc accepted", "bmc", name, "by", by)
-		c.events.own(ctx, "", protocol.EventAcceptedBMC, name+" by "+by)
+		c.events.ownOf(ctx, protocol.Target{Kind: protocol.KindBMC, Name: name}, "", protocol.EventAcceptedBMC, name+" by "+by)
 		return b, nil
 	}
 }

@@ -188,7 +188,7 @@ func (c *Control) freshApproval(n approval.Need, rack *protocol.Rack, stance pro
 	now := c.cfg.Clock().UTC()
 	return protocol.ApprovalRequest{
 		Approval: protocol.Approval{ID: strings.ToLower(c.cfg.NewID()), Class: n.Class, Rack: n.Rack, AgentKey: a.Spec.Key, Reason: n.Reason},
-		State:    protocol.ApprovalPending, Approvers: c.cfg.Approvals.Approvers(n.Class), NeedsKey: len(stance.Keys) > 0, CreatedAt: now,
+		State:    protocol.ApprovalPending, Subject: n.Subject, Approvers: c.cfg.Approvals.Approvers(n.Class), NeedsKey: len(stance.Keys) > 0, CreatedAt: now,
 	}, true
 }
 

@@ -73,7 +73,7 @@ func (c *Control) auditHold(ctx context.Context, h *protocol.Hold) error {
 			return false
 		}
 		c.cfg.Crash.At("hub.hold.recorded")
-		if err := c.events.add(ctx, api.EventRecord{Event: ev, Agent: hubName}, string(code)+"-"+id); err != nil {
+		if err := c.events.add(ctx, api.EventRecord{Event: ev, Target: new(protocol.TargetOf(h)), Agent: hubName}, string(code)+"-"+id); err != nil {
 			errs = append(errs, err)
 			return false
 		}

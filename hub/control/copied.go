@@ -44,7 +44,7 @@ func (c *Control) suspect(agent string) {
 	})
 	if news {
 		c.log.Error("two agents have one key: its disk was copied, or its folder is used twice", "agent", agent)
-		c.events.own(ctx, "", protocol.EventAgentCopied, "agent "+agent+" speaks in two sessions in turn")
+		c.events.ownOf(ctx, agentTarget(agent), "", protocol.EventAgentCopied, "agent "+agent+" speaks in two sessions in turn")
 	}
 }
 

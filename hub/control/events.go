@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"rackboot/hub/store"
@@ -34,7 +33,7 @@ type events struct {
 // hubName is the agent of the hub's own events.
 const hubName = "hub"
 
-// auditCodes are the hub's own events of a hold; its id begins their message.
+// auditCodes are the hub's own events of a hold.
 func auditCodes() []protocol.EventCode {
 	return []protocol.EventCode{protocol.EventHoldAccepted, protocol.EventHoldAdopted, protocol.EventHoldConfirmed, protocol.EventReleaseAccepted}
 }
@@ -111,10 +110,10 @@ func (e *events) add(ctx context.Context, ev api.EventRecord, id string) error {
 
 // note remembers what was filed of a hold; of those in only, if it is given.
 func (e *events) note(ev api.EventRecord, only map[string]bool) {
-	if ev.Agent != hubName || !slices.Contains(auditCodes(), ev.Code) {
+	if ev.Agent != hubName || ev.Target == nil || !slices.Contains(auditCodes(), ev.Code) {
 		return
 	}
-	id, _, _ := strings.Cut(ev.Message, " ")
+	id := ev.Target.Name
 	if only != nil && !only[id] {
 		return
 	}
@@ -141,12 +140,26 @@ func (e *events) forget(there map[string]bool) {
 	maps.DeleteFunc(e.holds, func(id string, _ map[protocol.EventCode]bool) bool { return !there[id] })
 }
 
-// own files an event of the hub itself.
+// own files an event of the hub itself, about a server or about nothing that has a name.
 func (e *events) own(ctx context.Context, server string, code protocol.EventCode, message string) {
-	ev := protocol.Event{At: e.control.cfg.Clock(), Server: server, Code: code, Message: message}
+	e.file(ctx, api.EventRecord{Event: protocol.Event{Server: server, Code: code, Message: message}})
+}
+
+// agentTarget is an agent as what an event is about.
+func agentTarget(name string) protocol.Target {
+	return protocol.Target{Kind: protocol.KindAgent, Name: name}
+}
+
+// ownOf files one about an object. server is empty where it is about no server.
+func (e *events) ownOf(ctx context.Context, about protocol.Target, server string, code protocol.EventCode, message string) {
+	e.file(ctx, api.EventRecord{Event: protocol.Event{Server: server, Code: code, Message: message}, Target: &about})
+}
+
+func (e *events) file(ctx context.Context, ev api.EventRecord) {
+	ev.At, ev.Agent = e.control.cfg.Clock(), hubName
 	e.control.recordOwn(ctx, ev)
-	if err := e.add(ctx, api.EventRecord{Event: ev, Agent: hubName}, ""); err != nil {
-		e.control.log.Warn("event not filed", "code", code, "err", err)
+	if err := e.add(ctx, ev, ""); err != nil {
+		e.control.log.Warn("event not filed", "code", ev.Code, "err", err)
 	}
 }
 

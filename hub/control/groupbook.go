@@ -43,14 +43,14 @@ type groupBook struct {
 	stubs  map[string]stubPage   // by UID of the group
 	booted map[string]bootedPage // by server
 	retry  map[string]groupRetry // by UID of the group
-	// installs are why servers are to be installed anew by roll-outs that wait for an
-	// approval, by server, of this pass.
-	installs map[string]string
+	// installs are the roll-outs that wait for an approval to install servers anew, by
+	// server, of this pass.
+	installs map[string]installs
 	due      atomic.Int64 // when the next pass is to look at groups, in ns; 0 is never
 }
 
 func newGroupBook() *groupBook {
-	return &groupBook{views: map[string]groupView{}, skew: protocol.SkewNone, stubs: map[string]stubPage{}, booted: map[string]bootedPage{}, installs: map[string]string{}, retry: map[string]groupRetry{}}
+	return &groupBook{views: map[string]groupView{}, skew: protocol.SkewNone, stubs: map[string]stubPage{}, booted: map[string]bootedPage{}, installs: map[string]installs{}, retry: map[string]groupRetry{}}
 }
 
 func (b *groupBook) keep(views map[string]groupView, mode protocol.SkewMode) {

@@ -95,7 +95,7 @@ func revisionWords(r *protocol.GroupRevision) string {
 func (c *Control) groupEvent(ctx context.Context, g *protocol.ServerGroup, format string, args ...any) {
 	text := g.Metadata.Name + " " + fmt.Sprintf(format, args...)
 	c.log.Info("server group", "group", g.Metadata.Name, "detail", text)
-	c.events.own(ctx, "", protocol.EventGroup, text)
+	c.events.ownOf(ctx, protocol.TargetOf(g), "", protocol.EventGroup, text)
 }
 
 // holdGroup stops applying to one group until somebody acknowledges it.

@@ -199,11 +199,11 @@ func (c *Control) seenGroup(from *protocol.ImageFrom, srv *protocol.Server, poli
 		if cond.Code == protocol.CondImageInvalid {
 			state = plan.ImageInvalid
 		}
-		return plan.BootSeen{State: state, Message: string(cond.Code) + ": " + cond.Message}
+		return plan.BootSeen{State: state, Code: cond.Code, Message: cond.Message}
 	}
 	data, cond := c.revisionData(t.revision)
 	if cond != nil {
-		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
 	return plan.BootSeen{State: plan.ImageReady, Image: img, Ignition: data, From: t.revision}
 }

@@ -128,7 +128,7 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	}
 	if v == verdictMeet {
 		if was.Incarnation != "" {
-			c.events.own(ctx, "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
+			c.events.ownOf(ctx, agentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
 		}
 		c.mirror.forgive(a.Metadata.Name)
 		if err := c.endGiven(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {

@@ -151,5 +151,5 @@ func (c *Control) imageRefused(ctx context.Context, cl *protocol.Claim, now prot
 			return
 		}
 	}
-	c.events.own(ctx, cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
+	c.events.ownOf(ctx, protocol.TargetOf(cl), cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
 }

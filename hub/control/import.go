@@ -117,7 +117,7 @@ func (in *importing) strip(objs []protocol.Object) (taken []protocol.Object, at 
 			o.Status = api.CarriedBootImage(o.Status)
 		case *protocol.ServerGroup:
 			o.Status = api.CarriedGroup(o.Status)
-			if ro := o.Status.Rollout; ro != nil && ro.Reason == api.RolloutLeft {
+			if ro := o.Status.Rollout; api.LeftUnderWay(ro) {
 				now := in.control.cfg.Clock().UTC()
 				ro.EndedAt, in.words[at[n]] = &now, "its roll-out of revision "+strconv.Itoa(ro.Revision)+" was under way, and is Aborted here"
 			}

@@ -57,7 +57,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 	}
 	b := m.Spec.Boot
 	if cond := c.carried(srv, b.BootPolicy); cond != nil {
-		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
 	if c.wipeWaitsAt(f, m) {
 		return plan.BootSeen{State: plan.ImageFailing, Message: "it discards the disks of server " + m.Spec.ServerRef.Name + ", and waits for an approval: rackctl approve list"}
@@ -80,7 +80,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 	}
 	data, cond := c.userData(b.IgnitionSecretRef)
 	if cond != nil {
-		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
 	seen.Ignition = data
 	return seen
@@ -91,15 +91,15 @@ func (c *Control) seen(q question, server, owner string) plan.BootSeen {
 	img, cond := c.image(q)
 	switch {
 	case cond != nil && (cond.Code == protocol.CondRegistryUnavailable || cond.Code == protocol.CondImageUnverified):
-		return plan.BootSeen{State: plan.ImageFailing, Message: string(cond.Code) + ": " + cond.Message}
+		return plan.BootSeen{State: plan.ImageFailing, Code: cond.Code, Message: cond.Message}
 	case cond != nil:
-		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	case img == nil:
 		return plan.BootSeen{State: plan.ImageAsked}
 	}
 	full, err := plan.WithArguments(*img, server, owner)
 	if err != nil {
-		return plan.BootSeen{State: plan.ImageInvalid, Message: string(protocol.CondImageInvalid) + ": " + err.Error()}
+		return plan.BootSeen{State: plan.ImageInvalid, Code: protocol.CondImageInvalid, Message: err.Error()}
 	}
 	return plan.BootSeen{State: plan.ImageReady, Image: &full}
 }
@@ -109,7 +109,7 @@ func (c *Control) seenEnv(f plan.Fleet, srv *protocol.Server, name string, w pla
 	img, cond := c.seeEnv(f, srv, name, w, key)
 	switch {
 	case cond != nil:
-		return plan.BootSeen{State: plan.ImageInvalid, Message: string(cond.Code) + ": " + cond.Message}
+		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	case img == nil:
 		return plan.BootSeen{State: plan.ImageAsked}
 	}
@@ -154,7 +154,7 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 		}
 		c.cfg.Crash.At("hub.maintenance.moved")
 		if was.State != w.State {
-			c.events.own(ctx, server, protocol.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
+			c.events.ownOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
 		}
 	}
 	switch {
@@ -197,7 +197,7 @@ func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.
 	if f.ClaimOf(server) != nil {
 		to = "Reserved"
 	}
-	c.events.own(ctx, server, protocol.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
+	c.events.ownOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
 	return nil
 }
 

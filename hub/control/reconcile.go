@@ -132,7 +132,7 @@ func (c *Control) bind(ctx context.Context, b plan.Binding) error {
 		return err
 	}
 	c.cfg.Crash.At("hub.claim.bound")
-	c.events.own(ctx, b.Server, protocol.EventBound, "claim "+b.Claim)
+	c.events.ownOf(ctx, protocol.TargetOf(cl), b.Server, protocol.EventBound, "claim "+b.Claim)
 	return nil
 }
 

@@ -2,10 +2,10 @@ package control
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 )
 
 // recordTimeout bounds the wait for the audit log.
@@ -58,17 +58,17 @@ func (c *Control) recordHold(ctx context.Context, h *protocol.Hold, code protoco
 //	AgentSuperseded    | replace  | none
 //	CertificateRenewed | certify  | none
 //	AgentCopied        | copied   | none
-//	BMCAccepted        | accept   | BMC, the first word of the message
+//	BMCAccepted        | accept   | BMC, the event's
 //	IdentityChanged    | accept   | Server, the event's
 //	FirmwareWork       | firmware | Server, the event's
 //	ClaimBound         | bind     | Server, the event's
 //	ImageResolved      | grant    | Server, the event's
 //	Discovery          | discover | Server, the event's
-//	Maintenance        | maintain | Maintenance, the first word of the message
+//	Maintenance        | maintain | Maintenance, the event's
 //	Adopted            | adopt    | Server, the event's
-//	ServerGroup        | revise   | ServerGroup, the first word of the message
+//	ServerGroup        | revise   | ServerGroup, the event's
 //	another            | it is not noted
-func (c *Control) recordOwn(ctx context.Context, ev protocol.Event) {
+func (c *Control) recordOwn(ctx context.Context, ev api.EventRecord) {
 	e, ok := ownEntry(ev)
 	if !ok {
 		return
@@ -78,8 +78,12 @@ func (c *Control) recordOwn(ctx context.Context, ev protocol.Event) {
 	}
 }
 
-func ownEntry(ev protocol.Event) (protocol.AuditEntry, bool) {
+func ownEntry(ev api.EventRecord) (protocol.AuditEntry, bool) {
 	e := protocol.AuditEntry{Caller: hubName, Detail: ev.Message}
+	about := ""
+	if ev.Target != nil {
+		about = ev.Target.String()
+	}
 	if ev.Server != "" {
 		e.Target = target(protocol.KindServer, ev.Server)
 	}
@@ -97,8 +101,7 @@ func ownEntry(ev protocol.Event) (protocol.AuditEntry, bool) {
 	case protocol.EventAgentCopied:
 		e.Op = "copied"
 	case protocol.EventAcceptedBMC:
-		name, _, _ := strings.Cut(ev.Message, " ")
-		e.Op, e.Target = "accept", target(protocol.KindBMC, name)
+		e.Op, e.Target = "accept", about
 	case protocol.EventIdentity:
 		e.Op = "accept"
 	case protocol.EventFirmwareWork:
@@ -110,14 +113,12 @@ func ownEntry(ev protocol.Event) (protocol.AuditEntry, bool) {
 	case protocol.EventDiscovery:
 		e.Op = "discover"
 	case protocol.EventMaintenance:
-		name, _, _ := strings.Cut(ev.Message, " ")
-		e.Op, e.Target = "maintain", target(protocol.KindMaintenance, name)
+		e.Op, e.Target = "maintain", about
 		e.Detail = "server " + ev.Server + ": " + ev.Message
 	case protocol.EventAdopted:
 		e.Op = "adopt"
 	case protocol.EventGroup:
-		name, _, _ := strings.Cut(ev.Message, " ")
-		e.Op, e.Target = "revise", target(protocol.KindServerGroup, name)
+		e.Op, e.Target = "revise", about
 	default:
 		return protocol.AuditEntry{}, false
 	}

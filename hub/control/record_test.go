@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 )
 
 // trail is an audit log in memory.
@@ -61,10 +62,14 @@ func TestOwnEntries(t *testing.T) {
 		t.Fatalf("%d rows: %v", len(rows), rows)
 	}
 	for _, code := range protocol.EventCodes() {
-		ev := protocol.Event{Code: code, Message: "b1 by admin"}
+		ev := api.EventRecord{Event: protocol.Event{Code: code, Message: "by admin"}}
 		row := rows[string(code)]
-		if row != nil && row[1] == "Server" {
+		switch {
+		case row == nil, row[1] == "none":
+		case row[1] == "Server":
 			ev.Server = "n1"
+		default:
+			ev.Target = &protocol.Target{Kind: protocol.Kind(row[1]), Name: "b1"}
 		}
 		e, ok := ownEntry(ev)
 		switch {

@@ -48,7 +48,7 @@ func (c *Control) supersede(ctx context.Context, r *protocol.Rack, reason, by st
 		return err
 	}
 	c.dismiss(agent, "", e)
-	c.events.own(ctx, "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
+	c.events.ownOf(ctx, agentTarget(agent), "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
 	c.poke()
 	return nil
 }

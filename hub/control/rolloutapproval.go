@@ -13,27 +13,37 @@ import (
 	"rackboot/protocol"
 )
 
-// installReason is what people read who are to approve that servers of a group are installed
-// anew. It names the revision, so that an approval is for no other.
-func installReason(g *protocol.ServerGroup) string {
-	ro := g.Status.Rollout
-	if ro.Phase == protocol.RolloutRolledBack {
-		return fmt.Sprintf("group %s returns from revision %d: these servers are installed anew, and what is on their disks is lost", g.Metadata.Name, ro.Revision)
-	}
-	return fmt.Sprintf("roll-out of revision %d of group %s, wave %d: these servers are installed anew, and what is on their disks is lost", ro.Revision, g.Metadata.Name, ro.Wave)
+// installs is a roll-out that asks to have servers of its group installed anew.
+type installs struct {
+	subject protocol.ApprovalSubject
 }
 
-// isInstallReason says whether an approval was asked for by a roll-out as it is.
-func isInstallReason(reason string, g *protocol.ServerGroup) bool {
-	own := *g
-	ro := *g.Status.Rollout
-	own.Status.Rollout = &ro
-	for ; ro.Wave >= 0; ro.Wave-- { // who waited in an earlier wave was approved with that
-		if reason == installReason(&own) {
-			return true
-		}
+func installsOf(g *protocol.ServerGroup, ro *protocol.RolloutStatus) installs {
+	s := protocol.ApprovalSubject{Target: protocol.TargetOf(g), Revision: ro.Revision, Wave: ro.Wave}
+	if ro.Phase == protocol.RolloutRolledBack { // all at once
+		s.Returns, s.Wave = true, 0
 	}
-	return false
+	return installs{s}
+}
+
+// words are what people read who are to approve it.
+func (i installs) words() string {
+	s := i.subject
+	if s.Returns {
+		return fmt.Sprintf("group %s returns from revision %d: these servers are installed anew, and what is on their disks is lost", s.Name, s.Revision)
+	}
+	return fmt.Sprintf("roll-out of revision %d of group %s, wave %d: these servers are installed anew, and what is on their disks is lost", s.Revision, s.Name, s.Wave)
+}
+
+// asked says whether the roll-out asked for an approval, in this wave or an earlier one: who
+// waited then was approved with that.
+func (i installs) asked(by *protocol.ApprovalSubject) bool {
+	if by == nil || by.Wave > i.subject.Wave {
+		return false
+	}
+	own := *by
+	own.Wave = i.subject.Wave
+	return own == i.subject
 }
 
 // approvedFor says which servers may be installed anew: those that an approval names which
@@ -42,14 +52,14 @@ func (c *Control) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[s
 	if g.Status.Rollout.Strategy != protocol.RolloutReprovision {
 		return nil
 	}
-	ok := map[string]bool{}
+	ok, mine := map[string]bool{}, installsOf(g, g.Status.Rollout)
 	for _, r := range c.cfg.Store.Approvals() {
-		if r.State != protocol.ApprovalApproved || r.Class != protocol.ApproveReprovision || !p.now.Before(r.NotAfter) || !isInstallReason(r.Reason, g) {
+		if r.State != protocol.ApprovalApproved || r.Class != protocol.ApproveReprovision || !p.now.Before(r.NotAfter) || !mine.asked(r.Subject) {
 			continue
 		}
 		for _, name := range r.Targets {
 			s := seats[name]
-			if s == nil || p.f.RackOf(name) != r.Rack || !approval.Covers(r.Approval, installNeed(r.Rack, s.claim, "")) {
+			if s == nil || p.f.RackOf(name) != r.Rack || !approval.Covers(r.Approval, installNeed(r.Rack, s.claim)) {
 				continue
 			}
 			ok[name] = ok[name] || s.seen.Order == nil || !s.seen.Order.Installs || !r.CreatedAt.Truncate(time.Second).Before(s.seen.Order.At)
@@ -58,9 +68,9 @@ func (c *Control) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[s
 	return func(server string) bool { return ok[server] }
 }
 
-func installNeed(rack string, cl *protocol.Claim, reason string) approval.Need {
+func installNeed(rack string, cl *protocol.Claim) approval.Need {
 	return approval.Need{
-		Class: protocol.ApproveReprovision, Rack: rack, Target: cl.Status.Server, Reason: reason, Asked: []string{hubName},
+		Class: protocol.ApproveReprovision, Rack: rack, Target: cl.Status.Server, Asked: []string{hubName},
 		Boot: &protocol.ApprovedBoot{Server: cl.Status.Server, Owner: cl.Metadata.UID},
 	}
 }
@@ -70,10 +80,8 @@ func (c *Control) wantApprovals(g *protocol.ServerGroup, out rollout.Result) {
 	if len(out.Unapproved) == 0 {
 		return
 	}
-	own := *g
-	own.Status.Rollout = &out.Status
 	for _, name := range out.Unapproved {
-		c.groups.installs[name] = installReason(&own)
+		c.groups.installs[name] = installsOf(g, &out.Status)
 	}
 }
 
@@ -81,7 +89,9 @@ func (c *Control) wantApprovals(g *protocol.ServerGroup, out rollout.Result) {
 func (c *Control) rolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []approval.Need) {
 	for _, name := range sortedKeys(c.groups.installs) {
 		if cl := f.ClaimOf(name); cl != nil && f.RackOf(name) == rack.Metadata.Name {
-			needs = append(needs, installNeed(rack.Metadata.Name, cl, c.groups.installs[name]))
+			asks, need := c.groups.installs[name], installNeed(rack.Metadata.Name, cl)
+			need.Subject, need.Reason = &asks.subject, asks.words()
+			needs = append(needs, need)
 		}
 	}
 	return needs
@@ -92,7 +102,7 @@ func (c *Control) rolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []appro
 func (c *Control) pauseRollouts(ctx context.Context, r store.StoredApproval, why string) error {
 	for _, g := range store.List[*protocol.ServerGroup](c.cfg.Store) {
 		ro := g.Status.Rollout
-		if ro == nil || ro.Strategy != protocol.RolloutReprovision || ro.Phase.Over() || ro.Phase == protocol.RolloutPaused || !isInstallReason(r.Reason, g) ||
+		if ro == nil || ro.Strategy != protocol.RolloutReprovision || ro.Phase.Over() || ro.Phase == protocol.RolloutPaused || !installsOf(g, ro).asked(r.Subject) ||
 			!slices.ContainsFunc(r.Targets, func(name string) bool { return ro.Members[name].State == protocol.MemberWaiting }) {
 			continue
 		}

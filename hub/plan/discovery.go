@@ -167,9 +167,8 @@ func (f Fleet) begins(s *protocol.Server, image func(*protocol.Rack, *protocol.S
 	case w.Then != DiscoveryWaits:
 	case !able:
 		w.Conditions = why
-	default:
-		code, message, _ := strings.Cut(img.Message, ": ")
-		w.Conditions = append(w.Conditions, protocol.ConditionState{Code: protocol.ConditionCode(code), Message: message})
+	case img.Code != "":
+		w.Conditions = append(w.Conditions, protocol.ConditionState{Code: img.Code, Message: img.Message})
 	}
 	return w
 }

@@ -94,7 +94,7 @@ func TestDiscoveries(t *testing.T) {
 		"not to be reached": {change: func(_ *Fleet, s *protocol.Server) { s.Spec.Reach = protocol.ReachVMedia }, then: DiscoveryWaits, said: "UnsupportedBoot: discovery: server n1 has reach vmedia"},
 		"an agent unheard":  {change: func(f *Fleet, _ *protocol.Server) { f.Peers = nil }, then: DiscoveryWaits},
 		"an image that fails": {image: func(*protocol.Rack, *protocol.Server) BootSeen {
-			return BootSeen{State: ImageInvalid, Message: "ImageInvalid: no initramfs"}
+			return BootSeen{State: ImageInvalid, Code: protocol.CondImageInvalid, Message: "no initramfs"}
 		}, then: DiscoveryWaits, said: "ImageInvalid: no initramfs"},
 		"an image not looked at yet": {image: func(*protocol.Rack, *protocol.Server) BootSeen { return BootSeen{State: ImageAsked} }, then: DiscoveryNothing},
 

@@ -23,12 +23,22 @@ const (
 // BootSeen is what the hub knows of what a maintenance boots; Image and Ignition only
 // when they are ready and needed.
 type BootSeen struct {
-	State    ImageState
+	State ImageState
+	// Code is of the condition that stands against it, if one does; Message says why.
+	Code     protocol.ConditionCode
 	Message  string
 	Image    *protocol.Image
 	Ignition *protocol.IgnitionRef
 	// From is the revision of a group that it is of; nil is none.
 	From *protocol.GroupRevision
+}
+
+// why says why it is not there.
+func (b BootSeen) why() string {
+	if b.Code == "" {
+		return b.Message
+	}
+	return string(b.Code) + ": " + b.Message
 }
 
 // MaintenanceWord is what becomes of a maintenance, and why it is no more.
@@ -79,11 +89,11 @@ func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 		case protocol.MaintenanceDenied:
 			w.Message = fmt.Sprintf("by %q: %s", m.Status.Approval.By, m.Status.Approval.Reason)
 		case protocol.MaintenanceError:
-			w.Message = img.Message
+			w.Message = img.why()
 		case protocol.MaintenanceAwaitingApproval:
 			w.Message = fmt.Sprintf("server %s has claim %s: rackctl maintenance approve %s --reason REASON", server, f.ClaimOf(server).Metadata.Name, m.Metadata.Name)
 		case protocol.MaintenanceQueued:
-			w.Message = cmp.Or(waits, img.Message, cannot, "its image is looked up")
+			w.Message = cmp.Or(waits, img.why(), cannot, "its image is looked up")
 		}
 		out[m.Metadata.Name] = w
 	}

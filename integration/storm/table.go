@@ -47,6 +47,7 @@ func chances() []mark {
 		{judge.NotLost, "rollback-agent"},
 		{judge.NotDoubled, "rollback-agent"},
 		{judge.TrueWords, "rollback-agent"},
+		{judge.NotLost, "copied-agent"},
 		{judge.NotDoubled, "copied-agent"},
 	}
 }

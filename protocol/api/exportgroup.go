@@ -13,8 +13,8 @@ func CarriedBootImage(s protocol.BootImageStatus) protocol.BootImageStatus {
 	return protocol.BootImageStatus{Stamp: s.Stamp}
 }
 
-// RolloutLeft is why a roll-out that was under way is over at another hub.
-const RolloutLeft = "the group came from another hub while it was under way; its servers stay as they are, and those that were not begun take the revision at their next first or network boot"
+// rolloutLeft is why a roll-out that was under way is over at another hub.
+const rolloutLeft = "the group came from another hub while it was under way; its servers stay as they are, and those that were not begun take the revision at their next first or network boot"
 
 // CarriedGroup is what goes to another hub of what is stored of a group: the numbers of its
 // revisions, the words of people, and the fight with another writer. A roll-out does not go
@@ -28,11 +28,17 @@ func CarriedGroup(s protocol.ServerGroupStatus) protocol.ServerGroupStatus {
 		left := *ro
 		left.Members = nil
 		if !left.Phase.Over() {
-			left.Phase, left.Resumes, left.Reason, left.By = protocol.RolloutAborted, "", RolloutLeft, ""
+			left.Phase, left.Resumes, left.Reason, left.By = protocol.RolloutAborted, "", rolloutLeft, ""
 		}
 		out.Rollout = &left
 	}
 	return out
+}
+
+// LeftUnderWay says whether a roll-out that was carried was under way: it is over, and nothing
+// has ended it.
+func LeftUnderWay(ro *protocol.RolloutStatus) bool {
+	return ro != nil && ro.Phase == protocol.RolloutAborted && ro.EndedAt == nil
 }
 
 // secretsOf are the Secrets that a resource names, which are left out.

@@ -28,7 +28,7 @@ func TestCarriedGroup(t *testing.T) {
 		if !phase.Over() {
 			want = protocol.RolloutAborted
 		}
-		if ro := got.Rollout; ro.Phase != want || len(ro.Members) != 0 || (ro.Reason == RolloutLeft) == phase.Over() || ro.From != 3 {
+		if ro := got.Rollout; ro.Phase != want || len(ro.Members) != 0 || LeftUnderWay(ro) == phase.Over() || ro.From != 3 {
 			t.Errorf("%s: %+v", phase, ro)
 		}
 		if was.Rollout.Phase != phase || len(was.Rollout.Members) != 1 {

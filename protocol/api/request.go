@@ -83,8 +83,10 @@ type RequestStatus struct {
 // agents.
 type EventRecord struct {
 	protocol.Event
-	Agent string `json:"agent"`
-	Index uint64 `json:"index"`
+	// Target is what an event of the hub's own is about; nil where that is its server alone.
+	Target *protocol.Target `json:"target,omitempty"`
+	Agent  string           `json:"agent"`
+	Index  uint64           `json:"index"`
 }
 
 // EventList is a run of events. Next is the after of the request that goes on.

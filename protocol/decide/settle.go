@@ -95,7 +95,7 @@ func (p *step) deriveBoot() {
 				p.raise(protocol.CondPowerFailed, "boot from disk, attempt %d: %s", a.Number, a.Reason)
 			}
 		}
-		if a.State == protocol.AttemptFailed && strings.HasPrefix(a.Reason, string(protocol.CondOverrideNotStored)) {
+		if a.State == protocol.AttemptFailed && a.Code == protocol.AttemptNotStored {
 			p.raise(protocol.CondOverrideNotStored, "%s", a.Reason)
 		}
 	}
