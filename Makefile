@@ -6,7 +6,7 @@ SHELL       := bash
 .DEFAULT_GOAL := help
 
 GO        ?= go
-VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION   ?= 0.1.0-dev
 TOOL      := $(GO) tool -modfile=tools/go.mod
 # The time of the commit goes into the programs, where git says it: an agent takes no time
 # before that for the present one.
@@ -26,7 +26,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## the five programs, into bin/
-	CGO_ENABLED=0 $(GO) build -buildvcs=$(STAMP) -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -buildvcs=$(STAMP) -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/rack...
 
 .PHONY: test
 test: ## the tests that need nothing but Go, the long ones with fewer steps

@@ -110,6 +110,7 @@ func layers() []layer {
 		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
 		{"cmd/internal/serve/agent", []string{"protocol", "protocol/api", "cmd/internal/serve", "cmd/internal/terminal", "agent/daemon", "agent/local"}, "command line of one daemon, and of its socket"},
 		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
+		{"cmd/internal/manual", []string{"protocol", "cmd/internal/cli", "cmd/internal/serve/agent", "cmd/internal/serve/hub"}, "manual pages of the commands"},
 		{"cmd/rackboot-agent", []string{"cmd/internal/serve/agent"}, "main"},
 		{"cmd/rackboot-hub", []string{"cmd/internal/serve/hub"}, "main"},
 		{"cmd/rackctl", []string{"cmd/internal/cli"}, "main"},

@@ -8,7 +8,7 @@ import (
 	"rackboot/cmd/internal/serve/agent"
 )
 
-// version is set at build time.
-var version = "dev"
+// version is set by the build of a release.
+var version = "0.1.0-dev"
 
 func main() { os.Exit(agent.Main(os.Args[1:], version, os.Stdout, os.Stderr)) }

@@ -11,8 +11,8 @@ import (
 	"rackboot/cmd/internal/cli"
 )
 
-// version is set when a release is built.
-var version = "devel"
+// version is set by the build of a release.
+var version = "0.1.0-dev"
 
 func main() { os.Exit(run()) }
 

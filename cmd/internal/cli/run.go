@@ -36,8 +36,7 @@ type app struct {
 // fenceCmd and rolloutStatusCmd for those of their own.
 // Results go to Out, everything else to Err.
 func Run(ctx context.Context, cfg Config) int {
-	a := &app{cfg: cfg, print: printer{out: cfg.Out}}
-	root := a.root()
+	root := Command(cfg)
 	root.SetArgs(cfg.Args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -64,6 +63,12 @@ func Run(ctx context.Context, cfg Config) int {
 	return protocol.CodeOf(err).ExitCode()
 }
 
+// Command is rackctl with its commands.
+func Command(cfg Config) *cobra.Command {
+	a := &app{cfg: cfg, print: printer{out: cfg.Out}}
+	return a.root()
+}
+
 // ownExit is an error with an exit code that only its command has.
 type ownExit struct {
 	error
@@ -86,6 +91,7 @@ func (a *app) root() *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return a.print.check()
 		},
+		Version:       a.cfg.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

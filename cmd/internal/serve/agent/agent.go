@@ -14,11 +14,16 @@ import (
 
 // Main is rackboot-agent; it returns the exit code.
 func Main(args []string, version string, stdout, stderr io.Writer) int {
+	return serve.Execute(Command(version, stdout, stderr), args, stderr)
+}
+
+// Command is rackboot-agent with its commands.
+func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 	c := serve.Root("rackboot-agent", "Serves one rack: its BMCs, its boots and its holds", version)
 	config := c.PersistentFlags().String("config", "/etc/rackboot/agent.yaml", "the agent's file")
 	c.AddCommand(run(config, version, stderr), join(config, stdout))
 	c.AddCommand(localCommands(config, stdout)...)
-	return serve.Execute(c, args, stderr)
+	return c
 }
 
 func run(config *string, version string, stderr io.Writer) *cobra.Command {

@@ -12,6 +12,11 @@ import (
 
 // Main is rackboot-hub; it returns the exit code.
 func Main(args []string, version string, stdout, stderr io.Writer) int {
+	return serve.Execute(Command(version, stdout, stderr), args, stderr)
+}
+
+// Command is rackboot-hub with its commands.
+func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 	c := serve.Root("rackboot-hub", "Holds what people want of their racks and sends it to the agents", version)
 	config := c.PersistentFlags().String("config", "/etc/rackboot/hub.yaml", "the hub's file")
 	run := &cobra.Command{Use: "run", Short: "Serve until stopped", Args: cobra.NoArgs}
@@ -47,5 +52,5 @@ func Main(args []string, version string, stdout, stderr io.Writer) int {
 		return err
 	}
 	c.AddCommand(run, restored, keysCmd(config, stdout), clientCertificate(config, stdout, stderr))
-	return serve.Execute(c, args, stderr)
+	return c
 }
