@@ -12,6 +12,13 @@ TOOL      := $(GO) tool -modfile=tools/go.mod
 # before that for the present one.
 STAMP     := $(if $(shell git status --porcelain >/dev/null 2>&1 && echo yes),true,false)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
+# Where `make install` puts things, below DESTDIR.
+PREFIX     ?= /usr/local
+SYSCONFDIR ?= /etc
+DESTDIR    ?=
+# The time of everything that is made is that of the commit, so that two builds are the same.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
+export SOURCE_DATE_EPOCH
 # More arguments for go test, as in `make test ARGS='-run Hold -v'`.
 ARGS      ?=
 # How long each fuzz target runs.
@@ -35,6 +42,14 @@ test: ## the tests that need nothing but Go, the long ones with fewer steps
 .PHONY: race
 race: ## the same, whole, with the race detector
 	@$(GO) test -race $(ARGS) $(TESTED)
+
+.PHONY: install
+install: build ## programs, units, manual pages, completions and examples below DESTDIR and PREFIX, /usr/local by default
+	tools/install install bin '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)'
+
+.PHONY: uninstall
+uninstall: build ## take them away again; files in /etc and the folders of the daemons stay
+	tools/install uninstall bin '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)'
 
 .PHONY: demo
 demo: build ## show the main job with two simulated servers; KEEP=1 stays up

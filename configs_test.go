@@ -56,6 +56,8 @@ func TestConfigs(t *testing.T) {
 		"prometheus/rules.yaml":  func(t *testing.T, p string) { checkRules(t, yamlFile[rules](t, p)) },
 		"grafana/*.json":         checkDashboard,
 		"systemd/*.service":      checkUnit,
+		"sysusers.d/*.conf":      checkSysusers,
+		"tmpfiles.d/*.conf":      checkTmpfiles,
 		"report/*":               checkReport,
 		"bootenvs/*.yaml":        checkManifest,
 		"bootenvs/testdata/*.txt": func(t *testing.T, p string) {
@@ -260,9 +262,36 @@ func checkUnit(t *testing.T, p string) {
 			t.Errorf("%s is not needed", capability)
 		}
 	}
-	for _, key := range []string{"NoNewPrivileges", "ProtectSystem", "ProtectHome", "CapabilityBoundingSet", "SystemCallFilter", "User"} {
+	for _, key := range []string{"NoNewPrivileges", "ProtectSystem", "ProtectHome", "CapabilityBoundingSet", "SystemCallFilter", "User", "LimitCORE", "LimitNOFILE"} {
 		if values[key] == "" {
 			t.Errorf("%s is missing", key)
 		}
+	}
+}
+
+// checkSysusers wants the user that the unit of the same name runs as, with the folder of
+// its state as home.
+func checkSysusers(t *testing.T, p string) {
+	name := strings.TrimSuffix(filepath.Base(p), ".conf")
+	want := regexp.MustCompile(`(?m)^u ` + name + ` - "[^"]+" /var/lib/` + name + `$`)
+	if text := read(t, p); !want.MatchString(text) {
+		t.Errorf("%q has no %s", text, want)
+	}
+	if unit := read(t, "configs/systemd/"+name+".service"); !strings.Contains(unit, "\nUser="+name+"\nGroup="+name+"\n") {
+		t.Errorf("the unit runs as another user than %s", name)
+	}
+}
+
+// checkTmpfiles wants folders, and that of the daemon's state for the daemon only.
+func checkTmpfiles(t *testing.T, p string) {
+	name := strings.TrimSuffix(filepath.Base(p), ".conf")
+	text := read(t, p)
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); fields[0] != "#" && (len(fields) != 6 || fields[0] != "d" || !strings.HasPrefix(fields[1], "/")) {
+			t.Errorf("%q is no folder", line)
+		}
+	}
+	if want := "\nd /var/lib/" + name + " 0700 " + name + " " + name + " -\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is missing", want)
 	}
 }
