@@ -11,7 +11,9 @@ TOOL      := $(GO) tool -modfile=tools/go.mod
 # The time of the commit goes into the programs, where git says it: an agent takes no time
 # before that for the present one.
 STAMP     := $(if $(shell git status --porcelain >/dev/null 2>&1 && echo yes),true,false)
-LDFLAGS   := -s -w -X main.version=$(VERSION)
+BUILD     := CGO_ENABLED=0 $(GO) build -buildvcs=$(STAMP) -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
+# What packages and images are made for.
+ARCHES    ?= amd64 arm64
 # Where `make install` puts things, below DESTDIR.
 PREFIX     ?= /usr/local
 SYSCONFDIR ?= /etc
@@ -33,7 +35,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## the five programs, into bin/
-	CGO_ENABLED=0 $(GO) build -buildvcs=$(STAMP) -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/rack...
+	$(BUILD) -o bin/ ./cmd/rack...
 
 .PHONY: test
 test: ## the tests that need nothing but Go, the long ones with fewer steps
@@ -50,6 +52,27 @@ install: build ## programs, units, manual pages, completions and examples below 
 .PHONY: uninstall
 uninstall: build ## take them away again; files in /etc and the folders of the daemons stay
 	tools/install uninstall bin '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)'
+
+.PHONY: release
+release:
+	for arch in $(ARCHES); do GOOS=linux GOARCH=$$arch $(BUILD) -o bin/$$arch/ ./cmd/rack...; done
+	$(GO) -C tools run ./licenses -texts ../bin/copyright $(addprefix $(CURDIR)/bin/,$(addsuffix /*,$(ARCHES)))
+
+.PHONY: packages
+packages: release ## deb and rpm for ARCHES, into dist/
+	nfpm=$$($(TOOL) -n nfpm); \
+	for arch in $(ARCHES); do NFPM=$$nfpm VERSION=$(VERSION) tools/packages/build $$arch bin/$$arch bin/copyright dist; done
+
+.PHONY: images
+images: release ## container images of hub and agent for ARCHES, as OCI archives into dist/
+	$(GO) -C tools run ./images -version $(VERSION) -copyright ../bin/copyright -out ../dist $(addprefix ../bin/,$(ARCHES))
+
+.PHONY: dist
+dist: packages images ## packages, images, a bill of materials and SHA256SUMS, into dist/
+	$(GO) -C tools run ./licenses -bom ../dist/rackboot-$(VERSION).cdx.json -version $(VERSION) $(addprefix $(CURDIR)/bin/,$(addsuffix /*,$(ARCHES)))
+	cp NOTICE dist/
+	rm -f dist/SHA256SUMS
+	cd dist && sha256sum -- * >../bin/SHA256SUMS && mv ../bin/SHA256SUMS .
 
 .PHONY: demo
 demo: build ## show the main job with two simulated servers; KEEP=1 stays up
@@ -101,8 +124,8 @@ vuln: ## govulncheck; needs vuln.go.dev, or GOVULNDB with a copy of it
 	$(TOOL) govulncheck ./...
 
 .PHONY: licenses
-licenses: build ## write docs/DEPENDENCIES.md: the modules that the programs contain, and their licences
-	@$(GO) -C tools run ./licenses $(CURDIR)/bin/* > $(or $(OUT),docs/DEPENDENCIES.md)
+licenses: build ## write docs/DEPENDENCIES.md and NOTICE: what the programs contain, and its licences
+	@$(GO) -C tools run ./licenses -table $(or $(OUT),$(CURDIR))/docs/DEPENDENCIES.md -notice $(or $(OUT),$(CURDIR))/NOTICE $(CURDIR)/bin/rack*
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME
@@ -150,5 +173,5 @@ cover: ## statement coverage by package, and cover.html
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
 .PHONY: clean
-clean: ## remove bin/
-	rm -rf bin
+clean: ## remove bin/ and dist/
+	rm -rf bin dist

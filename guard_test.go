@@ -102,7 +102,7 @@ func files(t *testing.T, like func(string) bool) map[string][]byte {
 		switch p = filepath.ToSlash(p); {
 		case err != nil:
 			return err
-		case d.IsDir() && (p == ".git" || p == "bin"):
+		case d.IsDir() && (p == ".git" || p == "bin" || p == "dist"):
 			return filepath.SkipDir
 		case d.Type().IsRegular() && p != ".git" && like(p):
 			found[p], err = os.ReadFile(p)
