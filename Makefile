@@ -14,6 +14,9 @@ STAMP     := $(if $(shell git status --porcelain >/dev/null 2>&1 && echo yes),tr
 BUILD     := CGO_ENABLED=0 $(GO) build -buildvcs=$(STAMP) -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 # What packages and images are made for.
 ARCHES    ?= amd64 arm64
+# Where they, and the programs in them, are put.
+DIST      ?= $(CURDIR)/dist
+RELEASE   ?= $(CURDIR)/bin
 # Where `make install` puts things, below DESTDIR.
 PREFIX     ?= /usr/local
 SYSCONFDIR ?= /etc
@@ -55,24 +58,23 @@ uninstall: build ## take them away again; files in /etc and the folders of the d
 
 .PHONY: release
 release:
-	for arch in $(ARCHES); do GOOS=linux GOARCH=$$arch $(BUILD) -o bin/$$arch/ ./cmd/rack...; done
-	$(GO) -C tools run ./licenses -texts ../bin/copyright $(addprefix $(CURDIR)/bin/,$(addsuffix /*,$(ARCHES)))
+	for arch in $(ARCHES); do GOOS=linux GOARCH=$$arch $(BUILD) -o $(RELEASE)/$$arch/ ./cmd/rack...; done
+	$(GO) -C tools run ./licenses -texts $(RELEASE)/copyright $(ARCHES:%=$(RELEASE)/%/*)
 
 .PHONY: packages
 packages: release ## deb and rpm for ARCHES, into dist/
 	nfpm=$$($(TOOL) -n nfpm); \
-	for arch in $(ARCHES); do NFPM=$$nfpm VERSION=$(VERSION) tools/packages/build $$arch bin/$$arch bin/copyright dist; done
+	for arch in $(ARCHES); do NFPM=$$nfpm VERSION=$(VERSION) tools/packages/build $$arch $(RELEASE)/$$arch $(RELEASE)/copyright $(DIST); done
 
 .PHONY: images
 images: release ## container images of hub and agent for ARCHES, as OCI archives into dist/
-	$(GO) -C tools run ./images -version $(VERSION) -copyright ../bin/copyright -out ../dist $(addprefix ../bin/,$(ARCHES))
+	$(GO) -C tools run ./images -version $(VERSION) -copyright $(RELEASE)/copyright -out $(DIST) $(ARCHES:%=$(RELEASE)/%)
 
 .PHONY: dist
 dist: packages images ## packages, images, a bill of materials and SHA256SUMS, into dist/
-	$(GO) -C tools run ./licenses -bom ../dist/rackboot-$(VERSION).cdx.json -version $(VERSION) $(addprefix $(CURDIR)/bin/,$(addsuffix /*,$(ARCHES)))
-	cp NOTICE dist/
-	rm -f dist/SHA256SUMS
-	cd dist && sha256sum -- * >../bin/SHA256SUMS && mv ../bin/SHA256SUMS .
+	$(GO) -C tools run ./licenses -bom $(DIST)/rackboot-$(VERSION).cdx.json -version $(VERSION) $(ARCHES:%=$(RELEASE)/%/*)
+	cp NOTICE $(DIST)/
+	cd $(DIST) && sha256sum $$(find . -type f ! -name SHA256SUMS | cut -c3- | sort) >SHA256SUMS
 
 .PHONY: demo
 demo: build ## show the main job with two simulated servers; KEEP=1 stays up
