@@ -105,8 +105,9 @@ func layers() []layer {
 		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "fdlimit", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
+		{"cmd/internal/firstrack", []string{"protocol"}, "writes files; it reads no BMC and asks nobody"},
 		{"cmd/internal/terminal", []string{"protocol"}, "what every command may show"},
-		{"cmd/internal/cli", slices.Concat(offline, []string{"hub/catalogue", "netboot/bootcert", "probe/initramfs", "protocol/...", "cmd/internal/manifest", "cmd/internal/terminal", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, it reads vendors' metadata by itself, and bmc probe --direct reads a BMC where there is no hub"},
+		{"cmd/internal/cli", slices.Concat(offline, []string{"hub/catalogue", "netboot/bootcert", "probe/initramfs", "protocol/...", "cmd/internal/firstrack", "cmd/internal/manifest", "cmd/internal/terminal", "bmc", "bmc/redfish"}), "rackctl; what it knows of the hub comes over the API, it reads vendors' metadata by itself, and bmc probe --direct and init read a BMC where there is no hub"},
 		{"cmd/internal/serve", []string{"protocol"}, "what the daemons' command lines share; it knows neither"},
 		{"cmd/internal/serve/agent", []string{"protocol", "protocol/api", "cmd/internal/serve", "cmd/internal/terminal", "agent/daemon", "agent/local"}, "command line of one daemon, and of its socket"},
 		{"cmd/internal/serve/hub", []string{"protocol", "cmd/internal/serve", "hub/daemon"}, "command line of one daemon"},
@@ -177,6 +178,7 @@ func testLayers() []layer {
 		{"hub/audit", []string{"state/statetest"}, "crash points, and a disk to fill"},
 		{"hub/iso", []string{"state/statetest"}, "crash points"},
 		{"hub/broker", []string{"state/jetstream", "state/statetest"}, "the hub's own store on it, and a disk to fill"},
+		{"cmd/internal/firstrack", []string{"cmd/internal/manifest"}, "what it writes is read"},
 		{"cmd/internal/cli", []string{"doctable", "hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
 		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "protocol", "protocol/api", "integration/sim"}, "scripts run against the real API, and a registry"},
 		{"integration/...", belowCmd(), "composition"},

@@ -136,16 +136,15 @@ func systemName(bmc, uri string, only bool) string {
 // describe makes the Server of a system; nil if it has no interface that it could
 // boot from.
 func describe(b *protocol.BMC, segment, name string, sys protocol.Inventory) (srv *protocol.Server, why string) {
-	macs := ownMACs(sys)
-	boot := bootMAC(sys, macs)
+	macs, boot := sys.HostMACs(), sys.BootMAC()
 	if boot == "" {
 		return nil, "the BMC shows no network interface of the host; some do only after the host was on once"
 	}
 	srv = &protocol.Server{Spec: protocol.ServerSpec{
 		BMCRef: protocol.Ref{Name: b.Metadata.Name}, SystemURI: sys.SystemURI, SegmentRef: protocol.Ref{Name: segment},
-		BootMAC: boot, MACs: slices.DeleteFunc(macs, func(m string) bool { return m == boot }), Architecture: architecture(sys),
+		BootMAC: boot, MACs: slices.DeleteFunc(macs, func(m string) bool { return m == boot }), Architecture: sys.HostArchitecture(),
 	}}
-	if identifies(sys) {
+	if sys.Identifies() {
 		srv.Spec.UUID = sys.UUID
 	}
 	srv.Metadata.Name, srv.Metadata.Labels = name, map[string]string{LabelFrom: FromInventory}
@@ -153,63 +152,16 @@ func describe(b *protocol.BMC, segment, name string, sys protocol.Inventory) (sr
 	return srv, ""
 }
 
-// bootMAC is that of the first network boot option in boot order, whichever method;
-// else of the first interface. Boot options name the interfaces of systems that list
-// none (NVIDIA GB200), and the interface that leads to the BMC as well.
-func bootMAC(sys protocol.Inventory, own []string) string {
-	internal := map[string]bool{}
-	for _, n := range sys.Interfaces {
-		if n.Internal != "" {
-			internal[protocol.InterfaceMAC(n.MAC)] = true
-		}
-	}
-	for _, o := range sys.BootOptions {
-		mac := protocol.InterfaceMAC(o.MAC)
-		if (o.Kind == protocol.OptionPXE || o.Kind == protocol.OptionHTTP) && !o.Disabled && mac != "" && !internal[mac] {
-			return mac
-		}
-	}
-	if len(own) == 0 {
-		return ""
-	}
-	return own[0]
-}
-
-// ownMACs are the addresses of the host's own interfaces, each once.
-func ownMACs(sys protocol.Inventory) (out []string) {
-	for _, m := range sys.MACs() {
-		if mac := protocol.InterfaceMAC(m); mac != "" && !slices.Contains(out, mac) {
-			out = append(out, mac)
-		}
-	}
-	return out
-}
-
-// architecture is in the words of a Server; empty if it is not known.
-func architecture(sys protocol.Inventory) string {
-	switch sys.Architecture {
-	case "x86_64", "amd64":
-		return "amd64"
-	case "aarch64", "arm64":
-		return "arm64"
-	}
-	return ""
-}
-
-func identifies(sys protocol.Inventory) bool {
-	return sys.UUIDProblem == "" && protocol.ValidUUID(strings.ToLower(sys.UUID))
-}
-
 // differences are what a server says that its BMC contradicts. What the BMC does not
 // say is no difference.
 func differences(s *protocol.Server, sys protocol.Inventory) (out []string) {
-	if macs := ownMACs(sys); len(macs) > 0 && !slices.Contains(macs, s.Spec.BootMAC) {
+	if macs := sys.HostMACs(); len(macs) > 0 && !slices.Contains(macs, s.Spec.BootMAC) {
 		out = append(out, fmt.Sprintf("bootMAC %s is of no interface that the BMC shows", s.Spec.BootMAC))
 	}
-	if identifies(sys) && s.Spec.UUID != "" && !strings.EqualFold(s.Spec.UUID, sys.UUID) {
+	if sys.Identifies() && s.Spec.UUID != "" && !strings.EqualFold(s.Spec.UUID, sys.UUID) {
 		out = append(out, fmt.Sprintf("uuid is %s, the BMC says %s", s.Spec.UUID, strings.ToLower(sys.UUID)))
 	}
-	if a := architecture(sys); a != "" && a != s.Spec.Architecture {
+	if a := sys.HostArchitecture(); a != "" && a != s.Spec.Architecture {
 		out = append(out, fmt.Sprintf("architecture is %s, the BMC says %s", s.Spec.Architecture, a))
 	}
 	return out

@@ -54,24 +54,29 @@ func (d *directProbe) probe(ctx context.Context, a *app) (out api.ProbeList, err
 		}
 		target.Fingerprint, target.CA = pinned.Fingerprint, []byte(pinned.CA)
 	}
-	dialer, err := redfish.New(redfish.Config{})
-	if err != nil {
-		return out, err
-	}
-	driver, err := dialer.Open(target)
-	if err != nil {
-		return out, err
-	}
-	defer driver.Close() //nolint:errcheck // the session ends by itself where it cannot be ended
-	prober, ok := driver.(bmc.Prober)
-	if !ok {
-		return out, protocol.Errorf(protocol.CodeInternal, "probe", "the driver probes nothing")
-	}
-	p, err := prober.Probe(ctx, "")
+	p, err := probeAt(ctx, target)
 	if err != nil {
 		return out, err
 	}
 	return api.ProbeList{Items: []protocol.Probe{p}}, nil
+}
+
+// probeAt reads a BMC from this host.
+func probeAt(ctx context.Context, target bmc.Target) (protocol.Probe, error) {
+	dialer, err := redfish.New(redfish.Config{})
+	if err != nil {
+		return protocol.Probe{}, err
+	}
+	driver, err := dialer.Open(target)
+	if err != nil {
+		return protocol.Probe{}, err
+	}
+	defer driver.Close() //nolint:errcheck // the session ends by itself where it cannot be ended
+	prober, ok := driver.(bmc.Prober)
+	if !ok {
+		return protocol.Probe{}, protocol.Errorf(protocol.CodeInternal, "probe", "the driver probes nothing")
+	}
+	return prober.Probe(ctx, "")
 }
 
 // handshakeTimeout bounds the look at a certificate.

@@ -101,7 +101,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVarP(&a.print.form, "output", "o", formTable, "table, wide, json, yaml or name")
 	root.PersistentFlags().StringVar(&a.context, "context", "", "the hub to talk to (default: the one that config use-context chose)")
 	root.AddCommand(
-		a.applyCmd(), a.getCmd(), a.describeCmd(), a.deleteCmd(),
+		a.initCmd(), a.applyCmd(), a.getCmd(), a.describeCmd(), a.deleteCmd(),
 		a.holdCmd(), a.fenceCmd(), a.releaseCmd(), a.confirmDownCmd(), a.receiptCmd(), a.rebootCmd(), a.resumeCmd(), a.powerOffCmd(), a.waitCmd(),
 		a.approveCmd(), a.keyCmd(), a.rackCmd(), a.bmcCmd(), a.serverCmd(), a.maintenanceCmd(), a.bootEnvCmd(), a.secretCmd(), a.isoCmd(), a.imageCmd(), a.groupCmd(), a.rolloutCmd(), a.doctorCmd(), a.ignitionCmd(), a.bootCertCmd(), a.probeCmd(),
 		a.traceCmd(), a.eventsCmd(), a.auditCmd(), a.exportCmd(), a.importCmd(), a.explainCmd(), a.wireCmd(),

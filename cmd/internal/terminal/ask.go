@@ -11,14 +11,15 @@ import (
 // maxLine bounds a line that is typed, in bytes.
 const maxLine = 4096
 
-// Person is the terminal behind a reader, or nil if nobody types there.
+// Person is the terminal behind a reader, or nil if nobody types there: a pipe, a file, or
+// /dev/null, which is a character device too.
 func Person(in io.Reader) *os.File {
 	f, ok := in.(*os.File)
 	if !ok {
 		return nil
 	}
 	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 || !isTerminal(f) {
 		return nil
 	}
 	return f

@@ -23,3 +23,8 @@ func hide(f *os.File) (show func(), err error) {
 		_ = unix.IoctlSetTermios(fd, unix.TCSETS, was)
 	}, nil
 }
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}

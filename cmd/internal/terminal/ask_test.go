@@ -33,3 +33,18 @@ func TestNobodyTypesInAFile(t *testing.T) {
 		t.Error("somebody types")
 	}
 }
+
+// Nobody types at /dev/null, which is what programs that nobody watches have.
+func TestPerson(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if Person(null) != nil {
+		t.Error("somebody types at /dev/null")
+	}
+	if Person(strings.NewReader("yes")) != nil {
+		t.Error("somebody types into a text")
+	}
+}

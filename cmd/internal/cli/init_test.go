@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/bmc/sim"
+	"rackboot/cmd/internal/manifest"
+	"rackboot/protocol"
+)
+
+// What a BMC says of its system is in the files, and only where it is trusted.
+func TestInitReadsBMC(t *testing.T) {
+	machine := sim.NewSimulated(sim.SimulatedConfig{Post: 60 * time.Millisecond, Shutdown: 20 * time.Millisecond})
+	b, err := sim.New(sim.Config{Machine: machine, Username: "operator", Password: "correct horse"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := t.TempDir()
+	account := filepath.Join(dir, "account")
+	if err := os.WriteFile(account, []byte("username: operator\npassword: correct horse\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lab := filepath.Join(dir, "lab")
+	run := func(trust ...string) (int, string) {
+		var out, errs bytes.Buffer
+		code := Run(t.Context(), Config{
+			Args: append([]string{"init", lab, "--local", "--address", "127.0.0.1/8", "--bmc", "n1=" + b.Address(), "--account", account, "--image", "127.0.0.1:5000/os:1"}, trust...),
+			Out:  &out, Err: &errs, Getenv: func(string) string { return "" }, In: strings.NewReader(""),
+		})
+		return code, out.String() + errs.String()
+	}
+	for _, trust := range [][]string{nil, {"--fingerprint", "sha256:" + strings.Repeat("00", 32)}} {
+		if code, said := run(trust...); code == 0 || strings.Contains(said, "horse") {
+			t.Errorf("%v: exit code %d: %s", trust, code, said)
+		}
+		if _, err := os.Stat(lab); err == nil {
+			t.Fatalf("%v: files were written", trust)
+		}
+	}
+	if code, said := run("--fingerprint", b.Fingerprint()); code != 0 || strings.Contains(said, "horse") || !strings.Contains(said, "rackboot-hub run --config") {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	sources, err := manifest.Read([]string{lab}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := manifest.Parse(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range set.Objects() {
+		switch o := o.(type) {
+		case *protocol.Server:
+			if o.Metadata.Name != "n1" || o.Spec.UUID == "" || o.Spec.BootMAC == "" || o.Spec.SystemURI == "" {
+				t.Errorf("the server is %+v", o.Spec)
+			}
+		case *protocol.BMC:
+			if o.Spec.Address != b.Address() || o.Spec.TLS.Fingerprint != b.Fingerprint() {
+				t.Errorf("the BMC is %+v", o.Spec)
+			}
+		}
+	}
+}
+
+// A BMC is named by its address, or with a name of its own before it.
+func TestParseHost(t *testing.T) {
+	b, err := parseHost("10.6.0.21:8443", 3)
+	if err != nil || b.Name != "server-3" || b.Address != "https://10.6.0.21:8443" {
+		t.Errorf("%+v, %v", b, err)
+	}
+	for _, text := range []string{"n1=", "N1=https://10.6.0.21", "https://10.6.0.21/redfish", "ipmi://10.6.0.21", strings.Repeat("n", 60) + "=https://10.6.0.21"} {
+		if b, err := parseHost(text, 1); err == nil {
+			t.Errorf("%q is taken as %+v", text, b)
+		}
+	}
+}

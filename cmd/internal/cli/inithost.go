@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"rackboot/bmc"
+	"rackboot/cmd/internal/firstrack"
+	"rackboot/cmd/internal/terminal"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// parseHost reads [NAME=]https://host[:port]; n is its place among the others.
+func parseHost(text string, n int) (firstrack.Host, error) {
+	h := firstrack.Host{Name: fmt.Sprintf("server-%d", n), Address: text}
+	if name, rest, ok := strings.Cut(text, "="); ok {
+		h.Name, h.Address = name, rest
+	}
+	if !strings.Contains(h.Address, "://") {
+		h.Address = "https://" + h.Address
+	}
+	if !protocol.ValidName(h.Name) || !protocol.ValidName(h.Name+"-bmc") {
+		return h, fmt.Errorf("%q is not a name: a-z, 0-9 and -, at most 59", h.Name)
+	}
+	u, err := url.Parse(h.Address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
+		return h, fmt.Errorf("%q is not https://host[:port]", h.Address)
+	}
+	h.Address = u.Scheme + "://" + u.Host
+	return h, nil
+}
+
+// hosts reads the BMCs, one after the other.
+func (i *interview) hosts(ctx context.Context, q *initAnswers, s *firstrack.Site) error {
+	const op = "init"
+	if len(q.macs) > len(q.bmcs) || q.offline && len(q.macs) < len(q.bmcs) {
+		return protocol.Errorf(protocol.CodeInvalid, op, "%d of --mac for %d of --bmc", len(q.macs), len(q.bmcs)).
+			WithHint("give one for each, in the same order: none can be read from a BMC with --offline")
+	}
+	if q.pin.fingerprint != "" && len(q.bmcs) > 1 {
+		return protocol.Errorf(protocol.CodeInvalid, op, "one --fingerprint for %d BMCs", len(q.bmcs)).
+			WithHint("give --ca FILE, --trust-shown, or one BMC, and add the others by hand")
+	}
+	names := map[string]bool{}
+	for n, text := range q.bmcs {
+		h, err := parseHost(text, n+1)
+		if err != nil {
+			return protocol.Errorf(protocol.CodeInvalid, op, "--bmc: %w", err)
+		}
+		if names[h.Name] {
+			return protocol.Errorf(protocol.CodeInvalid, op, "--bmc: two servers have the name %s", h.Name)
+		}
+		if names[h.Name] = true; h.Name == "rack" {
+			return protocol.Errorf(protocol.CodeInvalid, op, "--bmc: a server may not be named rack here: rack.yaml is the rack's file")
+		}
+		if n < len(q.macs) {
+			if h.BootMAC = protocol.InterfaceMAC(q.macs[n]); h.BootMAC == "" {
+				return protocol.Errorf(protocol.CodeInvalid, op, "--mac: %q is not the MAC address of an interface", q.macs[n])
+			}
+		}
+		if err := i.host(ctx, q, s, &h); err != nil {
+			return err
+		}
+		s.Hosts = append(s.Hosts, h)
+	}
+	return nil
+}
+
+// host trusts the BMC and reads it.
+func (i *interview) host(ctx context.Context, q *initAnswers, s *firstrack.Site, h *firstrack.Host) error {
+	if strings.HasPrefix(h.Address, "https://") {
+		var err error
+		if h.TLS, err = i.trust(ctx, q, h.Address); err != nil {
+			return err
+		}
+	}
+	if q.offline {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, api.ProbeWait)
+	defer cancel()
+	p, err := probeAt(ctx, bmc.Target{
+		Server: h.Name, Address: h.Address, Fingerprint: h.TLS.Fingerprint, CA: []byte(h.TLS.CA),
+		Credentials: bmc.Credentials{Username: s.Account.Username, Password: s.Account.Password},
+	})
+	if err != nil {
+		return err
+	}
+	h.System = p.Inventory
+	if h.BootMAC == "" && p.Inventory.BootMAC() == "" {
+		return protocol.Errorf(protocol.CodeInvalid, "init", "%s shows no network interface of its host", h.Address).
+			WithHint("some do only after the host was on once; or give --mac")
+	}
+	i.app.progress("%s is %s %s, serial number %s", h.Address, dash(p.Inventory.Vendor), dash(p.Inventory.Model), dash(p.Inventory.Serial))
+	return nil
+}
+
+// trust is by what the BMC is known: by the flags, or by what somebody compares now.
+func (i *interview) trust(ctx context.Context, q *initAnswers, address string) (protocol.BMCTLS, error) {
+	p := q.pin
+	if p == (pin{}) && i.person != nil && !i.yes {
+		shown, err := shownSoon(ctx, address)
+		if err != nil {
+			return protocol.BMCTLS{}, err
+		}
+		i.app.progress("%s shows a certificate with the fingerprint\n  %s\nCompare it at the BMC.", address, shown)
+		yes, err := terminal.Ask(i.app.cfg.Err, i.person, "Trust it (yes/no)? ", false)
+		if err != nil || yes != "yes" {
+			return protocol.BMCTLS{}, protocol.Errorf(protocol.CodeDenied, "trust bmc", "the certificate is not trusted; nothing was written").
+				WithHint("answer yes, in full, once you have compared it")
+		}
+		p.fingerprint = shown
+	}
+	return i.app.resolve(p, address, func() (string, error) { return shownSoon(ctx, address) })
+}
+
+// startTime is how long a BMC that cannot be reached yet is waited for.
+const startTime = 10 * time.Second
+
+// shownSoon is shownBy of a BMC that may be starting.
+func shownSoon(ctx context.Context, address string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for {
+		shown, err := shownBy(ctx, address)
+		if err == nil || protocol.CodeOf(err) != protocol.CodeUnavailable {
+			return shown, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", err
+		case <-time.After(startTime / 40):
+		}
+	}
+}
