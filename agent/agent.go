@@ -274,6 +274,13 @@ func (a *Agent) rehold(servers []string) error {
 	return nil
 }
 
+// Fresh says that no hub has told the agent its rack yet: it has just joined, or its disk
+// is empty.
+func (a *Agent) Fresh() (bool, error) {
+	o, err := a.store.Overview()
+	return err == nil && !o.Synced && !o.Replaced && !o.Ended, err
+}
+
 // rebuild needs a.indexing.
 func (a *Agent) rebuild() error {
 	a.unindexed = true
@@ -281,7 +288,9 @@ func (a *Agent) rebuild() error {
 	if err != nil {
 		return err
 	}
-	a.index.rebuild(o)
+	if a.index.rebuild(o) {
+		a.log.Info("has the hub's documents, and does what they say", "servers", len(o.Intents), "segments", len(o.Rack.Segments))
+	}
 	served := a.served(o)
 	a.finder.Segments(served)
 	a.sayUnserved(served)

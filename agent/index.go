@@ -56,8 +56,9 @@ func newIndex() *index {
 }
 
 // rebuild replaces the index by what the store says. Attempts of servers that
-// are in it already stay: the steps that follow them may be newer than o.
-func (x *index) rebuild(o store.Overview) {
+// are in it already stay: the steps that follow them may be newer than o. begins says that
+// the agent has synced, and the index did not say so.
+func (x *index) rebuild(o store.Overview) (begins bool) {
 	segments, services := map[string]protocol.SegmentIntent{}, map[string]netboot.Service{}
 	for _, s := range o.Rack.Segments {
 		service := serviceOf(s.Service)
@@ -113,8 +114,10 @@ func (x *index) rebuild(o store.Overview) {
 			windows[name] = true
 		}
 	}
+	begins = o.Synced && !x.synced
 	x.synced, x.segments, x.services, x.safeStop, x.byStop = o.Synced, segments, services, o.Rack.SafeStop, byStop
 	x.byMAC, x.byUUID, x.byToken, x.servers, x.windows = byMAC, byUUID, byToken, servers, windows
+	return begins
 }
 
 // machines is how many servers may need an address of the segment's pool: those without one

@@ -99,7 +99,11 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if a, err = build(c, id, keep, r.hear, o.Version, log, reg, db, blobs, certificates, repositories); err != nil {
 		return err
 	}
-	l, err := c.Link.dial(keep, a, o.MaxBackoff, log, reg)
+	fresh, err := a.Fresh()
+	if err != nil {
+		return err
+	}
+	l, err := c.Link.dial(keep, a, fresh, o.MaxBackoff, log, reg)
 	if err != nil {
 		return err
 	}

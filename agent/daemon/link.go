@@ -104,10 +104,16 @@ func (t transport) Publish(topic string, payload []byte) error {
 
 // dial makes the link. What the hub changes of endpoints, authorities and the agent's
 // certificate counts from the next connection on; the present one stays.
-func (l Link) dial(keep *keeper, a *agent.Agent, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
+// fresh is an agent that nothing is known to yet, which does not wait: a fleet does not join
+// at once.
+func (l Link) dial(keep *keeper, a *agent.Agent, fresh bool, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
 	c, err := l.config(keep.now())
 	if err != nil {
 		return nil, err
+	}
+	if fresh {
+		c.FirstDelay = 0
+		log.Info("waits for the hub's first documents; until then it answers no DHCP, serves no file and powers nothing", "broker", c.Broker)
 	}
 	c.Next = func() ([]string, *tls.Config) {
 		id, at := keep.dial()

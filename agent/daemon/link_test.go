@@ -1,17 +1,22 @@
 package daemon
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"log/slog"
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -98,5 +103,44 @@ func TestLinkConfig(t *testing.T) {
 	// Tests make the configuration by hand and do not wait.
 	if got, err := (Link{}).config(id); err != nil || got.FirstDelay != 0 {
 		t.Errorf("%s, %v", got.FirstDelay, err)
+	}
+}
+
+// lines are the lines of a log.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+// An agent that just joined dials at once and says what it waits for; one that joined
+// before waits, and says that.
+func TestFreshLink(t *testing.T) {
+	for name, row := range map[string]struct {
+		fresh bool
+		says  []string
+	}{
+		"just joined":   {true, []string{"waits for the hub's first documents", "broker connection down"}},
+		"joined before": {false, []string{"waits before the first connection"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said, wait := make(lines, 10), 10*time.Hour
+			keep := &keeper{dataDir: t.TempDir(), clock: time.Now, id: joined(t)}
+			l, err := Link{FirstDelay: &wait, Broker: "mqtts://127.0.0.1:1"}.dial(keep, nil, row.fresh, 0, slog.New(slog.NewTextHandler(said, nil)), prometheus.NewRegistry())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			running.Go(func() { _ = l.Run(ctx) })
+			for _, want := range row.says {
+				if line := <-said; !strings.Contains(line, want) {
+					t.Errorf("%q, want %q", line, want)
+				}
+			}
+			stop()
+			running.Wait()
+		})
 	}
 }

@@ -57,7 +57,11 @@ func (l *Link) Run(ctx context.Context) error {
 	}
 	defer l.wg.Wait()
 	l.wg.Go(func() { l.dispatch(ctx) })
-	if !sleep(ctx, time.Duration(l.cfg.Rand()*float64(l.cfg.FirstDelay))) {
+	first := time.Duration(l.cfg.Rand() * float64(l.cfg.FirstDelay))
+	if first > 0 {
+		l.cfg.Logger.Info("waits before the first connection, so that not all agents come at once", "wait", first.Round(time.Millisecond), "at_most", l.cfg.FirstDelay)
+	}
+	if !sleep(ctx, first) {
 		return nil
 	}
 	wait := backoff{low: l.cfg.MinBackoff, high: l.cfg.MaxBackoff, rand: l.cfg.Rand}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rackboot/cmd/internal/firstrack"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
@@ -19,11 +20,15 @@ func (a *app) rackCmd() *cobra.Command {
 }
 
 func (a *app) joinTokenCmd() *cobra.Command {
-	return &cobra.Command{
+	config := ""
+	cmd := &cobra.Command{
 		Use: "join-token RACK", Short: "Make a one-time token and print the command that joins an agent", Args: cobra.ExactArgs(1),
 		Long: "Make a one-time token and print the command that joins an agent. A rack\n" +
 			"has one agent: while it has one, no other can join. The token names the hub's\n" +
-			"certificate too, so that the agent sends nothing to anybody else.",
+			"certificate too, so that the agent sends nothing to anybody else.\n\n" +
+			"Run the command as root, with sudo before it, or as the agent's user: as root it becomes the user\n" +
+			"whom the agent's folder belongs to.",
+		Example: "  rackctl rack join-token r1\n  sh -c \"$(rackctl rack join-token r1 --config try/agent/agent.yaml)\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, hub, err := a.client()
 			if err != nil {
@@ -33,21 +38,26 @@ func (a *app) joinTokenCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print.text(t, []string{t.Token}, joinText(t, hub.URL))
+			return a.print.text(t, []string{t.Token}, joinText(t, hub.URL, config))
 		},
 	}
+	cmd.Flags().StringVar(&config, "config", "", "the agent's file on its host, if not /etc/rackboot/agent.yaml")
+	return cmd
 }
 
 // joinText is the command that joins an agent. The token goes through the environment:
 // a process list shows arguments.
-func joinText(t api.JoinToken, hub string) string {
+func joinText(t api.JoinToken, hub, config string) string {
 	ca := ""
+	if config != "" {
+		config = " --config " + firstrack.Word(config)
+	}
 	comment := ""
 	if _, fingerprint := api.SplitToken(t.Token); fingerprint == "" { // of a hub of before
 		ca, comment = " --ca ca.pem", ", with the hub's CA as ca.pem"
 	}
 	return fmt.Sprintf("# On the agent's host of rack %s%s, once, until %s:\n"+
-		"RACKBOOT_JOIN_TOKEN=%s rackboot-agent join --hub %s%s", t.Rack, comment, stamp(&t.Expires), t.Token, hub, ca)
+		"RACKBOOT_JOIN_TOKEN=%s rackboot-agent join --hub %s%s%s", t.Rack, comment, stamp(&t.Expires), t.Token, hub, ca, config)
 }
 
 func (a *app) revokeCmd() *cobra.Command {
@@ -101,7 +111,7 @@ func (a *app) replaceAgentCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text := joinText(*out.Token, hub.URL)
+			text := joinText(*out.Token, hub.URL, "")
 			if out.Agent != "" {
 				text = fmt.Sprintf("# The term of agent %s is over.\n%s", out.Agent, text)
 			}

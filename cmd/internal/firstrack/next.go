@@ -15,7 +15,7 @@ type Step struct {
 // Next are the steps from the files to the first server that is booted, in order. dir is
 // the folder as it was named.
 func (s *Site) Next(dir string) (out []Step) {
-	at := func(parts ...string) string { return word(filepath.Join(append([]string{dir}, parts...)...)) }
+	at := func(parts ...string) string { return Word(filepath.Join(append([]string{dir}, parts...)...)) }
 	add := func(what, format string, args ...any) {
 		out = append(out, Step{fmt.Sprintf(format, args...), what})
 	}
@@ -39,14 +39,14 @@ func (s *Site) Next(dir string) (out []Step) {
 		add("on the agent's host", "sudo systemctl enable --now rackboot-agent")
 	}
 	add("what the agent reads of them", "rackctl get servers")
-	add("put your image there", "rackctl image push %s --uki FILE", word(s.Image))
+	add("put your image there", "rackctl image push %s --uki FILE", Word(s.Image))
 	add("one server boots it", "rackctl apply -f %s", at("try"))
 	add("", "rackctl wait claim/%s --for provisioned", Claim)
 	return out
 }
 
-// word is a text as one word of the shell.
-func word(s string) string {
+// Word is a text as one word of the shell.
+func Word(s string) string {
 	special := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:@=+,%", r)
 	}

@@ -108,7 +108,7 @@ func TestWrite(t *testing.T) {
 
 func TestWord(t *testing.T) {
 	for in, want := range map[string]string{"lab": "lab", "": "''", "my lab": "'my lab'", "it's": `'it'\''s'`, "-x": "'-x'", "a$(b)c": "'a$(b)c'"} {
-		if got := word(in); got != want {
+		if got := Word(in); got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}

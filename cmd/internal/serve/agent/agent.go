@@ -44,7 +44,12 @@ func run(config *string, version string, stderr io.Writer) *cobra.Command {
 }
 
 func join(config *string, stdout io.Writer) *cobra.Command {
-	c := &cobra.Command{Use: "join", Short: "Join a hub with a one-time token", Args: cobra.NoArgs}
+	c := &cobra.Command{
+		Use: "join", Short: "Join a hub with a one-time token", Args: cobra.NoArgs,
+		Long: "Join a hub with a one-time token: make the agent's keys, and keep them with what the hub answers\n" +
+			"in the agent's folder. As root it is done as the user whom the folder belongs to, as that of the\n" +
+			"agent's unit, so that the agent can read them.",
+	}
 	hub := c.Flags().String("hub", "", "URL of the hub's API")
 	token := c.Flags().String("token", "", "one-time token; - reads it from standard input (default: $RACKBOOT_JOIN_TOKEN)")
 	ca := c.Flags().String("ca", "", "file with the hub's CA (PEM), for a token that names no certificate")
@@ -72,6 +77,9 @@ func join(config *string, stdout io.Writer) *cobra.Command {
 				return protocol.Errorf(protocol.CodeInvalid, "read the token", "%w", err)
 			}
 			*token = raw
+		}
+		if err := daemon.BecomeOwner(cfg.DataDir); err != nil {
+			return err
 		}
 		agent, err := daemon.Join(c.Context(), cfg, *hub, *token, pem)
 		if err != nil {
