@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -25,6 +26,7 @@ const authorityTimeout = 20 * time.Second
 func (a *app) loginCmd() *cobra.Command {
 	var name, ca, fingerprint string
 	var trust bool
+	var wait time.Duration
 	var who credentials
 	cmd := &cobra.Command{
 		Use: "login URL", Short: "Make a hub known, and who you are there", Args: cobra.ExactArgs(1),
@@ -43,6 +45,9 @@ func (a *app) loginCmd() *cobra.Command {
 			u, err := url.Parse(args[0])
 			if err != nil {
 				return protocol.Errorf(protocol.CodeInvalid, "log in", "the URL cannot be read").WithHint("rackctl login https://hub.example:8443")
+			}
+			if err := a.awaitHub(cmd.Context(), u, wait); err != nil {
+				return err
 			}
 			if name == "" {
 				name = u.Hostname()
@@ -89,9 +94,38 @@ func (a *app) loginCmd() *cobra.Command {
 	cmd.Flags().StringVar(&ca, "ca", "", "file with the hub's CA in PEM")
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "sha256:<hex> of the hub's CA, as compared at the hub")
 	cmd.Flags().BoolVar(&trust, "trust-shown", false, "trust the CA that the hub shows, without comparing it")
+	cmd.Flags().DurationVar(&wait, "wait", 0, "wait so long for a hub that is starting")
 	cmd.MarkFlagsMutuallyExclusive("ca", "fingerprint", "trust-shown")
 	who.flags(cmd)
 	return cmd
+}
+
+// hubLook is the pause between two looks for a hub that is starting.
+const hubLook = 200 * time.Millisecond
+
+// awaitHub looks until the deadline whether somebody listens at the URL: by then the hub's
+// files are there. Without a wait it does not look; who asks next says it better.
+func (a *app) awaitHub(ctx context.Context, u *url.URL, wait time.Duration) error {
+	port := u.Port()
+	if port == "" {
+		port = "443"
+	}
+	for deadline := time.Now().Add(wait); wait > 0; {
+		conn, err := (&net.Dialer{Timeout: authorityTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+		if err == nil {
+			return conn.Close()
+		}
+		if time.Now().After(deadline) {
+			return protocol.Errorf(protocol.CodeUnavailable, "log in", "nobody listens at %s after %s: %w", u.Host, wait, err).
+				WithHint("look at the hub's log; its api address is in hub.yaml")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(hubLook):
+		}
+	}
+	return nil
 }
 
 // identify reads who somebody is, from the terminal if nothing else says it.
