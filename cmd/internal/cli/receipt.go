@@ -25,7 +25,7 @@ func (a *app) receiptCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			hold, err := api.Get[*protocol.Hold](cmd.Context(), c, args[0])
+			hold, err := api.Get[*protocol.Hold](cmd.Context(), c, holdID(args[0]))
 			if err != nil {
 				return err
 			}

@@ -31,7 +31,7 @@ func (a *app) releaseCmd() *cobra.Command {
 			}
 			var id string
 			if len(args) == 1 {
-				id = args[0]
+				id = holdID(args[0])
 			} else if id, err = findHold(cmd.Context(), c, server, key); err != nil {
 				return err
 			}
@@ -47,6 +47,9 @@ func (a *app) releaseCmd() *cobra.Command {
 	cmd.Flags().StringVar(&reason, "break-glass", "", "why you release somebody else's hold")
 	return cmd
 }
+
+// holdID is an id as somebody names it: by itself, or as -o name prints it.
+func holdID(name string) string { return strings.TrimPrefix(name, "hold/") }
 
 func findHold(ctx context.Context, c *api.Client, server, key string) (string, error) {
 	all, err := api.GetAll[*protocol.Hold](ctx, c)
@@ -83,7 +86,7 @@ func (a *app) confirmDownCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			hold, err := c.ConfirmDown(cmd.Context(), args[0], api.ConfirmRequest{Reason: reason})
+			hold, err := c.ConfirmDown(cmd.Context(), holdID(args[0]), api.ConfirmRequest{Reason: reason})
 			if err != nil {
 				return err
 			}

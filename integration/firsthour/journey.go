@@ -1,0 +1,19 @@
+package firsthour
+
+// Journey is pages that are run one after the other in one shell. Each goes on where the
+// one before it ended, and says so at its begin.
+type Journey struct {
+	Name  string
+	Pages []string
+	// Builds says that the first page builds the programs itself, in a checkout; else they
+	// are on the path, and the folder is empty.
+	Builds bool
+}
+
+// Journeys are all of them.
+func Journeys() []Journey {
+	return []Journey{
+		{Name: "readme", Pages: []string{"README.md"}, Builds: true},
+		{Name: "guide", Pages: []string{"docs/guide/first-rack.md", "docs/guide/first-claim.md", "docs/guide/first-hold.md", "docs/guide/images.md", "docs/OPERATIONS.md"}},
+	}
+}
