@@ -14,7 +14,9 @@ type Block struct {
 	Indented bool
 	// Example is why nobody runs the block: ```sh example: needs a registry of your own.
 	Example string
-	Text    string
+	// Info is anything else behind the language.
+	Info string
+	Text string
 }
 
 // Runs says whether a reader is meant to run the block, and a test does.
@@ -26,14 +28,11 @@ func (b Block) Title() string {
 	return first
 }
 
-var (
-	fence = regexp.MustCompile("^( *)(```+|~~~+) *([^ `]*) *([^`]*)$")
-	item  = regexp.MustCompile(`^ *([-*+]|[0-9]+[.)]) +\S`)
-)
-
 // Blocks are the code blocks of a page, in order. Blocks in lists are found as others; an
 // indented block is one of four spaces that no list begins.
 func Blocks(page string) (out []Block) {
+	fence := regexp.MustCompile("^( *)(```+|~~~+) *([^ `]*) *([^`]*)$")
+	item := regexp.MustCompile(`^ *([-*+]|[0-9]+[.)]) +\S`)
 	var open *Block
 	closing, margin, inList, blank := "", "", false, true
 	for n, line := range strings.Split(page, "\n") {
@@ -48,7 +47,11 @@ func Blocks(page string) (out []Block) {
 				out = append(out, *open)
 			}
 			open = &Block{Line: n + 2, Language: m[3]}
-			open.Example, _ = strings.CutPrefix(strings.TrimSpace(m[4]), "example: ")
+			if why, ok := strings.CutPrefix(m[4], "example: "); ok {
+				open.Example = strings.TrimSpace(why)
+			} else {
+				open.Info = strings.TrimSpace(m[4])
+			}
 			margin, closing = m[1], m[2]
 		case open != nil && strings.HasPrefix(line, "    "):
 			open.Text += line[4:] + "\n"
