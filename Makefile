@@ -88,6 +88,10 @@ integration: ## what needs more than Go: root, ip, nft and curl; real brokers; i
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats,registry
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
 
+.PHONY: first-hour
+first-hour: ## the commands of README, guide and OPERATIONS as a newcomer runs them, each timed, as root; ARGS=-cold builds everything anew
+	$(GO) test -tags=host -count=1 -v -timeout=20m -run='^TestJourneys$$' ./integration/firsthour $(ARGS)
+
 .PHONY: storm
 storm: build ## hub, agent and ten machines as processes, under every fault, as root; ARGS='-seed N -faults disk,read -for 20m'
 	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w' -tags storm -o bin/storm/ ./cmd/rackboot-hub ./cmd/rackboot-agent ./integration/storm

@@ -181,6 +181,7 @@ func testLayers() []layer {
 		{"hub/iso", []string{"state/statetest"}, "crash points"},
 		{"hub/broker", []string{"state/jetstream", "state/statetest"}, "the hub's own store on it, and a disk to fill"},
 		{"cmd/internal/firstrack", []string{"cmd/internal/manifest"}, "what it writes is read"},
+		{"cmd/internal/manifest", []string{"integration/shellpage"}, "what pages show of manifests is read"},
 		{"cmd/internal/cli", []string{"doctable", "hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
 		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "protocol", "protocol/api", "integration/sim"}, "scripts run against the real API, and a registry"},
 		{"integration/...", belowCmd(), "composition"},

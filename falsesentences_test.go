@@ -1,0 +1,76 @@
+package rackboot
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestFalseSentences: every test that the table of false sentences names exists, every row
+// names one, no number is missing, and no sentence is back.
+func TestFalseSentences(t *testing.T) {
+	page, err := os.ReadFile("docs/TESTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, section, _ := strings.Cut(string(page), "## Sentences that were false\n")
+	section, after, _ := strings.Cut(section, "\n## ")
+	row := regexp.MustCompile(`(?m)^\| (\d+) \| ([^|]+) \| [^|]+ \| ([^|]+) \|$`)
+	rows := row.FindAllStringSubmatch(section, -1)
+	var said []string
+	for i, m := range rows {
+		if m[1] != strconv.Itoa(i+1) {
+			t.Errorf("row %s stands at %d", m[1], i+1)
+		}
+		named := namedTest.FindAllStringSubmatch(m[3], -1)
+		if len(named) == 0 || len(named)*2 != strings.Count(m[3], "`") {
+			t.Errorf("row %s: %s is not a list of tests", m[1], m[3])
+		}
+		for _, n := range named {
+			if !hasTest(t, rootFolder(n[1]), n[2]) {
+				t.Errorf("row %s: there is no %s in %s", m[1], n[2], n[1])
+			}
+		}
+		if sentence, ok := strings.CutPrefix(m[2], `"`); ok {
+			said = append(said, strings.TrimSuffix(sentence, `"`))
+		}
+	}
+	if len(rows) < 7 || len(said) < 4 {
+		t.Errorf("%d rows, %d sentences", len(rows), len(said))
+	}
+	for p, text := range files(t, isPage) {
+		if p == "docs/TESTING.md" {
+			text = []byte(before + after)
+		}
+		report(t, saidAgain(p, string(text), said))
+	}
+}
+
+// rootFolder is where a package of the table is; rackboot is the root.
+func rootFolder(name string) string {
+	if name == "rackboot" {
+		return "."
+	}
+	return name
+}
+
+func isPage(p string) bool { return path.Ext(p) == ".md" || strings.HasPrefix(p, "configs/") }
+
+// saidAgain are the false sentences that a page has, also over the end of a line.
+func saidAgain(p, text string, said []string) (problems []string) {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, s := range said {
+		if strings.Contains(text, s) {
+			problems = append(problems, p+": says again: "+s)
+		}
+	}
+	return problems
+}
+
+func TestFalseSentencesCanFail(t *testing.T) {
+	expect(t, saidAgain("x.md", "There is more, and\n  reads no boot order\nyet and", []string{"reads no boot order yet"}), "says again")
+	expect(t, saidAgain("x.md", "reads the boot order", []string{"reads no boot order yet"}), "")
+}
