@@ -26,10 +26,10 @@ type initAnswers struct {
 func (a *app) initCmd() *cobra.Command {
 	var q initAnswers
 	cmd := &cobra.Command{
-		Use: "init DIR", Short: "Write the files of a first rack, and say what to do with them", Args: cobra.ExactArgs(1),
-		Long: "Write the files of a first rack into the folder DIR, and say what to do with them: rack, segment,\n" +
-			"BMCs and servers, as rackctl apply -f DIR takes them; a claim to try; the agent's file, and the\n" +
-			"account of the BMCs for the agent's host. No hub is asked.\n\n" +
+		Use: "init [DIR]", Short: "Write the files of a first rack, and say what to do with them", Args: cobra.MaximumNArgs(1),
+		Long: "Write the files of a first rack, and say what to do with them: rack, segment, BMCs and servers, as\n" +
+			"rackctl apply -f DIR takes them; a claim to try; the agent's file, and the account of the BMCs for the\n" +
+			"agent's host. DIR has the rack's name where none is given. No hub is asked.\n\n" +
 			"Each BMC is read from this host, by Redfish, and nothing in it is changed: what it says of its\n" +
 			"system, the UUID and the network ports is in the files. With --offline, where this host does not\n" +
 			"reach them, give --mac for each BMC, in the same order.\n\n" +
@@ -38,7 +38,9 @@ func (a *app) initCmd() *cobra.Command {
 		Example: "  rackctl init lab\n" +
 			"  rackctl init lab --address 10.7.0.2/24 --interface eth1 --bmc https://10.6.0.21 --bmc n2=https://10.6.0.22 --account bmc.account --trust-shown\n" +
 			"  rackctl init try --local --address 127.0.0.1/8 --bmc https://127.0.0.1:8001 --account bmc.account --trust-shown",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.initRack(cmd.Context(), q, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.initRack(cmd.Context(), q, strings.Join(args, ""))
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&q.rack, "rack", "", "name of the rack (default rack-1)")
@@ -59,16 +61,17 @@ func (a *app) initCmd() *cobra.Command {
 }
 
 func (a *app) initRack(ctx context.Context, q initAnswers, dir string) error {
-	full, err := filepath.Abs(dir)
-	if err != nil {
-		return protocol.Errorf(protocol.CodeInvalid, "init", "%w", err)
-	}
 	in := interview{app: a, yes: q.yes, person: terminal.Person(a.cfg.In)}
 	site, err := in.site(&q)
 	if err != nil {
 		return err
 	}
-	site.Dir = full
+	if dir == "" {
+		dir = site.Rack
+	}
+	if site.Dir, err = filepath.Abs(dir); err != nil {
+		return protocol.Errorf(protocol.CodeInvalid, "init", "%w", err)
+	}
 	if err := in.hosts(ctx, &q, site); err != nil {
 		return err
 	}

@@ -37,9 +37,9 @@ func parseHost(text string, n int) (firstrack.Host, error) {
 // hosts reads the BMCs, one after the other.
 func (i *interview) hosts(ctx context.Context, q *initAnswers, s *firstrack.Site) error {
 	const op = "init"
-	if len(q.macs) > len(q.bmcs) || q.offline && len(q.macs) < len(q.bmcs) {
+	if len(q.macs) > len(q.bmcs) {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%d of --mac for %d of --bmc", len(q.macs), len(q.bmcs)).
-			WithHint("give one for each, in the same order: none can be read from a BMC with --offline")
+			WithHint("give at most one for each, in the same order")
 	}
 	if q.pin.fingerprint != "" && len(q.bmcs) > 1 {
 		return protocol.Errorf(protocol.CodeInvalid, op, "one --fingerprint for %d BMCs", len(q.bmcs)).
@@ -58,9 +58,21 @@ func (i *interview) hosts(ctx context.Context, q *initAnswers, s *firstrack.Site
 			return protocol.Errorf(protocol.CodeInvalid, op, "--bmc: a server may not be named rack here: rack.yaml is the rack's file")
 		}
 		if n < len(q.macs) {
-			if h.BootMAC = protocol.InterfaceMAC(q.macs[n]); h.BootMAC == "" {
-				return protocol.Errorf(protocol.CodeInvalid, op, "--mac: %q is not the MAC address of an interface", q.macs[n])
+			h.BootMAC = q.macs[n]
+		}
+		if q.offline || h.BootMAC != "" {
+			if err := i.ask(&h.BootMAC, "mac", "MAC address that "+h.Name+" boots from", "", true, func(v string) error {
+				if protocol.InterfaceMAC(v) == "" {
+					return fmt.Errorf("%q is not the MAC address of an interface", v)
+				}
+				return nil
+			}); err != nil {
+				return err
 			}
+			h.BootMAC = protocol.InterfaceMAC(h.BootMAC)
+		}
+		if err := i.missing(); err != nil {
+			return err
 		}
 		if err := i.host(ctx, q, s, &h); err != nil {
 			return err
