@@ -37,7 +37,7 @@ func (a *app) initCmd() *cobra.Command {
 			"No file is written over without --force.",
 		Example: "  rackctl init lab\n" +
 			"  rackctl init lab --address 10.7.0.2/24 --interface eth1 --bmc https://10.6.0.21 --bmc n2=https://10.6.0.22 --account bmc.account --trust-shown\n" +
-			"  rackctl init try --local --address 127.0.0.1/8 --bmc https://127.0.0.1:8001 --account bmc.account --trust-shown",
+			"  rackctl init try --local --address 127.0.0.1/8 --bmc server-1=https://127.0.0.1:8001 --account bmc.account --trust-shown",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.initRack(cmd.Context(), q, strings.Join(args, ""))
 		},

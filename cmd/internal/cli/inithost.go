@@ -14,9 +14,9 @@ import (
 	"rackboot/protocol/api"
 )
 
-// parseHost reads [NAME=]https://host[:port]; n is its place among the others.
-func parseHost(text string, n int) (firstrack.Host, error) {
-	h := firstrack.Host{Name: fmt.Sprintf("server-%d", n), Address: text}
+// parseHost reads [NAME=]https://host[:port]; n is its place among the others of the rack.
+func parseHost(text, rack string, n int) (firstrack.Host, error) {
+	h := firstrack.Host{Name: fmt.Sprintf("%s-server-%d", rack, n), Address: text}
 	if name, rest, ok := strings.Cut(text, "="); ok {
 		h.Name, h.Address = name, rest
 	}
@@ -47,7 +47,7 @@ func (i *interview) hosts(ctx context.Context, q *initAnswers, s *firstrack.Site
 	}
 	names := map[string]bool{}
 	for n, text := range q.bmcs {
-		h, err := parseHost(text, n+1)
+		h, err := parseHost(text, s.Rack, n+1)
 		if err != nil {
 			return protocol.Errorf(protocol.CodeInvalid, op, "--bmc: %w", err)
 		}

@@ -18,8 +18,8 @@ const defaultRack = "rack-1"
 func (i *interview) site(q *initAnswers) (*firstrack.Site, error) {
 	s := &firstrack.Site{Local: q.local, HTTPPort: q.httpPort}
 	name := func(v string) error {
-		if !protocol.ValidName(v) {
-			return fmt.Errorf("%q is not a name: a-z, 0-9 and -, at most 63", v)
+		if !protocol.ValidName(v) || len(v) > firstrack.MaxRack {
+			return fmt.Errorf("%q is not a name for a rack here: a-z, 0-9 and -, at most %d", v, firstrack.MaxRack)
 		}
 		return nil
 	}
@@ -81,7 +81,7 @@ func (i *interview) bmcs(q *initAnswers) error {
 			if v == "" {
 				return nil
 			}
-			_, err := parseHost(v, n)
+			_, err := parseHost(v, q.rack, n)
 			return err
 		}); err != nil {
 			return err

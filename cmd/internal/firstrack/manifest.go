@@ -101,12 +101,12 @@ apiVersion: rackboot/v1
 kind: Server
 metadata:
   name: %s
-  labels: {try: "yes"}
+  labels: {try: %s}
 spec:
   bmcRef: {name: %s}
   segmentRef: {name: %s}
   bootMAC: %q # it boots from this one: the first network boot option, or the first port
-`, h.Name, h.bmc(), s.segment(), mac)
+`, h.Name, s.Rack, h.bmc(), s.segment(), mac)
 	if sys := h.System; sys.SystemURI != "" {
 		fmt.Fprintf(&b, "  systemURI: %s\n", quoted(sys.SystemURI))
 		if more := without(sys.HostMACs(), mac); len(more) > 0 {
@@ -144,11 +144,11 @@ metadata:
   name: %s
 spec:
   serverSelector:
-    matchLabels: {try: "yes"}
+    matchLabels: {try: %s}
   power: "On"
   image: %s # rackctl image push puts one into a registry
   bootPolicy:
     firstBoot: UefiHttp # or Pxe, or VirtualMedia with an ISO image; rackctl bmc probe says what a server can
     boot: Hdd
-`, Claim, quoted(s.Image))
+`, s.claim(), s.Rack, quoted(s.Image))
 }

@@ -41,7 +41,7 @@ func (s *Site) Next(dir string) (out []Step) {
 	add("what the agent reads of them", "rackctl get servers")
 	add("put your image there", "rackctl image push %s --uki FILE", Word(s.Image))
 	add("one server boots it", "rackctl apply -f %s", at("try"))
-	add("", "rackctl wait claim/%s --for provisioned", Claim)
+	add("", "rackctl wait claim/%s --for provisioned", s.claim())
 	return out
 }
 

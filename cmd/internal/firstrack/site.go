@@ -50,8 +50,12 @@ const (
 // DefaultImage stands in the claim where no image was named.
 const DefaultImage = "registry.example.com/os:1"
 
-// Claim is the name of the claim to try.
-const Claim = "first"
+// MaxRack bounds a rack's name, which other names begin with.
+const MaxRack = 40
+
+// claim is the name of the claim to try. Names have the rack's in them, so that the files of
+// the next rack are about others.
+func (s *Site) claim() string { return "try-" + s.Rack }
 
 // Defaults fills what follows from the rest.
 func (s *Site) Defaults() {
