@@ -144,7 +144,8 @@ func shownSoon(ctx context.Context, address string) (string, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return "", err
+			return "", protocol.Errorf(protocol.CodeUnavailable, "look at certificate", "%w", err).
+				WithHint("check the address; where only the agent's host reaches it, give --offline with --mac, and --fingerprint or --ca")
 		case <-time.After(startTime / 40):
 		}
 	}
