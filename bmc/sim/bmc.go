@@ -18,6 +18,7 @@ type Config struct {
 	Machine     Machine   // required; Close of the BMC closes it
 	More        []Machine // of further systems, in the order of the tree; closed likewise
 	Personality Personality
+	Identity    Identity
 	Username    string
 	Password    string
 	// Listen opens the listener; nil is 127.0.0.1 with a free port. After
@@ -122,6 +123,7 @@ func newBMC(config Config, fingerprint string) *BMC {
 	if b.tree == nil {
 		b.tree = GenericTree()
 	}
+	b.tree = b.tree.of(config.Identity)
 	b.layout = b.tree.survey()
 	machines := append([]Machine{config.Machine}, config.More...)
 	for i, p := range b.layout.systems {

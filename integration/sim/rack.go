@@ -113,7 +113,11 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 	if err != nil {
 		return nil, err
 	}
+	mac, err := net.ParseMAC(m.MAC)
+	if err != nil {
+		return nil, err
+	}
 	return sim.New(sim.Config{
-		Machine: machine, Personality: personality, Username: username, Password: password, Listen: listen, Fetches: true, Logger: log,
+		Machine: machine, Personality: personality, Identity: identity(mac, m.UUID), Username: username, Password: password, Listen: listen, Fetches: true, Logger: log,
 	})
 }

@@ -90,7 +90,7 @@ func StartServer(c ServerConfig) (*Server, error) {
 		Post: c.Post, Shutdown: c.Shutdown, Disk: disk, Firmware: u, Order: c.Order, Changed: lived(c.Life),
 	})
 	b, err := sim.New(sim.Config{
-		Machine: machine, Personality: c.Personality, Username: c.Username, Password: c.Password, Listen: c.Listen, Fetches: true, Logger: c.Logger,
+		Machine: machine, Personality: c.Personality, Identity: identity(mac, ""), Username: c.Username, Password: c.Password, Listen: c.Listen, Fetches: true, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server %s: %w", c.Name, err)
@@ -100,3 +100,12 @@ func StartServer(c ServerConfig) (*Server, error) {
 
 // Close ends the BMC and the machine.
 func (s *Server) Close() error { return s.BMC.Close() }
+
+// identity is what the BMC says of a machine. Without a UUID of its own, one follows from
+// its MAC address: two machines with one UUID would be one host.
+func identity(mac net.HardwareAddr, uuid string) sim.Identity {
+	if uuid == "" {
+		uuid = fmt.Sprintf("3f1c9a52-0000-4000-8000-%x", []byte(mac))
+	}
+	return sim.Identity{MAC: mac.String(), UUID: uuid}
+}
