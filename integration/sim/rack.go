@@ -57,6 +57,9 @@ func RunRack(ctx context.Context, c RackConfig, out io.Writer, log *slog.Logger)
 		})
 		addresses = append(addresses, MachineAddress{m.Name, b.Address(), b.Fingerprint()})
 	}
+	if err := c.Manifests.write(c.Machines, addresses); err != nil {
+		return fmt.Errorf("write the manifests: %w", err)
+	}
 	encoder := json.NewEncoder(out)
 	for _, a := range addresses {
 		if err := encoder.Encode(a); err != nil {

@@ -1,13 +1,18 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
-	"net"
-	"net/netip"
+	"io"
 	"os"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"rackboot/protocol"
 )
 
 // The kinds of machines behind a simulated BMC.
@@ -22,28 +27,59 @@ const (
 	defaultOVMFVars = "/usr/share/OVMF/OVMF_VARS_4M.fd"
 )
 
+// MaxMachines is how many machines one rack file may have.
+const MaxMachines = 500
+
+// maxRackFile bounds the file, in bytes.
+const maxRackFile = 1 << 20
+
 // RackConfig is the file of rackboot-sim rack.
 type RackConfig struct {
+	// Manifests has the machines' BMCs and Servers written to a file, for rackctl apply -f.
+	Manifests RackManifests `yaml:"manifests"`
+	// Machines are the machines, each with its BMC.
 	Machines []MachineConfig `yaml:"machines"`
 	// Buttons presses the power buttons of all simulated machines with each value.
 	Buttons <-chan os.Signal `yaml:"-"`
 }
 
-// MachineConfig is one machine and its BMC.
+// RackManifests says what the manifests of the machines name.
+type RackManifests struct {
+	// File is where they are written, once all machines are up. Empty is nowhere.
+	File string `yaml:"file"`
+	// Rack and Segment are the names of the rack and of its boot segment.
+	Rack    string `yaml:"rack"`
+	Segment string `yaml:"segment"`
+	// CredentialsRef is where the agent has the BMCs' account, as local:NAME.
+	CredentialsRef string `yaml:"credentialsRef"`
+	// Labels are those of every Server.
+	Labels map[string]string `yaml:"labels"`
+}
+
+// MachineConfig is one machine and its BMC, or with Count many of them.
 type MachineConfig struct {
+	// Count makes that many machines: {n} in name and log is the machine's number, from 1
+	// and with leading zeros, mac is the first machine's and counts up, and so does the port
+	// of bmc. Only for simulated machines.
+	Count int `yaml:"count"`
+	// Name is the machine's name.
 	Name string `yaml:"name"`
-	Kind string `yaml:"kind"` // simulated or qemu
-	MAC  string `yaml:"mac"`
-	UUID string `yaml:"uuid"` // qemu only; may be empty
-	// BMC is the address:port of the Redfish service.
+	// Kind is simulated (default) or qemu.
+	Kind string `yaml:"kind"`
+	// MAC is the address of the port that the machine boots from.
+	MAC string `yaml:"mac"`
+	// UUID is of a machine in QEMU; it may be empty.
+	UUID string `yaml:"uuid"`
+	// BMC is the address:port of the Redfish service; with port 0 a free one is taken.
 	BMC string `yaml:"bmc"`
 	// Credentials is a file with the BMC's username and password, in the form that
 	// the agent reads.
 	Credentials string `yaml:"credentials"`
-	// Interface is where a simulated machine broadcasts. DHCP is the address:port of the
-	// machine's own network instead: its packets go there, as from a relay.
+	// Interface is where a simulated machine broadcasts, from port 68, which needs root.
 	Interface string `yaml:"interface"`
-	DHCP      string `yaml:"dhcp"`
+	// DHCP is the address:port of the machine's own network instead: its packets go there, as
+	// from a relay.
+	DHCP string `yaml:"dhcp"`
 	// Log is the file to which a simulated machine appends what becomes of it; empty is
 	// none. What its disk has it learns from there, so that the disk outlives the process.
 	Log string `yaml:"log"`
@@ -52,17 +88,20 @@ type MachineConfig struct {
 	Live bool `yaml:"live"`
 	// Speed divides the times of a simulated firmware's DHCP; 0 is 1, as EDK2.
 	Speed float64 `yaml:"speed"`
-	// Install and Shutdown are how long a simulated machine's installer and the shutdown of
-	// its system take. Default 1s.
-	Install  time.Duration `yaml:"install"`
+	// Install is how long a simulated machine's installer takes. Default 1s.
+	Install time.Duration `yaml:"install"`
+	// Shutdown is how long the shutdown of a simulated machine's system takes. Default 1s.
 	Shutdown time.Duration `yaml:"shutdown"`
-	// Tap is an interface that exists already, for a machine in QEMU. Disk is its raw
-	// disk image, and Dir the folder for NVRAM and serial log, with a short path.
-	Tap  string `yaml:"tap"`
+	// Tap is an interface that exists already, for a machine in QEMU.
+	Tap string `yaml:"tap"`
+	// Disk is the raw disk image of a machine in QEMU.
 	Disk string `yaml:"disk"`
-	Dir  string `yaml:"dir"`
-	Code string `yaml:"code"` // firmware; Debian's if empty
-	Vars string `yaml:"vars"` // its NVRAM as it comes; Debian's if empty
+	// Dir is the folder for NVRAM and serial log of a machine in QEMU, with a short path.
+	Dir string `yaml:"dir"`
+	// Code is the firmware of a machine in QEMU; Debian's if empty.
+	Code string `yaml:"code"`
+	// Vars is its NVRAM as it comes; Debian's if empty.
+	Vars string `yaml:"vars"`
 	// Post is how long firmware takes from power to the boot device. Default 2s.
 	Post time.Duration `yaml:"post"`
 	// MemoryMiB is of a machine in QEMU; 0 is 512.
@@ -71,74 +110,64 @@ type MachineConfig struct {
 	Drives int `yaml:"drives"`
 }
 
+const opRackFile = "read the rack's file"
+
 // LoadRackConfig reads the file. Errors name file, line and field.
-func LoadRackConfig(path string) (RackConfig, error) {
-	var c RackConfig
-	raw, err := os.ReadFile(path)
+func LoadRackConfig(path string) (c RackConfig, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return c, err
+		return c, protocol.Errorf(protocol.CodeInvalid, opRackFile, "%w", err).WithHint("give its path with --config; configs/sim/rack.yaml is an example")
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	raw, err := io.ReadAll(io.LimitReader(f, maxRackFile+1))
+	if err != nil {
+		return c, protocol.Errorf(protocol.CodeInvalid, opRackFile, "%w", err)
+	}
+	return ParseRackConfig(path, raw)
+}
+
+// ParseRackConfig reads the text of a rack file; path is what errors call it. The machines
+// of a count are written out. It fails with invalid.
+func ParseRackConfig(path string, raw []byte) (RackConfig, error) {
+	var c RackConfig
+	if len(raw) > maxRackFile {
+		return c, protocol.Errorf(protocol.CodeInvalid, opRackFile, "%s: it has more than %d bytes", path, maxRackFile).WithHint("a machine with count stands for many")
 	}
 	if err := yaml.UnmarshalWithOptions(raw, &c, yaml.Strict()); err != nil {
-		return c, fmt.Errorf("%s: %s", path, yaml.FormatError(err, false, true))
-	}
-	if len(c.Machines) == 0 {
-		return c, fmt.Errorf("%s: machines is empty", path)
-	}
-	for i := range c.Machines {
-		if err := c.Machines[i].check(); err != nil {
-			return c, fmt.Errorf("%s: machines[%d].%w", path, i, err)
+		e := protocol.Errorf(protocol.CodeInvalid, opRackFile, "%s: %s", path, yaml.FormatError(err, false, true))
+		if unknown := (*yaml.UnknownFieldError)(nil); errors.As(err, &unknown) {
+			return c, e.WithHint("take it out or spell it as one of: %s", strings.Join(slices.Concat(fields(c), fields(c.Manifests), fields(MachineConfig{})), ", "))
 		}
+		return c, e
+	}
+	if w := c.check(); w != nil {
+		return c, protocol.Errorf(protocol.CodeInvalid, opRackFile, "%s:%d: %s: %s", path, lineOf(raw, w.path), w.path, w.what).WithHint("%s", w.hint)
 	}
 	return c, nil
 }
 
-// check fills what is left out and says what is wrong.
-func (m *MachineConfig) check() error {
-	if m.Name == "" {
-		return fmt.Errorf("name is empty")
+// fields are the keys of a struct.
+func fields(v any) (out []string) {
+	for f := range reflect.TypeOf(v).Fields() {
+		if key := f.Tag.Get("yaml"); key != "-" && !slices.Contains(out, key) {
+			out = append(out, key)
+		}
 	}
-	if mac, err := net.ParseMAC(m.MAC); err != nil || len(mac) != 6 {
-		return fmt.Errorf("mac: %q is not a MAC address", m.MAC)
+	return out
+}
+
+// lineOf is the line of a path as machines[0].mac, or of the nearest above it that the file
+// has; 1 if there is none.
+func lineOf(raw []byte, path string) int {
+	for path != "" {
+		if p, err := yaml.PathString("$." + path); err == nil {
+			if n, err := p.ReadNode(strings.NewReader(string(raw))); err == nil && n != nil && n.GetToken() != nil {
+				return n.GetToken().Position.Line
+			}
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
 	}
-	if _, err := netip.ParseAddrPort(m.BMC); err != nil {
-		return fmt.Errorf("bmc: %q is not address:port", m.BMC)
-	}
-	if m.Credentials == "" {
-		return fmt.Errorf("credentials is empty; it is a file with username and password")
-	}
-	if m.Code == "" {
-		m.Code = defaultOVMFCode
-	}
-	if m.Vars == "" {
-		m.Vars = defaultOVMFVars
-	}
-	if m.Post == 0 {
-		m.Post = 2 * time.Second
-	}
-	if m.Drives == 0 {
-		m.Drives = 1
-	}
-	if m.Install == 0 {
-		m.Install = simulatedInstall
-	}
-	if m.Shutdown == 0 {
-		m.Shutdown = simulatedShutdown
-	}
-	switch {
-	case m.Drives != 1 && m.Drives != 2:
-		return fmt.Errorf("drives: %d is not 1 or 2", m.Drives)
-	case m.MemoryMiB < 0:
-		return fmt.Errorf("memoryMiB: %d is not a size", m.MemoryMiB)
-	case m.Kind == KindSimulated && (m.Interface == "") == (m.DHCP == ""):
-		return fmt.Errorf("interface or dhcp: give one of them; a simulated machine broadcasts on the one, or sends to the other")
-	case m.Speed < 0 || m.Install < 0 || m.Shutdown < 0:
-		return fmt.Errorf("speed, install and shutdown are not less than 0")
-	case m.Kind == KindQEMU && (m.Tap == "" || m.Disk == "" || m.Dir == ""):
-		return fmt.Errorf("tap, disk and dir are needed for a machine in QEMU")
-	case m.Kind != KindSimulated && m.Kind != KindQEMU:
-		return fmt.Errorf("kind: %q is not %s or %s", m.Kind, KindSimulated, KindQEMU)
-	}
-	return nil
+	return 1
 }
 
 // account reads the BMC's account.

@@ -39,7 +39,13 @@ func (c *Client) open(ctx context.Context) (*socket, error) {
 	}
 	lc := net.ListenConfig{Control: func(_, _ string, rc syscall.RawConn) error {
 		var err error
-		if cerr := rc.Control(func(fd uintptr) { err = syscall.BindToDevice(int(fd), c.Interface) }); cerr != nil {
+		if cerr := rc.Control(func(fd uintptr) {
+			// Machines of one host boot at once, each from port 68. What is broadcast, as every
+			// answer is that the flag of the request asks for, reaches each socket (socket(7)).
+			if err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err == nil {
+				err = syscall.BindToDevice(int(fd), c.Interface)
+			}
+		}); cerr != nil {
 			return cerr
 		}
 		return err

@@ -1,0 +1,52 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"rackboot/protocol"
+)
+
+// write writes the manifests of the machines: JSON, which rackctl apply reads as YAML. A
+// reader sees the file whole.
+func (c RackManifests) write(machines []MachineConfig, addresses []MachineAddress) error {
+	if c.File == "" {
+		return nil
+	}
+	var out bytes.Buffer
+	for i, a := range addresses {
+		bmc := &protocol.BMC{Spec: protocol.BMCSpec{
+			RackRef: protocol.Ref{Name: c.Rack}, Address: a.Address, CredentialsRef: c.CredentialsRef, TLS: protocol.BMCTLS{Fingerprint: a.Fingerprint},
+		}}
+		bmc.Metadata.Name = a.Name
+		server := &protocol.Server{Spec: protocol.ServerSpec{
+			BMCRef: protocol.Ref{Name: a.Name}, SegmentRef: protocol.Ref{Name: c.Segment}, BootMAC: machines[i].MAC,
+		}}
+		server.Metadata.Name, server.Metadata.Labels = a.Name, c.Labels
+		for _, o := range []protocol.Object{bmc, server} {
+			o.Default()
+			raw, err := json.Marshal(o)
+			if err != nil {
+				return err
+			}
+			out.WriteString("---\n")
+			out.Write(raw)
+			out.WriteByte('\n')
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(c.File), ".manifests-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // it has its name by then
+	if _, err := f.Write(out.Bytes()); err != nil {
+		_ = f.Close() // it is given up
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), c.File)
+}
