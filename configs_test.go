@@ -42,7 +42,10 @@ func TestConfigs(t *testing.T) {
 		"maintenance/*.yaml": checkManifest,
 		"groups/*.yaml":      checkManifest,
 		"images/*.yaml":      checkManifest,
-		"demo/*.yaml":        func(t *testing.T, p string) { yamlFile[any](t, p) },
+		// The simulator itself reads both, in integration/sim.
+		"sim/*.yaml":  func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"sim/*.json":  func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"demo/*.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
 		"credentials/*": func(t *testing.T, p string) {
 			for _, c := range yamlFile[struct{ Username, Password string }](t, p) {
 				if c.Username == "" || c.Password == "" {

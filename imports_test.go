@@ -116,7 +116,7 @@ func layers() []layer {
 		{"cmd/rackboot-hub", []string{"cmd/internal/serve/hub"}, "main"},
 		{"cmd/rackctl", []string{"cmd/internal/cli"}, "main"},
 		{"cmd/rackboot-probe", []string{"protocol", "probe"}, "main"},
-		{"cmd/internal/simulate", []string{"integration/sim", "configs/demo"}, "command line of the simulated site"},
+		{"cmd/internal/simulate", []string{"protocol", "integration/sim", "configs/demo"}, "command line of the simulated site"},
 		{"configs/demo", nil, "the demo's manifests, embedded"},
 		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
 

@@ -47,8 +47,9 @@ type RackConfig struct {
 type RackManifests struct {
 	// File is where they are written, once all machines are up. Empty is nowhere.
 	File string `yaml:"file"`
-	// Rack and Segment are the names of the rack and of its boot segment.
-	Rack    string `yaml:"rack"`
+	// Rack is the name of the machines' Rack.
+	Rack string `yaml:"rack"`
+	// Segment is the name of the Segment that they boot from.
 	Segment string `yaml:"segment"`
 	// CredentialsRef is where the agent has the BMCs' account, as local:NAME.
 	CredentialsRef string `yaml:"credentialsRef"`

@@ -13,6 +13,7 @@ import (
 
 	demofiles "rackboot/configs/demo"
 	"rackboot/integration/sim"
+	"rackboot/protocol"
 )
 
 // Main runs rackboot-sim and returns its exit code.
@@ -25,6 +26,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	c.SetArgs(args)
 	if err := c.ExecuteContext(ctx); err != nil {
 		_, _ = fmt.Fprintf(stderr, "rackboot-sim: %v\n", err) // nowhere else to say it
+		if hint := protocol.HintOf(err); hint != "" {
+			_, _ = fmt.Fprintf(stderr, "hint: %s\n", hint)
+		}
 		return 1
 	}
 	return 0
