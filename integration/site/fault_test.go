@@ -79,16 +79,21 @@ func TestAgentDisk(t *testing.T) {
 // events counts the events of a code.
 func (s *site) events(code protocol.EventCode) (n int) {
 	s.t.Helper()
-	list, err := s.client.Events(s.t.Context(), 0, 1000)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, e := range list.Items {
-		if e.Code == code {
-			n++
+	for after := uint64(0); ; {
+		list, err := s.client.Events(s.t.Context(), after, 1000)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if len(list.Items) == 0 {
+			return n
+		}
+		for _, e := range list.Items {
+			after = e.Index
+			if e.Code == code {
+				n++
+			}
 		}
 	}
-	return n
 }
 
 // untilEvent waits for an event: it goes its own way to the hub's log, and may come after
