@@ -77,8 +77,8 @@ dist: packages images ## packages, images, a bill of materials and SHA256SUMS, i
 	cd $(DIST) && sha256sum $$(find . -type f ! -name SHA256SUMS | cut -c3- | sort) >SHA256SUMS
 
 .PHONY: demo
-demo: build ## show the main job with two simulated servers; KEEP=1 stays up
-	bin/rackboot-sim demo $(if $(KEEP),--keep)
+demo: build ## show the main job with two simulated servers; KEEP=1 stays up, ARGS='--scenario holds' shows another
+	bin/rackboot-sim demo $(if $(KEEP),--keep) $(ARGS)
 
 .PHONY: integration
 integration: ## what needs more than Go: root, ip, nft and curl; real brokers; images of xorriso; real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12

@@ -43,9 +43,10 @@ func TestConfigs(t *testing.T) {
 		"groups/*.yaml":      checkManifest,
 		"images/*.yaml":      checkManifest,
 		// The simulator itself reads both, in integration/sim.
-		"sim/*.yaml":  func(t *testing.T, p string) { yamlFile[any](t, p) },
-		"sim/*.json":  func(t *testing.T, p string) { yamlFile[any](t, p) },
-		"demo/*.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"sim/*.yaml":    func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"sim/*.json":    func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"demo/*/*.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"demo/*.yaml":   func(t *testing.T, p string) { yamlFile[any](t, p) },
 		"credentials/*": func(t *testing.T, p string) {
 			for _, c := range yamlFile[struct{ Username, Password string }](t, p) {
 				if c.Username == "" || c.Password == "" {

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
 
@@ -21,14 +23,21 @@ import (
 type DemoConfig struct {
 	Bin       string // folder of rackboot-hub, rackboot-agent and rackctl
 	Manifests fs.FS  // as those of configs/demo
+	Scenario  string // of Scenarios; empty is the main job
+	Servers   int    // how many; 0 is what the scenario needs
 	Keep      bool   // stay up at the end, and say what to try
 	Out       io.Writer
 }
 
-// Demo shows the main job: a hub and an agent as separate programs, a rack of two
-// simulated servers, and real packets between them on loopback.
+// MaxDemoServers is how many servers the demo can have.
+const MaxDemoServers = 50
+
+// Demo shows a scenario: a hub and an agent as separate programs, a rack of simulated
+// servers, and real packets between them on loopback.
 type Demo struct {
 	cfg     DemoConfig
+	play    scenario
+	systems systems
 	dir     string
 	started time.Time
 	log     *os.File
@@ -53,11 +62,15 @@ type demoRow struct {
 // RunDemo runs the demo to its end. The error says which step failed and where the
 // logs are.
 func RunDemo(ctx context.Context, cfg DemoConfig) (err error) {
+	play, err := cfg.scenario()
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "rackboot-demo-")
 	if err != nil {
 		return err
 	}
-	d := &Demo{cfg: cfg, dir: dir, started: time.Now()}
+	d := &Demo{cfg: cfg, play: play, dir: dir, started: time.Now()}
 	defer func() {
 		err = errors.Join(err, d.close())
 		if err == nil {
@@ -69,7 +82,7 @@ func RunDemo(ctx context.Context, cfg DemoConfig) (err error) {
 	if err := d.prepare(); err != nil {
 		return err
 	}
-	for _, s := range d.script() {
+	for _, s := range play.steps(d) {
 		if err := d.step(ctx, s); err != nil {
 			return err
 		}
@@ -82,7 +95,7 @@ func RunDemo(ctx context.Context, cfg DemoConfig) (err error) {
 	return nil
 }
 
-// prepare starts what is not Rackboot: two servers with their BMCs and a registry
+// prepare starts what is not Rackboot: servers with their BMCs and a registry
 // with one image.
 func (d *Demo) prepare() error {
 	var err error
@@ -99,11 +112,12 @@ func (d *Demo) prepare() error {
 	}
 	personality := sim.Plain()
 	personality.PowerOnDelay, personality.PowerOffDelay = 300*time.Millisecond, 300*time.Millisecond
-	for i := range 2 {
+	for i := range d.play.servers {
 		s, err := StartServer(ServerConfig{
 			Name: fmt.Sprintf("server-%d", i+1), MAC: fmt.Sprintf("52:54:00:dd:00:%02x", i+1), Username: "demo", Password: "demo",
 			Personality: personality, DHCP: dhcp, Speed: 8,
 			Post: time.Second, Install: time.Second, Shutdown: 500 * time.Millisecond, Logger: log,
+			Live: func() protocol.ProbeReport { return d.systems.run(d.servers[i]) },
 		})
 		if err != nil {
 			return err
@@ -113,11 +127,25 @@ func (d *Demo) prepare() error {
 	if d.reg, err = StartRegistry("127.0.0.1:0"); err != nil {
 		return err
 	}
-	// The simulated firmware runs no code.
-	uki := UKI(bytes.Repeat([]byte("demo unified kernel image "), 200_000))
-	d.image, err = d.reg.Push("demo/os:1.0", uki)
+	d.image, _, err = d.push("os:1.0")
 	return err
 }
+
+// push puts an image into the registry, and returns its reference and the digest of what
+// boots of it.
+func (d *Demo) push(name string) (reference, digest string, err error) {
+	uki := demoUKI(name)
+	reference, err = d.reg.Push("demo/"+name, uki)
+	return reference, digestOfUKI(name), err
+}
+
+// demoUKI is an image of a name. The simulated firmware runs no code.
+func demoUKI(name string) []byte {
+	return UKI(bytes.Repeat([]byte("demo unified kernel image of "+name+" "), 150_000))
+}
+
+// digestOfUKI is of what boots of an image of a name.
+func digestOfUKI(name string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(demoUKI(name))) }
 
 func (d *Demo) choosePorts() error {
 	ports := []*string{&d.ports.api, &d.ports.mqtt, &d.ports.hubMetrics, &d.ports.agentMetrics, &d.ports.http, &d.ports.dhcp}
@@ -149,7 +177,7 @@ func (d *Demo) close() error {
 
 // rackctl runs rackctl as a person would.
 func (d *Demo) rackctl(ctx context.Context, args ...string) (string, error) {
-	return run(ctx, filepath.Join(d.cfg.Bin, "rackctl"), args...)
+	return run(ctx, []string{"RACKCTL_CONFIG=" + d.path("rackctl.yaml")}, filepath.Join(d.cfg.Bin, "rackctl"), args...)
 }
 
 func (d *Demo) path(parts ...string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,10 +13,14 @@ import (
 	"rackboot/protocol/api"
 )
 
+// demoKey encrypts the demo's secrets, of which there are none.
+const demoKey = "0101010101010101010101010101010101010101010101010101010101010101"
+
 func (d *Demo) writeFiles() error {
 	files := map[string]string{
-		"hub.yaml": fmt.Sprintf("dataDir: %s\napi: %s\nmqtt: %s\nnames: [127.0.0.1]\nmetrics: %s\n",
-			d.path("hub"), d.ports.api, d.ports.mqtt, d.ports.hubMetrics),
+		"hub.yaml": fmt.Sprintf("dataDir: %s\napi: %s\nmqtt: %s\nnames: [127.0.0.1]\nmetrics: %s\nsecrets: {keyFile: %s}\n%s",
+			d.path("hub"), d.ports.api, d.ports.mqtt, d.ports.hubMetrics, d.path("secrets.key"), d.play.hub),
+		"secrets.key": demoKey + "\n",
 		"agent.yaml": fmt.Sprintf("dataDir: %s\ncredentialsDir: %s\nmetrics: %s\nlink:\n  firstDelay: 0s\nsegments:\n  - name: demo-boot\n    dhcp: %s\n    http: %s\n",
 			d.path("agent"), d.path("credentials"), d.ports.agentMetrics, d.ports.dhcp, d.ports.http),
 		"credentials/demo-bmc": "username: demo\npassword: demo\n",
@@ -31,39 +36,67 @@ func (d *Demo) writeFiles() error {
 	return d.writeManifests()
 }
 
-// writeManifests fills in what is only known now: ports and fingerprints.
+// claimFile is the manifest that is not applied with the others.
+const claimFile = "claim.yaml"
+
+// writeManifests fills in what is only known now: ports and fingerprints. What stands in the
+// folder of a scenario takes the place of what has its name above.
 func (d *Demo) writeManifests() error {
-	values := map[string]string{"BASE_URL": "http://" + d.ports.http, "IMAGE": d.image}
-	for i, s := range d.servers {
-		values[fmt.Sprintf("BMC_%d_ADDRESS", i+1)] = s.BMC.Address()
-		values[fmt.Sprintf("BMC_%d_FINGERPRINT", i+1)] = s.BMC.Fingerprint()
-		values[fmt.Sprintf("SERVER_%d_MAC", i+1)] = s.MAC
-	}
-	names, err := fs.Glob(d.cfg.Manifests, "*.yaml")
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		return fmt.Errorf("there is no manifest (*.yaml) in the folder")
-	}
-	for _, name := range names {
-		raw, err := fs.ReadFile(d.cfg.Manifests, name)
+	written := false
+	for _, folder := range []string{".", d.cfg.Scenario} {
+		if folder == "" {
+			continue
+		}
+		names, err := fs.Glob(d.cfg.Manifests, path.Join(folder, "*.yaml"))
 		if err != nil {
 			return err
 		}
-		text := os.Expand(string(raw), func(key string) string { return values[key] })
-		dir := d.path("manifests")
-		if name == "claim.yaml" {
-			dir = d.path("claim")
-		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			return err
+		for _, name := range names {
+			text, err := d.manifest(name)
+			if err != nil {
+				return err
+			}
+			dir := "manifests"
+			switch {
+			case path.Base(name) == claimFile:
+				dir = "claim"
+			case folder != ".":
+				dir = "scenario"
+			}
+			if err := os.MkdirAll(d.path(dir), 0o700); err != nil {
+				return err
+			}
+			if err := os.WriteFile(d.path(dir, path.Base(name)), []byte(text), 0o600); err != nil {
+				return err
+			}
+			written = true
 		}
 	}
+	if !written {
+		return fmt.Errorf("there is no manifest (*.yaml) in the folder")
+	}
 	return nil
+}
+
+// manifest is a manifest with its values. One that has ${SERVER} is of each server.
+func (d *Demo) manifest(name string) (string, error) {
+	raw, err := fs.ReadFile(d.cfg.Manifests, name)
+	if err != nil {
+		return "", err
+	}
+	values := map[string]string{"BASE_URL": "http://" + d.ports.http, "IMAGE": d.image, "REGISTRY": d.reg.Addr}
+	expand := func() string { return os.Expand(string(raw), func(key string) string { return values[key] }) }
+	if !strings.Contains(string(raw), "${SERVER}") {
+		return expand(), nil
+	}
+	var each []string
+	for i, s := range d.servers {
+		values["SERVER"], values["MAC"] = s.Name, s.MAC
+		values["BMC"] = fmt.Sprintf("bmc-%d", i+1)
+		values["BMC_ADDRESS"], values["BMC_FINGERPRINT"] = s.BMC.Address(), s.BMC.Fingerprint()
+		each = append(each, expand())
+	}
+	return strings.Join(each, "---\n"), nil
 }
 
 // startHub starts the hub and waits until it is ready.
@@ -101,9 +134,6 @@ func (d *Demo) startHub(ctx context.Context) (string, error) {
 
 // login makes a rackctl context of the demo's own.
 func (d *Demo) login(ctx context.Context) (string, error) {
-	if err := os.Setenv("RACKCTL_CONFIG", d.path("rackctl.yaml")); err != nil {
-		return "", err
-	}
 	_, err := d.rackctl(ctx, "context", "set", "demo", "--url", "https://"+d.ports.api, "--ca", d.path("hub", "ca.pem"), "--token-file", d.path("hub", "pki", "admin.token"))
 	return "", err
 }
@@ -120,12 +150,16 @@ func (d *Demo) joinAgent(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("rackctl rack join-token printed no command: %q", printed)
 	}
 	script := fmt.Sprintf("PATH='%s':$PATH\n%s --config '%s'", d.cfg.Bin, line, d.path("agent.yaml"))
-	if _, err := run(ctx, "sh", "-c", script); err != nil {
+	if _, err := run(ctx, nil, "sh", "-c", script); err != nil {
 		return "", err
 	}
+	return "agent demo-1", d.startAgent()
+}
+
+func (d *Demo) startAgent() (err error) {
 	program := filepath.Join(d.cfg.Bin, "rackboot-agent")
-	d.agent, err = StartProcess(d.path("agent.log"), program, "run", "--config", d.path("agent.yaml"))
-	return "agent demo-1", err
+	d.agent, err = StartProcess(d.path(fmt.Sprintf("agent-%d.log", time.Now().UnixNano())), program, "run", "--config", d.path("agent.yaml"))
+	return err
 }
 
 // until looks at a condition until it is so, or ctx ends.

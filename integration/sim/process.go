@@ -62,9 +62,11 @@ func (p *Process) Stop() error {
 // Ended is closed when the program has ended.
 func (p *Process) Ended() <-chan struct{} { return p.done }
 
-// run runs a program to its end and returns what it printed.
-func run(ctx context.Context, program string, args ...string) (string, error) {
+// run runs a program to its end, with more variables in its environment, and returns what
+// it printed.
+func run(ctx context.Context, env []string, program string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, program, args...)
+	c.Env = append(os.Environ(), env...)
 	out, err := c.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(out), fmt.Errorf("%s %v: exit code %d: %s", program, args, exit.ExitCode(), exit.Stderr)
