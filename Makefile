@@ -159,6 +159,10 @@ bench-netboot: ## the boot servers beside Kea, dnsmasq, nginx and tftpd-hpa, as 
 bench-fs: ## files out of an ISO image beside nginx with the extracted ones, rendering for 1,000 servers, swaps under load, three minutes; ARGS=-install gets nginx
 	$(GO) run ./integration/benchfs $(ARGS)
 
+.PHONY: bench-rack
+bench-rack: ## one rackboot-sim rack with 500 machines that are all installed at once: time, memory; a few minutes; ARGS=-machines=100
+	$(GO) test -tags=host ./integration/sim -run='^$$' -bench='^BenchmarkRack$$' -benchtime=1x -timeout=15m $(ARGS)
+
 .PHONY: bench-fence
 bench-fence: ## from a hold to its receipt, alone and under five loads, four to six minutes
 	$(GO) run ./integration/benchfence $(ARGS)

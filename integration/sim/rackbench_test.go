@@ -1,0 +1,152 @@
+//go:build host
+
+package sim
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+var benchMachines = flag.Int("machines", MaxMachines, "how many machines BenchmarkRack has")
+
+// BenchmarkRack is one rackboot-sim rack with many machines, all claimed at once, with a hub
+// and an agent as processes: from the claims until every machine was installed from the
+// network and runs from its disk, and what the simulator takes for it.
+func BenchmarkRack(b *testing.B) {
+	d := &Demo{cfg: DemoConfig{Bin: programs(b), Manifests: os.DirFS(benchManifests(b))}, dir: b.TempDir(), started: time.Now()}
+	d.cfg.Out = new(bytes.Buffer)
+	defer func() {
+		if err := d.close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	must := func(what string, err error) {
+		b.Helper()
+		if err != nil {
+			b.Fatalf("%s: %v", what, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), 10*time.Minute)
+	defer cancel()
+	must("prepare", d.prepare())
+	must("files", d.writeFiles())
+	rackFile, machines := d.path("machines.yaml"), d.path("machines.json")
+	must("rack file", os.WriteFile(rackFile, fmt.Appendf(nil, `
+manifests: {file: %q, rack: demo, segment: demo-boot, credentialsRef: "local:demo-bmc", labels: {role: demo}}
+machines:
+  - {count: %d, name: "m{n}", mac: "52:54:00:51:00:01", bmc: "127.0.0.1:0", credentials: %q, dhcp: %q, speed: 2, post: 1s, install: 2s}
+`, machines, *benchMachines, d.path("credentials", "demo-bmc"), d.ports.dhcp), 0o600))
+	rack, err := StartProcess(d.path("machines.log"), filepath.Join(d.cfg.Bin, "rackboot-sim"), "rack", "--config", rackFile)
+	must("rackboot-sim rack", err)
+	defer func() { _ = rack.Stop() }() // it is what is measured, and not its end
+	must("machines", until(ctx, func() (bool, error) { _, err := os.Stat(machines); return err == nil, nil }))
+	for _, step := range []demoStep{{"hub", d.startHub}, {"login", d.login}, {"rack", d.apply("manifests")}, {"machines", d.apply("machines.json")}, {"join", d.joinAgent}} {
+		_, err := step.do(ctx)
+		must(step.title, err)
+	}
+	all := func(what string, is func(*protocol.Server) bool) {
+		b.Helper()
+		n := 0
+		err := until(ctx, func() (bool, error) {
+			time.Sleep(200 * time.Millisecond) // 500 statuses are work for the hub
+			list, err := api.GetAll[*protocol.Server](ctx, d.client)
+			n = 0
+			for _, s := range list {
+				if s.Status.Report != nil && is(s) {
+					n++
+				}
+			}
+			return n == *benchMachines, err
+		})
+		if err != nil {
+			b.Fatalf("%s: %d of %d machines: %v", what, n, *benchMachines, err)
+		}
+	}
+	all("read", func(s *protocol.Server) bool { return s.Status.Report.Observation.Power == protocol.PowerOff })
+	b.ReportMetric(status(b, rack, "VmRSS")/1024, "idle-MiB")
+	var claims strings.Builder
+	for i := range *benchMachines {
+		name := fmt.Sprintf("m%0*d", len(strconv.Itoa(*benchMachines)), i+1)
+		fmt.Fprintf(&claims, "---\napiVersion: rackboot/v1\nkind: Claim\nmetadata: {name: %s}\nspec:\n  serverRef: {name: %s}\n  power: \"On\"\n  image: %s\n  bootPolicy: {firstBoot: UefiHttp, boot: Hdd}\n", name, name, d.image)
+	}
+	must("claims", os.WriteFile(d.path("claims.yaml"), []byte(claims.String()), 0o600))
+	before := cpu(b, rack)
+	began := time.Now()
+	for b.Loop() {
+		_, err = d.apply("claims.yaml")(ctx)
+		must("claims", err)
+		all("disk boot", func(s *protocol.Server) bool {
+			a := s.Status.Report.Attempt
+			return a != nil && a.Intended == protocol.TargetHdd && a.State == protocol.AttemptSucceeded
+		})
+	}
+	b.ReportMetric(time.Since(began).Seconds(), "all-s")
+	b.ReportMetric(status(b, rack, "VmHWM")/1024, "peak-MiB")
+	b.ReportMetric((cpu(b, rack) - before).Seconds(), "cpu-s")
+}
+
+// benchManifests are those of the demo, with room for all machines and without servers.
+func benchManifests(b *testing.B) string {
+	b.Helper()
+	raw, err := os.ReadFile("../../configs/demo/rack.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	raw = bytes.ReplaceAll(raw, []byte("127.77.0.99"), []byte("127.77.7.254"))
+	if err := os.WriteFile(filepath.Join(dir, "rack.yaml"), raw, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
+// status is a figure of /proc/PID/status, in KiB.
+func status(b *testing.B, p *Process, key string) float64 {
+	b.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if value, ok := strings.CutPrefix(line, key+":"); ok {
+			n, err := strconv.ParseFloat(strings.Fields(value)[0], 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n
+		}
+	}
+	b.Fatalf("no %s", key)
+	return 0
+}
+
+// cpu is the processor time of a process so far; the clock of proc(5) has 100 ticks a second.
+func cpu(b *testing.B, p *Process) time.Duration {
+	b.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), ") ")
+	fields := strings.Fields(rest)
+	var ticks int
+	for _, f := range fields[11:13] {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
