@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -15,6 +16,7 @@ import (
 type puller struct {
 	blobs   *blob.Store
 	options image.Options
+	keep    *keeper
 }
 
 // Pull implements agent.Puller.
@@ -23,7 +25,24 @@ func (p puller) Pull(ctx context.Context, img protocol.Image) error {
 	if err != nil {
 		return err
 	}
-	return image.Pull(ctx, ref, img.Artefacts, p.blobs, p.options)
+	o, err := p.now()
+	if err != nil {
+		return err
+	}
+	return image.Pull(ctx, ref, img.Artefacts, p.blobs, o)
+}
+
+// now are the options with the agent's certificate and the hub's authority as they are now:
+// the hub may have a registry, which asks for the one and is signed by the other.
+func (p puller) now() (image.Options, error) {
+	o, id := p.options, p.keep.now()
+	pair, _, err := id.pair()
+	if err != nil {
+		return o, err
+	}
+	o.Certificate = &pair
+	o.CA = slices.Concat(o.CA, []byte("\n"), id.hubCA())
+	return o, nil
 }
 
 // options are how the agent reaches registries, with its metric.

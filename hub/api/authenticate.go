@@ -20,6 +20,18 @@ func (a *API) authenticate(r *http.Request) (who access.Caller, ok bool) {
 	return a.byCertificate(r.TLS.VerifiedChains)
 }
 
+// Caller says who sends a request to another listener of the hub, with the same TLS.
+func (a *API) Caller(r *http.Request) (who access.Caller, ok bool) { return a.authenticate(r) }
+
+// Agent is the name of the agent that sends a request to another listener of the hub, with
+// the same TLS; empty if none does.
+func (a *API) Agent(r *http.Request) string {
+	if r.TLS == nil {
+		return ""
+	}
+	return a.agentOf(r.TLS.VerifiedChains)
+}
+
 // byToken compares digests, and always all of them, so that the time tells neither a
 // token nor its length, nor whose it is.
 func (a *API) byToken(r *http.Request) (who access.Caller, ok bool) {

@@ -46,6 +46,8 @@ type Config struct {
 	Limits   Limits `yaml:"limits"`
 	// ISOs says how the files that people upload are kept.
 	ISOs ISOs `yaml:"isos"`
+	// Registry is a registry for images within the hub; off by default.
+	Registry Registry `yaml:"registry"`
 	// Catalogue says how the files of boot images are fetched.
 	Catalogue Catalogue `yaml:"catalogue"`
 	// Features are switched on one by one.
@@ -112,6 +114,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.ISOs.check(); err != nil {
+		return err
+	}
+	if err := c.Registry.check(); err != nil {
 		return err
 	}
 	if err := c.checkEndpoints(); err != nil {

@@ -49,11 +49,11 @@ func TestLoadConfig(t *testing.T) {
 			t.Errorf("%s: %v; want an invalid error that names the file and %q", row.name, err, row.want)
 		}
 	}
-	if _, err := newImages(Images{CAFile: "/nonexistent"}, secrets{}); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := newImages(Images{CAFile: "/nonexistent"}, secrets{}, nil, nil); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("missing CA: %v", err)
 	}
 	for _, file := range []string{"/nonexistent", os.DevNull} {
-		if _, err := newImages(Images{SigningKeys: []SigningKey{{"a", file}}}, secrets{}); protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), "signingKeys[0]") {
+		if _, err := newImages(Images{SigningKeys: []SigningKey{{"a", file}}}, secrets{}, nil, nil); protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), "signingKeys[0]") {
 			t.Errorf("%s as a key: %v", file, err)
 		}
 	}

@@ -118,6 +118,16 @@ func Run(ctx context.Context, c Config, o Options) error {
 		}
 	}()
 	h.isos = isos
+	if h.registry, err = h.openRegistry(c); err != nil {
+		return err
+	}
+	if h.registry != nil {
+		defer func() {
+			if err := h.registry.Close(); err != nil {
+				log.Error("the registry was not closed", "err", err)
+			}
+		}()
+	}
 	if err := h.connect(ctx, c); err != nil {
 		return err
 	}
@@ -162,17 +172,18 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 
 // hub is a hub being put together.
 type hub struct {
-	keys    *pki.PKI
-	broker  *broker.Broker
-	store   *store.Store
-	extents *extents
-	written *ready.Check // the store
-	vault   *secret.Vault
-	audit   *audit.Log
-	control *control.Control
-	isos    *iso.Shelf
-	link    *link.Link
-	clients []api.Client
+	keys     *pki.PKI
+	broker   *broker.Broker
+	store    *store.Store
+	extents  *extents
+	written  *ready.Check // the store
+	vault    *secret.Vault
+	audit    *audit.Log
+	control  *control.Control
+	isos     *iso.Shelf
+	registry *ownRegistry // nil without one
+	link     *link.Link
+	clients  []api.Client
 
 	authorities []*x509.Certificate // of clients
 
@@ -185,7 +196,7 @@ type hub struct {
 const publishTimeout = 5 * time.Second
 
 func (h *hub) connect(ctx context.Context, c Config) error {
-	imgs, err := newImages(c.Images, secrets{h.store, h.vault})
+	imgs, err := newImages(c.Images, secrets{h.store, h.vault}, h.registry, h.keys.BundlePEM())
 	if err != nil {
 		return err
 	}
@@ -253,6 +264,10 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 			_ = ln.Close() // nothing was accepted on it
 			return err
 		}
+	}
+	if err := h.serveRegistry(ctx, group, c, a); err != nil {
+		_ = ln.Close() // nothing was accepted on it
+		return err
 	}
 	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
 	group.Go(func() error { return h.extents.follow(ctx, h.broker.Healthy) })

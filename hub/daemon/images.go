@@ -125,21 +125,19 @@ type secrets struct {
 	vault control.Vault
 }
 
-func newImages(c Images, from secrets) (images, error) {
+// own is the hub's own registry, or nil, and ca PEM of its authority.
+func newImages(c Images, from secrets, own *ownRegistry, ca []byte) (images, error) {
 	keys, err := c.readSigningKeys()
 	if err != nil {
 		return images{}, err
 	}
 	o := image.Options{Mirrors: c.Mirrors, PlainHTTP: c.PlainHTTP, Allow: c.Allow, Accounts: from.accounts(c.Accounts)}
-	if c.CAFile == "" {
-		return images{o, keys}, nil
+	if c.CAFile != "" {
+		if o.CA, err = os.ReadFile(c.CAFile); err != nil {
+			return images{}, protocol.Errorf(protocol.CodeInvalid, "read images.caFile", "%w", err)
+		}
 	}
-	ca, err := os.ReadFile(c.CAFile)
-	if err != nil {
-		return images{}, protocol.Errorf(protocol.CodeInvalid, "read images.caFile", "%w", err)
-	}
-	o.CA = ca
-	return images{o, keys}, nil
+	return images{own.known(o, ca), keys}, nil
 }
 
 // accounts reads the Secret of a registry each time: a new password counts at once.

@@ -33,6 +33,9 @@ type Options struct {
 	PlainHTTP []string
 	// CA is PEM of certificates that are trusted besides the system's.
 	CA []byte
+	// Certificate is shown to a registry that asks for one of an authority which signed it;
+	// nil is none.
+	Certificate *tls.Certificate
 	// Allow are the registries whose images may be used: host[:port], or that with the
 	// beginning of a path; empty is all.
 	Allow []string
@@ -108,7 +111,7 @@ func (o Options) open(ctx context.Context, op string, ref name.Reference) (*regi
 	t := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: dial}).DialContext,
-		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, GetClientCertificate: o.certificate},
 		TLSHandshakeTimeout:   dial,
 		ResponseHeaderTimeout: orDefault(o.HeaderTimeout, defaultHeaderTimeout),
 		ForceAttemptHTTP2:     true,
@@ -125,6 +128,15 @@ func (o Options) open(ctx context.Context, op string, ref name.Reference) (*regi
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "registry client: %w", err)
 	}
 	return &registry{host: repo.RegistryStr(), source: source, account: account, guarded: g, repo: repo, puller: puller, transport: t}, nil
+}
+
+// certificate answers a registry that asks for one. Those that name no authority get none:
+// it says who one is.
+func (o Options) certificate(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	if o.Certificate == nil || len(asked.AcceptableCAs) == 0 || asked.SupportsCertificate(o.Certificate) != nil {
+		return &tls.Certificate{}, nil
+	}
+	return o.Certificate, nil
 }
 
 func (o Options) roots(op string) (*x509.CertPool, error) {

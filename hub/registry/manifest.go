@@ -1,0 +1,187 @@
+package registry
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// The media types of manifests that are taken.
+const (
+	typeManifest       = "application/vnd.oci.image.manifest.v1+json"
+	typeIndex          = "application/vnd.oci.image.index.v1+json"
+	typeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
+	typeDockerList     = "application/vnd.docker.distribution.manifest.list.v2+json"
+)
+
+// maxNamed bounds what one manifest names.
+const maxNamed = 1000
+
+// named are the digests that a manifest or an index names.
+func named(mediaType string, raw []byte) ([]string, error) {
+	type descriptor struct {
+		Digest string `json:"digest"`
+	}
+	var m struct {
+		SchemaVersion int          `json:"schemaVersion"`
+		MediaType     string       `json:"mediaType"`
+		Config        *descriptor  `json:"config"`
+		Layers        []descriptor `json:"layers"`
+		Manifests     []descriptor `json:"manifests"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, fmt.Errorf("it is no JSON object: %w", err)
+	}
+	index := mediaType == typeIndex || mediaType == typeDockerList
+	switch {
+	case !index && mediaType != typeManifest && mediaType != typeDockerManifest:
+		return nil, fmt.Errorf("its media type %q is none of a manifest or index of version 2", mediaType)
+	case m.SchemaVersion != 2:
+		return nil, fmt.Errorf("its schemaVersion is %d, not 2", m.SchemaVersion)
+	case m.MediaType != "" && m.MediaType != mediaType:
+		return nil, fmt.Errorf("it says of itself that it is %q", m.MediaType)
+	case index && (m.Config != nil || m.Layers != nil), !index && (m.Config == nil || m.Manifests != nil):
+		return nil, fmt.Errorf("it is both, or neither, of a manifest and an index")
+	case len(m.Layers)+len(m.Manifests) > maxNamed:
+		return nil, fmt.Errorf("it names more than %d", maxNamed)
+	}
+	all := slices.Concat(m.Layers, m.Manifests)
+	if m.Config != nil {
+		all = append(all, *m.Config)
+	}
+	var out []string
+	for _, d := range all {
+		if !protocol.ValidDigest(d.Digest) {
+			return nil, fmt.Errorf("it names %q, which is no digest of SHA-256", d.Digest)
+		}
+		out = append(out, d.Digest)
+	}
+	return out, nil
+}
+
+// putManifest takes a manifest when everything that it names is there: then it is whole, and
+// it is on disk before the tag says so.
+func (r *Registry) putManifest(w http.ResponseWriter, req *http.Request, to route) {
+	body := &patient{r: http.MaxBytesReader(w, req.Body, maxManifest), control: http.NewResponseController(w), idle: r.cfg.Idle, end: time.Now().Add(r.cfg.Whole)}
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		fail(w, http.StatusBadRequest, "MANIFEST_INVALID", fmt.Sprintf("it did not come to its end, or has more than %d bytes", maxManifest))
+		return
+	}
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
+	byDigest := protocol.ValidDigest(to.reference)
+	if byDigest && to.reference != digest {
+		fail(w, http.StatusBadRequest, "DIGEST_INVALID", fmt.Sprintf("what came is %s, not %s", digest, to.reference))
+		return
+	}
+	kind := req.Header.Get("Content-Type")
+	names, err := named(kind, raw)
+	if err != nil {
+		fail(w, http.StatusBadRequest, "MANIFEST_INVALID", err.Error())
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	index := kind == typeIndex || kind == typeDockerList
+	for _, n := range names {
+		_, manifest := r.book.Repositories[to.repository].Manifests[n]
+		if !r.blobs.Has(n) || index && !manifest {
+			fail(w, http.StatusBadRequest, "MANIFEST_BLOB_UNKNOWN", "it names "+n+", which is not here; push that first")
+			return
+		}
+	}
+	if err := r.blobs.Write(req.Context(), digest, int64(len(raw)), bytes.NewReader(raw)); err != nil {
+		r.full(w)
+		return
+	}
+	next := r.book.with(to.repository, digest, manifest{Type: kind, Names: names})
+	if !byDigest {
+		next = next.tagged(to.repository, to.reference, digest)
+	}
+	if err := next.check(); err != nil {
+		fail(w, http.StatusInsufficientStorage, "DENIED", err.Error())
+		return
+	}
+	if err := next.write(r.cfg.Dir); err != nil {
+		r.cfg.Logger.Error("the registry's book was not written", "err", err)
+		fail(w, http.StatusInternalServerError, "UNKNOWN", "the hub's disk did not take it; see the hub's log")
+		return
+	}
+	r.book = next
+	r.cfg.Logger.Info("image pushed", "repository", to.repository, "reference", to.reference, "digest", digest)
+	w.Header().Set("Location", "/v2/"+to.repository+kindManifests+digest)
+	w.Header().Set("Docker-Content-Digest", digest)
+	w.WriteHeader(http.StatusCreated)
+}
+
+func (r *Registry) getManifest(w http.ResponseWriter, req *http.Request, to route) {
+	r.mu.Lock()
+	repo := r.book.Repositories[to.repository]
+	digest := to.reference
+	if tagged, is := repo.Tags[to.reference]; is {
+		digest = tagged
+	}
+	m, there := repo.Manifests[digest]
+	r.mu.Unlock()
+	f, size, err := r.blobs.Open(digest)
+	if !there || err != nil {
+		if err == nil {
+			_ = f.Close() // it was not read
+		}
+		fail(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "there is no "+to.reference+" in "+to.repository)
+		return
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	w.Header().Set("Content-Type", m.Type)
+	w.Header().Set("Docker-Content-Digest", digest)
+	w.Header().Set("ETag", `"`+digest+`"`)
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	if req.Method == http.MethodGet {
+		_, _ = io.Copy(w, f) // the client may be gone
+	}
+}
+
+// deleteManifest takes a tag away, or by its digest a manifest with every tag of it. What an
+// index names goes after the index.
+func (r *Registry) deleteManifest(w http.ResponseWriter, _ *http.Request, to route) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if by := r.book.namedBy(to.repository, to.reference); by != "" {
+		fail(w, http.StatusConflict, "DENIED", "the index "+by+" names it; delete that first")
+		return
+	}
+	next, was := r.book.without(to.repository, to.reference)
+	if !was {
+		fail(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "there is no "+to.reference+" in "+to.repository)
+		return
+	}
+	if err := next.write(r.cfg.Dir); err != nil {
+		r.cfg.Logger.Error("the registry's book was not written", "err", err)
+		fail(w, http.StatusInternalServerError, "UNKNOWN", "the hub's disk did not take it; see the hub's log")
+		return
+	}
+	r.book = next
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// tags lists the tags of a repository, in order.
+func (r *Registry) tags(w http.ResponseWriter, _ *http.Request, to route) {
+	r.mu.Lock()
+	repo, there := r.book.Repositories[to.repository]
+	tags := repo.tags()
+	r.mu.Unlock()
+	if !there {
+		fail(w, http.StatusNotFound, "NAME_UNKNOWN", "there is no repository "+to.repository)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"name": to.repository, "tags": tags}) // the client may be gone
+}

@@ -1,0 +1,221 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
+	"rackboot/state/blob"
+)
+
+// Right is what a caller may do. Each has those before it.
+type Right int
+
+// The rights.
+const (
+	None  Right = iota // not known
+	Known              // known, and may do nothing here
+	Pull
+	Push
+)
+
+// Config configures a Registry.
+type Config struct {
+	Dir string
+	// Quota bounds everything together, and MinFree is what of the file system is left
+	// alone, both in bytes.
+	Quota, MinFree int64
+	// Right says what the sender of a request may do.
+	Right func(*http.Request) Right
+	Clock func() time.Time
+	// Idle bounds the time between two pieces of a body that is sent, and Whole that of a
+	// whole upload; 30 s and 1 h if zero.
+	Idle, Whole time.Duration
+	Logger      *slog.Logger
+	Registerer  prometheus.Registerer
+}
+
+// The bounds of what strangers to each other may leave here.
+const (
+	defaultIdle  = 30 * time.Second
+	defaultWhole = time.Hour
+	maxUploads   = 32 // open at once
+	maxSending   = 8  // of them with a body
+	maxManifest  = 4 << 20
+	maxName      = 255
+)
+
+// Registry is a registry. Its methods are safe for concurrent use.
+type Registry struct {
+	cfg     Config
+	blobs   *blob.Store
+	sending chan struct{}
+	metrics metrics
+
+	mu      sync.Mutex
+	book    book
+	uploads map[string]*upload
+	arrived map[string]time.Time // when what no manifest names was seen first, by digest
+}
+
+// Open opens the folder, or makes it. Errors: invalid, conflict (another process has it),
+// unavailable, internal.
+func Open(cfg Config) (*Registry, error) {
+	if cfg.Idle == 0 {
+		cfg.Idle = defaultIdle
+	}
+	if cfg.Whole == 0 {
+		cfg.Whole = defaultWhole
+	}
+	blobs, err := blob.Open(blob.Config{Dir: filepath.Join(cfg.Dir, "blobs"), Quota: cfg.Quota, MinFree: cfg.MinFree, Keep: true, Logger: cfg.Logger})
+	if err != nil {
+		return nil, err
+	}
+	r := &Registry{cfg: cfg, blobs: blobs, sending: make(chan struct{}, maxSending), uploads: map[string]*upload{}, arrived: map[string]time.Time{}}
+	if r.book, err = readBook(cfg.Dir); err != nil {
+		return nil, errors.Join(err, blobs.Close())
+	}
+	r.metrics = newMetrics(cfg.Registerer, r)
+	return r, nil
+}
+
+// Close gives the folder up.
+func (r *Registry) Close() error { return r.blobs.Close() }
+
+// route is what a path names: a repository, and in it a blob, an upload, a manifest or the
+// tags. Names are of the specification's form, so that none leads anywhere on a disk; nor is
+// one ever used as a path.
+type route struct{ repository, kind, reference string }
+
+var (
+	namePattern = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
+	tagPattern  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+)
+
+const (
+	kindUploads   = "/blobs/uploads/"
+	kindBlobs     = "/blobs/"
+	kindManifests = "/manifests/"
+	kindTags      = "/tags/"
+)
+
+// parse reads a path as it came, below /v2/.
+func parse(path string) (route, bool) {
+	for _, kind := range []string{kindUploads, kindBlobs, kindManifests, kindTags} {
+		i := strings.LastIndex(path, kind)
+		if i < 0 {
+			continue
+		}
+		to := route{path[:i], kind, path[i+len(kind):]}
+		ok := len(to.repository) <= maxName && namePattern.MatchString(to.repository)
+		switch kind {
+		case kindUploads:
+			ok = ok && (to.reference == "" || uploadPattern.MatchString(to.reference))
+		case kindBlobs:
+			ok = ok && protocol.ValidDigest(to.reference)
+		case kindManifests:
+			ok = ok && (tagPattern.MatchString(to.reference) || protocol.ValidDigest(to.reference))
+		case kindTags:
+			ok = ok && to.reference == "list"
+		}
+		return to, ok
+	}
+	return route{}, false
+}
+
+// ServeHTTP implements http.Handler.
+func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	w.Header().Set("Docker-Distribution-API-Version", "registry/2.0")
+	may, need := r.cfg.Right(req), Pull
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		need = Push
+	}
+	if may < need {
+		r.metrics.refused.Inc()
+		if may == None {
+			w.Header().Set("WWW-Authenticate", `Basic realm="rackboot-hub"`)
+			fail(w, http.StatusUnauthorized, "UNAUTHORIZED", "give the name and the token of a client of the hub, or an agent's certificate")
+			return
+		}
+		fail(w, http.StatusForbidden, "DENIED", "pull needs the role viewer, push the role operator, both without a scope")
+		return
+	}
+	rest, below := strings.CutPrefix(req.URL.Path, "/v2/")
+	if below && rest == "" || req.URL.Path == "/v2" {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	to, ok := parse(rest)
+	if !below || !ok {
+		fail(w, http.StatusNotFound, "NAME_INVALID", "no repository, tag or digest has this form")
+		return
+	}
+	handler := map[string]map[string]func(http.ResponseWriter, *http.Request, route){
+		kindBlobs:     {http.MethodGet: r.getBlob, http.MethodHead: r.getBlob},
+		kindManifests: {http.MethodGet: r.getManifest, http.MethodHead: r.getManifest, http.MethodPut: r.putManifest, http.MethodDelete: r.deleteManifest},
+		kindTags:      {http.MethodGet: r.tags},
+		kindUploads:   {http.MethodPost: r.begin, http.MethodPatch: r.send, http.MethodPut: r.finish, http.MethodDelete: r.giveUp, http.MethodGet: r.state},
+	}[to.kind][req.Method]
+	if handler == nil || to.kind == kindUploads && (to.reference == "") != (req.Method == http.MethodPost) {
+		fail(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this cannot be done here")
+		return
+	}
+	handler(w, req, to)
+}
+
+// fail answers with an error of the specification.
+func fail(w http.ResponseWriter, status int, code, message string) {
+	type one struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string][]one{"errors": {{code, message}}}) // the client may be gone
+}
+
+// getBlob serves a blob with ranges. Who may pull may pull all: a blob is in no repository.
+func (r *Registry) getBlob(w http.ResponseWriter, req *http.Request, to route) {
+	if req.Method == http.MethodHead {
+		r.seen(to.reference) // who pushes asks so what need not be sent
+	}
+	// Who reads slowly keeps a connection, and not for ever.
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(r.cfg.Whole)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		fail(w, http.StatusInternalServerError, "UNKNOWN", "the connection takes no deadline")
+		return
+	}
+	f, _, err := r.blobs.Open(to.reference)
+	if err != nil {
+		fail(w, http.StatusNotFound, "BLOB_UNKNOWN", "there is no blob "+to.reference)
+		return
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Docker-Content-Digest", to.reference)
+	w.Header().Set("ETag", `"`+to.reference+`"`)
+	http.ServeContent(w, req, "", time.Time{}, f)
+}
+
+// Run removes what nobody names, until ctx ends.
+func (r *Registry) Run(ctx context.Context) error {
+	tick := time.NewTicker(collectEvery)
+	defer tick.Stop()
+	for {
+		r.collect()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
+	"rackboot/protocol/conns"
+)
+
+// The bounds of the listener.
+const (
+	headerTimeout   = 10 * time.Second
+	idleTimeout     = 2 * time.Minute
+	shutdownTimeout = 10 * time.Second
+	maxHeader       = 32 << 10
+	maxConns        = 256
+	maxSourceConns  = 64
+)
+
+type metrics struct {
+	refused, connRefused, full, removed prometheus.Counter
+	received                            prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer, r *Registry) metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "rackboot_hub_registry_" + name, Help: help})
+	}
+	m := metrics{
+		refused:     counter("refused_total", "Requests to the hub's registry by who may not make them."),
+		connRefused: counter("connections_refused_total", "Connections to the hub's registry that were closed because there were too many."),
+		full:        counter("full_total", "Pushes to the hub's registry that had no room."),
+		removed:     counter("removed_total", "Blobs of the hub's registry that were removed because no manifest names them."),
+		received:    counter("received_bytes_total", "Bytes of blobs that were pushed to the hub's registry."),
+	}
+	if reg != nil {
+		reg.MustRegister(m.refused, m.connRefused, m.full, m.removed, m.received, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "rackboot_hub_registry_bytes", Help: "Bytes of everything in the hub's registry.",
+		}, func() float64 { return float64(r.bytes()) }))
+	}
+	return m
+}
+
+func (r *Registry) bytes() (n int64) {
+	for _, digest := range r.blobs.Digests() {
+		size, _ := r.blobs.Size(digest)
+		n += size
+	}
+	return n
+}
+
+// Serve serves HTTPS on ln until ctx ends, then waits up to 10 s for open requests. It closes
+// ln. The error is nil after an ordinary end.
+func (r *Registry) Serve(ctx context.Context, ln net.Listener, conf *tls.Config) error {
+	srv := &http.Server{
+		Handler: r, TLSConfig: conf, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(r.cfg.Logger.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	bounded := conns.Limit(ln, conns.Config{Total: maxConns, PerSource: maxSourceConns, Refused: r.metrics.connRefused.Inc})
+	go func() { ended <- srv.ServeTLS(bounded, "", "") }()
+	select {
+	case err := <-ended:
+		return protocol.Errorf(protocol.CodeUnavailable, "serve the registry", "%w", err)
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	err := srv.Shutdown(end)
+	if err != nil {
+		err = errors.Join(err, srv.Close())
+	}
+	<-ended
+	return err
+}
