@@ -60,7 +60,7 @@ func TestSigningKeys(t *testing.T) {
 	}
 	image := "sha256:" + strings.Repeat("a", 64)
 	cfg := Images{Mirrors: map[string]string{"r.example": signedAt(t, key, image)}, SigningKeys: []SigningKey{{"release", file}}}
-	imgs, err := newImages(cfg, secrets{})
+	imgs, err := newImages(cfg, secrets{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestSigningKeys(t *testing.T) {
 		t.Errorf("an image that is not signed: %v", err)
 	}
 	cfg.SigningKeys = nil
-	if imgs, err = newImages(cfg, secrets{}); err != nil || imgs.Trusts(*by, "") {
+	if imgs, err = newImages(cfg, secrets{}, nil, nil); err != nil || imgs.Trusts(*by, "") {
 		t.Errorf("a proof counts without its key; %v", err)
 	}
 }
