@@ -24,6 +24,7 @@ func (u *uefi) loaders(ctx context.Context, first firmware.Result) (firmware.Res
 		return first, nil
 	}
 	c := u.client()
+	c.From = first.Address
 	for _, ask := range []string{"revocations_sbat.efi", "shim_certificate_0.efi"} {
 		if _, err := c.Fetch(ctx, dir+ask); err == nil {
 			u.log.Error("shim was given something for", "file", ask)

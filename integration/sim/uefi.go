@@ -212,7 +212,7 @@ func (u *uefi) install(ctx context.Context, guest *sim.Guest, digest string, tol
 	guest.Disk().Install("sha256:" + digest)
 	u.config.Life.Add(powerlog.Installed, "sha256:"+digest)
 	u.boots.add(&u.boots.installs)
-	if err := u.report(ctx, lease.Bootfile, protocol.ProbeReport{State: protocol.ProbeInstalled, Inventory: u.inventory()}); err != nil {
+	if err := u.report(ctx, lease, protocol.ProbeReport{State: protocol.ProbeInstalled, Inventory: u.inventory()}); err != nil {
 		u.log.Warn("installed, not reported", "err", err)
 		return err
 	}
@@ -261,7 +261,7 @@ func (u *uefi) live(ctx context.Context, guest *sim.Guest, lease firmware.Lease,
 		r.Inventory = u.inventory()
 	}
 	if r.State != "" {
-		if err := u.report(ctx, lease.Bootfile, r); err != nil {
+		if err := u.report(ctx, lease, r); err != nil {
 			u.log.Warn("not reported", "state", r.State, "err", err)
 		}
 	}
@@ -277,9 +277,11 @@ func (u *uefi) inventory() *protocol.HostInventory {
 	return &protocol.HostInventory{Interfaces: []protocol.HostInterface{{Name: "eth0", MAC: u.mac.String(), Link: true}}}
 }
 
-func (u *uefi) report(ctx context.Context, base string, r protocol.ProbeReport) (err error) {
+func (u *uefi) report(ctx context.Context, lease firmware.Lease, r protocol.ProbeReport) (err error) {
+	c := u.client()
+	c.From = lease.Address
 	for range reportTries {
-		if err = u.client().Report(ctx, base, r); err == nil {
+		if err = c.Report(ctx, lease.Bootfile, r); err == nil {
 			return nil
 		}
 		select {

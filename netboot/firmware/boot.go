@@ -35,11 +35,13 @@ func (c *Client) HTTPBoot(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := c.load(ctx, won.uri)
+	leased := *c
+	leased.From = addr4(won.offer.YourIPAddr)
+	r, err := leased.load(ctx, won.uri)
 	if err != nil {
 		return Result{}, err
 	}
-	r.Address = addr4(won.offer.YourIPAddr)
+	r.Address = leased.From
 	r.Server = addr4(won.offer.Options.Get(dhcpv4.OptionServerIdentifier))
 	r.Duration = time.Since(start)
 	return r, nil

@@ -59,6 +59,10 @@ type Client struct {
 	// without the right to port 69.
 	TFTP netip.AddrPort
 
+	// From is where HTTP requests come from, if it is a loopback address: the machine's own
+	// one, which servers count its connections by. A boot takes the leased one by itself.
+	From netip.Addr
+
 	// Speed divides the times of the DHCP tries; 1 if zero.
 	Speed float64
 	// HTTPTimeout is the longest wait for a header or a read; 5 s if zero.

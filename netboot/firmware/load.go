@@ -78,11 +78,15 @@ func (c *Client) newHTTP() *httpClient {
 	if h.timeout == 0 {
 		h.timeout = httpTimeout
 	}
+	dialer := &net.Dialer{Timeout: h.timeout}
+	if c.From.IsLoopback() && c.From.Is4() {
+		dialer.LocalAddr = &net.TCPAddr{IP: c.From.AsSlice()}
+	}
 	h.transport = &http.Transport{
 		MaxConnsPerHost:       1,
 		DisableCompression:    true,
 		ResponseHeaderTimeout: h.timeout,
-		DialContext:           (&net.Dialer{Timeout: h.timeout}).DialContext,
+		DialContext:           dialer.DialContext,
 		TLSClientConfig:       &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
 	}
 	if c.Roots == nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -100,5 +101,25 @@ func TestLoad(t *testing.T) {
 				t.Errorf("the error has the path: %v", err)
 			}
 		})
+	}
+}
+
+// TestFrom: a machine of many on one host has an address of its own, by which servers count
+// its connections.
+func TestFrom(t *testing.T) {
+	from := make(chan string, 4)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from <- r.RemoteAddr
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer srv.Close()
+	for _, row := range []struct{ own, want string }{{"127.77.0.10", "127.77.0.10:"}, {"10.0.0.1", "127.0.0.1:"}} {
+		c := &Client{MAC: make([]byte, 6), From: netip.MustParseAddr(row.own)}
+		if err := c.Report(t.Context(), srv.URL+"/", protocol.ProbeReport{State: protocol.ProbeBooted}); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-from; !strings.HasPrefix(got, row.want) {
+			t.Errorf("a machine with %s came from %s, want %s", row.own, got, row.want)
+		}
 	}
 }
