@@ -90,6 +90,7 @@ func layers() []layer {
 		{"hub/approval", []string{"protocol", "protocol/wire"}, "who approves what, and the key that signs it"},
 		{"hub/access", []string{"protocol"}, "who may do what is pure"},
 		{"hub/iso", []string{"protocol/...", "hub/store", "netboot/fsview", "state", "state/blob"}, "uploaded files; who checks signatures it knows as an interface"},
+		{"hub/registry", []string{"protocol", "protocol/conns", "state/blob"}, "images within the hub; who may do what it knows as a function"},
 		{"hub/iso/openpgp", []string{"protocol", "hub/iso"}, "detached signatures"},
 		{"hub/catalogue", []string{"protocol"}, "works offline: rackctl reads vendors' metadata with it"},
 		{"hub/catalogue/fetch", []string{"protocol", "hub/iso", "state"}, "files of boot images by HTTP, into the store of uploaded files"},
@@ -102,7 +103,7 @@ func layers() []layer {
 		{"hub/pki", []string{"protocol", "protocol/wire", "protocol/api", "state", "state/clock", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
 		{"hub/audit", []string{"protocol/...", "state"}, "the audit log on disk"},
 		{"hub/secret", []string{"protocol", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "fdlimit", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol"}, "reads manifests"},
 		{"cmd/internal/firstrack", []string{"protocol"}, "writes files; it reads no BMC and asks nobody"},

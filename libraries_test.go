@@ -61,6 +61,7 @@ func testLibraries() []library {
 		{"github.com/rogpeppe/go-internal", []string{"cmd/..."}, "scripts of commands"},
 		{"github.com/prometheus/client_golang", anywhere, ""},
 		{"golang.org/x/net/nettest", []string{"integration/memnet"}, ""},
+		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"integration/sim"}, "holds an example against its schema"},
 		{"github.com/goccy/go-yaml", []string{".", "integration/firmware", "integration/holds", "integration/rack"}, "the examples; rows of tests"},
 		{"github.com/insomniacslk/dhcp", []string{"integration/firmware"}, "reads captures"},
 		{"golang.org/x/net/ipv6", []string{"integration/firmware"}, "is the router of a segment"},

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +51,6 @@ const (
 	maxUploads   = 32 // open at once
 	maxSending   = 8  // of them with a body
 	maxManifest  = 4 << 20
-	maxName      = 255
 )
 
 // Registry is a registry. Its methods are safe for concurrent use.
@@ -97,11 +95,6 @@ func (r *Registry) Close() error { return r.blobs.Close() }
 // one ever used as a path.
 type route struct{ repository, kind, reference string }
 
-var (
-	namePattern = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
-	tagPattern  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
-)
-
 const (
 	kindUploads   = "/blobs/uploads/"
 	kindBlobs     = "/blobs/"
@@ -117,14 +110,14 @@ func parse(path string) (route, bool) {
 			continue
 		}
 		to := route{path[:i], kind, path[i+len(kind):]}
-		ok := len(to.repository) <= maxName && namePattern.MatchString(to.repository)
+		ok := validName(to.repository)
 		switch kind {
 		case kindUploads:
-			ok = ok && (to.reference == "" || uploadPattern.MatchString(to.reference))
+			ok = ok && (to.reference == "" || validUpload(to.reference))
 		case kindBlobs:
 			ok = ok && protocol.ValidDigest(to.reference)
 		case kindManifests:
-			ok = ok && (tagPattern.MatchString(to.reference) || protocol.ValidDigest(to.reference))
+			ok = ok && (validTag(to.reference) || protocol.ValidDigest(to.reference))
 		case kindTags:
 			ok = ok && to.reference == "list"
 		}
@@ -189,11 +182,6 @@ func (r *Registry) getBlob(w http.ResponseWriter, req *http.Request, to route) {
 	if req.Method == http.MethodHead {
 		r.seen(to.reference) // who pushes asks so what need not be sent
 	}
-	// Who reads slowly keeps a connection, and not for ever.
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(r.cfg.Whole)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		fail(w, http.StatusInternalServerError, "UNKNOWN", "the connection takes no deadline")
-		return
-	}
 	f, _, err := r.blobs.Open(to.reference)
 	if err != nil {
 		fail(w, http.StatusNotFound, "BLOB_UNKNOWN", "there is no blob "+to.reference)
@@ -203,7 +191,21 @@ func (r *Registry) getBlob(w http.ResponseWriter, req *http.Request, to route) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Docker-Content-Digest", to.reference)
 	w.Header().Set("ETag", `"`+to.reference+`"`)
-	http.ServeContent(w, req, "", time.Time{}, f)
+	http.ServeContent(&steady{ResponseWriter: w, control: http.NewResponseController(w)}, req, "", time.Time{}, f)
+}
+
+// steady bounds the time that each piece of an answer may take.
+type steady struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Write implements io.Writer.
+func (s *steady) Write(b []byte) (int, error) {
+	if err := s.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return s.ResponseWriter.Write(b)
 }
 
 // Run removes what nobody names, until ctx ends.

@@ -319,6 +319,24 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// TestNames: the forms of the specification.
+func TestNames(t *testing.T) {
+	for s, want := range map[string]bool{
+		"os": true, "a/b/c": true, "a.b": true, "a_b": true, "a__b": true, "a-b": true, "a---b": true, "0/1": true, strings.Repeat("a", 255): true,
+		"": false, "/": false, "a/": false, "/a": false, "a//b": false, "A": false, "a..b": false, "a___b": false, "a._b": false, ".a": false, "a.": false,
+		"-a": false, "..": false, "a b": false, "ä": false, "a\x00": false, strings.Repeat("a", 256): false,
+	} {
+		if got := validName(s); got != want {
+			t.Errorf("the name %q: %t", s, got)
+		}
+	}
+	for s, want := range map[string]bool{"1.0": true, "_x": true, "V-1_2.3": true, strings.Repeat("a", 128): true, "": false, ".a": false, "-a": false, "a/b": false, "a:b": false, "ü": false, strings.Repeat("a", 129): false} {
+		if got := validTag(s); got != want {
+			t.Errorf("the tag %q: %t", s, got)
+		}
+	}
+}
+
 // TestDamagedBook: a book that cannot be read is not taken for an empty one.
 func TestDamagedBook(t *testing.T) {
 	for _, text := range []string{"", "{", `{"version":2}`, `{"version":1,"more":1}`} {

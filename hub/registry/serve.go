@@ -17,8 +17,12 @@ import (
 
 // The bounds of the listener.
 const (
-	headerTimeout   = 10 * time.Second
-	idleTimeout     = 2 * time.Minute
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	// Of a request, and of its answer; bodies that are sent and blobs that are read extend
+	// them with each piece.
+	readTimeout     = time.Minute
+	writeTimeout    = time.Minute
 	shutdownTimeout = 10 * time.Second
 	maxHeader       = 32 << 10
 	maxConns        = 256
@@ -61,7 +65,7 @@ func (r *Registry) bytes() (n int64) {
 // ln. The error is nil after an ordinary end.
 func (r *Registry) Serve(ctx context.Context, ln net.Listener, conf *tls.Config) error {
 	srv := &http.Server{
-		Handler: r, TLSConfig: conf, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: r, TLSConfig: conf, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(r.cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)

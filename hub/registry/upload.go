@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"time"
 
 	"rackboot/protocol"
 	"rackboot/state/blob"
 )
-
-var uploadPattern = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
 // upload is a blob that comes. Its content is sent once; then its digest is known.
 type upload struct {
@@ -224,8 +221,10 @@ func (p *patient) Read(b []byte) (int, error) {
 	if until.After(p.end) {
 		until = p.end
 	}
-	if err := p.control.SetReadDeadline(until); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return 0, err
+	for _, err := range []error{p.control.SetReadDeadline(until), p.control.SetWriteDeadline(until.Add(writeTimeout))} {
+		if err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return 0, err
+		}
 	}
 	return p.r.Read(b)
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"log/slog"
 	"math/big"
 	"net"
@@ -22,6 +23,7 @@ import (
 	"rackboot/agent/local"
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/registry"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/integration/memnet"
@@ -45,6 +47,7 @@ type listener struct {
 // the agent's HTTP server.
 var all = []listener{
 	{"hub API", true, protoapi.PathJoin, 1024, runAPI},
+	{"hub's registry", true, "/v2/os/blobs/uploads/?digest=sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 64, runRegistry},
 	{"metrics", false, "/metrics", 16, runMetrics},
 	{"agent's socket", false, "/v1/servers/n1/holds", 32, runSocket},
 	{"agent's HTTP", false, "/b/t/report/installed", 64, runHTTP(nil)},
@@ -82,6 +85,21 @@ func runAPI(ctx context.Context, t *testing.T, on net.Listener) func() error {
 	return begin(func() error {
 		return a.Serve(ctx, on, &tls.Config{Certificates: []tls.Certificate{*certificates{}.Certificate(netboot.KeyECDSA)}, MinVersion: tls.VersionTLS13})
 	})
+}
+
+// runRegistry is the hub's registry, which takes bodies from whoever may push.
+func runRegistry(ctx context.Context, t *testing.T, on net.Listener) func() error {
+	r, err := registry.Open(registry.Config{
+		Dir: t.TempDir(), Quota: 1 << 20, Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
+		Right: func(*http.Request) registry.Right { return registry.Push },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := begin(func() error {
+		return r.Serve(ctx, on, &tls.Config{Certificates: []tls.Certificate{*certificates{}.Certificate(netboot.KeyECDSA)}, MinVersion: tls.VersionTLS13})
+	})
+	return func() error { return errors.Join(wait(), r.Close()) }
 }
 
 func runMetrics(ctx context.Context, _ *testing.T, on net.Listener) func() error {
