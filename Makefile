@@ -14,6 +14,7 @@ STAMP     := $(if $(shell git status --porcelain >/dev/null 2>&1 && echo yes),tr
 BUILD     := CGO_ENABLED=0 $(GO) build -buildvcs=$(STAMP) -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 # What packages and images are made for.
 ARCHES    ?= amd64 arm64
+FORMATS   ?= deb rpm
 # Where they, and the programs in them, are put.
 DIST      ?= $(CURDIR)/dist
 RELEASE   ?= $(CURDIR)/bin
@@ -30,7 +31,7 @@ ARGS      ?=
 FUZZTIME  ?= 5s
 # Everything but the tests with real brokers, images and firmware, which `make integration`
 # runs, as it runs those with the build tag host.
-TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images)$$')
+TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images|packaging)$$')
 
 .PHONY: help
 help: ## list the targets
@@ -64,7 +65,7 @@ release:
 .PHONY: packages
 packages: release ## deb and rpm for ARCHES, into dist/
 	nfpm=$$($(TOOL) -n nfpm); \
-	for arch in $(ARCHES); do NFPM=$$nfpm VERSION=$(VERSION) tools/packages/build $$arch $(RELEASE)/$$arch $(RELEASE)/copyright $(DIST); done
+	for arch in $(ARCHES); do NFPM=$$nfpm VERSION=$(VERSION) FORMATS='$(FORMATS)' tools/packages/build $$arch $(RELEASE)/$$arch $(RELEASE)/copyright $(DIST); done
 
 .PHONY: images
 images: release ## container images of hub and agent for ARCHES, as OCI archives into dist/

@@ -151,6 +151,7 @@ func layers() []layer {
 		{"integration/storm", belowCmd(), "composition of a storm: operators, faults, the table"},
 		{"integration/storm/rig", []string{"protocol", "protocol/api", "integration/powerlog", "integration/sim"}, "runs and damages a site of processes; it knows neither daemon but by its program"},
 		{"integration/storm/judge", []string{"protocol", "integration/powerlog"}, "says what a storm broke: pure, and of the product it knows the words only"},
+		{"integration/packaging", nil, "tests of packages and images"},
 		{"integration/parallel", nil, "tests beside each other, for packages that wait more than they work"},
 		{"integration/uki", nil, "builds the images that they boot"},
 	}

@@ -67,6 +67,8 @@ func testLibraries() []library {
 		{"golang.org/x/net/ipv6", []string{"integration/firmware"}, "is the router of a segment"},
 		{"github.com/insomniacslk/dhcp", []string{"agent/discover", "integration/rack"}, "simulated BMCs ask for leases"},
 		{"github.com/ProtonMail/go-crypto", []string{"integration/site"}, "is the vendor who signs files"},
+		{"github.com/google/go-containerregistry", []string{"integration/packaging"}, "reads the images that are built"},
+		{"golang.org/x/sys", []string{"integration/packaging"}, "an attribute of files"},
 		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults"}, "a broker inside the bubble"},
 		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
 		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},

@@ -42,12 +42,13 @@ func TestDeb(t *testing.T) {
 	d.do("/usr/bin/rackctl", "login", "https://127.0.0.1:8443", "--ca", "/var/lib/rackboot-hub/ca.pem", "--token-file", "/var/lib/rackboot-hub/pki/admin.token")
 	d.write("/rack.yaml", "apiVersion: rackboot/v1\nkind: Rack\nmetadata: {name: r1}\n", 0o644)
 	d.do("/usr/bin/rackctl", "apply", "-f", "/rack.yaml")
-	token := regexp.MustCompile(`--token (\S+)`).FindStringSubmatch(d.do("/usr/bin/rackctl", "rack", "join-token", "r1"))
+	token := regexp.MustCompile(`(RACKBOOT_JOIN_TOKEN=\S+) rackboot-agent join --hub https://127.0.0.1:8443\b`).FindStringSubmatch(d.do("/usr/bin/rackctl", "rack", "join-token", "r1"))
 	if token == nil {
 		t.Fatal("no token")
 	}
 	join := readUnit(t, d.root+"/usr/lib/systemd/system/rackboot-agent.service").command(t, d.root)
-	join.Path, join.Args = "/usr/bin/rackboot-agent", []string{"rackboot-agent", "join", "--hub", "https://127.0.0.1:8443", "--token", token[1]}
+	join.Path, join.Args = "/usr/bin/rackboot-agent", []string{"rackboot-agent", "join", "--hub", "https://127.0.0.1:8443"}
+	join.Env = append(join.Env, token[1])
 	if err := d.ns.Do(func() error { _, err := run(join); return err }); err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func loaded(t *testing.T, name string) v1.Image {
 		t.Fatal(err)
 	}
 	list, err := top.IndexManifest()
-	if err != nil || len(list.Manifests) != 1 || list.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != thisVersion {
+	if err != nil || len(list.Manifests) != 1 || list.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != name+":"+thisVersion {
 		t.Fatalf("index.json is %+v, %v", list, err)
 	}
 	index, err := top.ImageIndex(list.Manifests[0].Digest)

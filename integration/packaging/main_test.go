@@ -60,7 +60,7 @@ func made(target, version, name string, env ...string) (string, error) {
 var (
 	thisRelease  = sync.OnceValues(func() (string, error) { return made("dist", thisVersion, "this") })
 	sameRelease  = sync.OnceValues(func() (string, error) { return made("dist", thisVersion, "same", "TZ=Asia/Tokyo", "LC_ALL=C") })
-	laterRelease = sync.OnceValues(func() (string, error) { return made("packages", laterVersion, "later") })
+	laterRelease = sync.OnceValues(func() (string, error) { return made("packages", laterVersion, "later", "FORMATS=deb") })
 )
 
 // dist is the folder of a release, which the first test that asks builds.

@@ -94,7 +94,12 @@ func (r release) write(file string, folders []string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.AppendIndex(said, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": r.version})); err != nil {
+	// By which name engines load it: podman reads the first, containerd and docker the second.
+	names := map[string]string{
+		"org.opencontainers.image.ref.name": r.daemon.name + ":" + r.version,
+		"io.containerd.image.name":          "localhost/" + r.daemon.name + ":" + r.version,
+	}
+	if err := l.AppendIndex(said, layout.WithAnnotations(names)); err != nil {
 		return err
 	}
 	return r.archive(file, dir)
