@@ -44,7 +44,7 @@ func TestInstall(t *testing.T) {
 	}
 	do := func(action string) {
 		t.Helper()
-		if out, err := exec.Command("tools/install", action, bin, root, "/opt/rb", "/etc").CombinedOutput(); err != nil {
+		if out, err := exec.Command("sh", "-c", `umask 077; exec tools/install "$@"`, "sh", action, bin, root, "/opt/rb", "/etc").CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", action, err, out)
 		}
 	}
@@ -56,6 +56,9 @@ func TestInstall(t *testing.T) {
 		} else if mode := info.Mode().Perm(); mode&0o022 != 0 || mode&0o044 != 0o044 || strings.Contains(p, "/bin/") != (mode&0o111 == 0o111) {
 			t.Errorf("%s has mode %v", p, mode)
 		}
+	}
+	if info, err := os.Stat(root + "/opt/rb/share/man/man8"); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the folder of pages is %v, %v", info, err)
 	}
 	if unit := read(t, root+"/opt/rb/lib/systemd/system/rackboot-hub.service"); !strings.Contains(unit, "\nExecStart=/opt/rb/bin/rackboot-hub run --config /etc/rackboot/hub.yaml ") {
 		t.Errorf("the unit starts something else:\n%s", unit)
