@@ -5,12 +5,16 @@ package sim
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"rackboot/protocol"
 )
 
 // programs builds what the demo runs.
@@ -87,5 +91,62 @@ func neverBound(t *testing.T, bin string) {
 	_, dir, _ := strings.Cut(err.Error(), "logs and state are in ")
 	if err := os.RemoveAll(strings.TrimSpace(dir)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRackctlPush: what rackctl builds and pushes into the hub's own registry, with no other
+// one, is installed; the digest that it prints is the one of the event.
+func TestRackctlPush(t *testing.T) {
+	own, err := FreeAddresses("127.0.0.1", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := own[0].String()
+	d := &Demo{cfg: DemoConfig{Bin: programs(t), Manifests: os.DirFS("../../configs/demo"), Out: io.Discard}, dir: t.TempDir(), started: time.Now()}
+	d.play = scenario{servers: 1, hub: "registry: {listen: " + at + ", minFreeMiB: 1}\n"}
+	defer func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := d.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.reg.Close(); err != nil { // there is no other
+		t.Fatal(err)
+	}
+	d.reg, d.image = &Registry{Addr: at, srv: d.reg.srv, done: d.reg.done}, at+"/demo/own:1"
+	printed := ""
+	push := func(ctx context.Context) (string, error) {
+		token, err := os.ReadFile(d.path("hub", "pki", "admin.token"))
+		if err != nil {
+			return "", err
+		}
+		for name, text := range map[string]string{"own.efi": string(demoUKI("own:1")), "account": "token: " + string(token)} {
+			if err := os.WriteFile(d.path(name), []byte(text), 0o600); err != nil {
+				return "", err
+			}
+		}
+		if _, err := d.rackctl(ctx, "image", "build", d.path("own"), "--uki", d.path("own.efi")); err != nil {
+			return "", err
+		}
+		printed, err = d.rackctl(ctx, "image", "push", d.image, "--from", d.path("own"), "--ca", d.path("hub", "ca.pem"), "--account", d.path("account"))
+		return "", err
+	}
+	steps := append(d.begin(), demoStep{"push", push}, demoStep{"claim", d.apply("claim")}, demoStep{"resolved", func(ctx context.Context) (string, error) {
+		said, err := d.event(protocol.EventResolved)(ctx)
+		_, digest, _ := strings.Cut(said, "sha256:")
+		if err == nil && (len(digest) < 64 || !strings.Contains(printed, digest[:64])) {
+			err = fmt.Errorf("the event says %q, and push %q", said, printed)
+		}
+		return "", err
+	}}, demoStep{"provisioned", d.event(protocol.EventProvisioned)}, demoStep{"disk boot", d.event(protocol.EventDiskBoot)}, demoStep{"nothing warns", d.quiet})
+	for _, step := range steps {
+		if err := d.step(t.Context(), step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := d.servers[0].Disk.Digest(); got != digestOfUKI("own:1") {
+		t.Errorf("installed is %s", got)
 	}
 }
