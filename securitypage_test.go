@@ -59,7 +59,7 @@ func TestSecurityPage(t *testing.T) {
 	}); n < 20 {
 		t.Errorf("%d attackers", n)
 	}
-	if n := rowsOf(t, page, "## Listeners", func([]string) {}); n != 7 {
+	if n := rowsOf(t, page, "## Listeners", func([]string) {}); n != 8 {
 		t.Errorf("%d listeners", n)
 	}
 }

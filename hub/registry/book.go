@@ -37,7 +37,12 @@ type manifest struct {
 	Names []string `json:"names"` // digests
 }
 
-func (r repository) tags() []string { return slices.Sorted(maps.Keys(r.Tags)) }
+// tags are never nil: a client reads a list.
+func (r repository) tags() []string {
+	tags := slices.AppendSeq([]string{}, maps.Keys(r.Tags))
+	slices.Sort(tags)
+	return tags
+}
 
 func readBook(dir string) (book, error) {
 	const op = "read the registry's book"

@@ -285,6 +285,16 @@ func TestFull(t *testing.T) {
 	if a := b.ask("pull", http.MethodGet, "/v2/os/manifests/1", "", ""); a.status != http.StatusNotFound {
 		t.Errorf("a tag of what is gone: %+v", a)
 	}
+	m = b.image("small", "s")
+	if a := b.ask("push", http.MethodDelete, "/v2/os/manifests/small", "", ""); a.status != http.StatusAccepted {
+		t.Errorf("a tag: %+v", a)
+	}
+	if a := b.ask("pull", http.MethodGet, "/v2/os/tags/list", "", ""); a.body != `{"name":"os","tags":[]}`+"\n" {
+		t.Errorf("no tags: %+v", a)
+	}
+	if a := b.ask("push", http.MethodDelete, "/v2/os/manifests/"+digestOf(m), "", ""); a.status != http.StatusAccepted {
+		t.Errorf("a manifest without a tag: %+v", a)
+	}
 	b.collect() // the hour begins
 	b.now = b.now.Add(keepFor)
 	b.collect()

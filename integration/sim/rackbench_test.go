@@ -74,7 +74,7 @@ machines:
 		}
 	}
 	all("read", func(s *protocol.Server) bool { return s.Status.Report.Observation.Power == protocol.PowerOff })
-	b.ReportMetric(status(b, rack, "VmRSS")/1024, "idle-MiB")
+	idle := status(b, rack, "VmRSS")
 	var claims strings.Builder
 	for i := range *benchMachines {
 		name := fmt.Sprintf("m%0*d", len(strconv.Itoa(*benchMachines)), i+1)
@@ -92,6 +92,10 @@ machines:
 		})
 	}
 	b.ReportMetric(time.Since(began).Seconds(), "all-s")
+	said, err := os.ReadFile(d.path("machines.log"))
+	must("the machines' log", err)
+	b.ReportMetric(float64(bytes.Count(said, []byte("no boot from the network"))), "failed-boots")
+	b.ReportMetric(idle/1024, "idle-MiB")
 	b.ReportMetric(status(b, rack, "VmHWM")/1024, "peak-MiB")
 	b.ReportMetric((cpu(b, rack) - before).Seconds(), "cpu-s")
 }
