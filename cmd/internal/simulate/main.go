@@ -23,7 +23,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	c := &cobra.Command{Use: "rackboot-sim", Short: "Simulated racks for trying Rackboot", SilenceErrors: true, SilenceUsage: true}
 	c.CompletionOptions.DisableDefaultCmd = true
-	c.AddCommand(demo(stdout), rack(stdout, stderr), registry(stdout), uki())
+	c.AddCommand(demo(stdout), rack(stdout, stderr), uki())
 	c.SetArgs(args)
 	if err := c.ExecuteContext(ctx); err != nil {
 		_, _ = fmt.Fprintf(stderr, "rackboot-sim: %v\n", err) // nowhere else to say it

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -16,7 +17,8 @@ import (
 func rack(stdout, stderr io.Writer) *cobra.Command {
 	c := &cobra.Command{Use: "rack", Short: "Serve the BMCs of simulated machines, and print their addresses", Args: cobra.NoArgs}
 	config := c.Flags().String("config", "rack.yaml", "the rack's file")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	registry := c.Flags().String("registry", "", "address:port of an image registry, which forgets all when it ends; none without")
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		cfg, err := sim.LoadRackConfig(*config)
 		if err != nil {
 			return err
@@ -27,6 +29,13 @@ func rack(stdout, stderr io.Writer) *cobra.Command {
 		signal.Notify(buttons, syscall.SIGUSR1)
 		defer signal.Stop(buttons)
 		cfg.Buttons = buttons
+		if *registry != "" { // before the machines: where they answer, it does
+			r, errStart := sim.StartRegistry(*registry)
+			if errStart != nil {
+				return errStart
+			}
+			defer func() { err = errors.Join(err, r.Close()) }()
+		}
 		log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		return sim.RunRack(c.Context(), cfg, stdout, log)
 	}
