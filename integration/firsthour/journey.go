@@ -14,6 +14,7 @@ type Journey struct {
 func Journeys() []Journey {
 	return []Journey{
 		{Name: "readme", Pages: []string{"README.md"}, Builds: true},
+		{Name: "simulator", Pages: []string{"docs/guide/simulator.md"}},
 		{Name: "guide", Pages: []string{"docs/guide/first-rack.md", "docs/guide/first-claim.md", "docs/guide/first-hold.md", "docs/guide/images.md", "docs/OPERATIONS.md"}},
 	}
 }
