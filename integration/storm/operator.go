@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -93,7 +94,7 @@ func (o *operator) boot(ctx context.Context) {
 }
 
 func (o *operator) resume(ctx context.Context, more ...string) {
-	o.call(ctx, callFor, judge.Op{Kind: judge.OpResume, AuditOp: "request", AuditTarget: "Server/" + o.server},
+	o.call(ctx, callFor, judge.Op{Kind: judge.OpResume, Retry: slices.Contains(more, "--retry"), AuditOp: "request", AuditTarget: "Server/" + o.server},
 		append([]string{"resume", o.server, "--reason", "storm", "-o", "name"}, more...)...)
 	pause(ctx, time.Second)
 }

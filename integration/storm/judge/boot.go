@@ -9,7 +9,8 @@ import (
 
 // boots counts network boots: between two claims of a server its firmware loads at most one
 // boot file for each grant that the hub has given meanwhile. A grant that repeats is one for
-// each time that the machine came on.
+// each time that the machine came on. An operator who has a first boot tried anew renews the
+// grant, for one boot after that.
 func boots(h History, v *Verdict) {
 	for server, log := range h.Machines {
 		periods := claimed(h, server)
@@ -32,6 +33,7 @@ type period struct {
 	from, to Time
 	grants   int
 	repeat   bool
+	renewed  []Time // when an operator had the first boot tried anew
 }
 
 // claimed cuts a server's time at each claim for it that may have been accepted. Grants
@@ -42,6 +44,10 @@ func claimed(h History, server string) []period {
 		if o.Kind == OpClaim && o.Server == server && o.may() {
 			out[len(out)-1].to = o.Begun
 			out = append(out, period{from: o.Begun, to: h.End + 1})
+		}
+		if o.Kind == OpResume && o.Retry && o.Server == server && o.may() {
+			p := &out[len(out)-1]
+			p.renewed = append(p.renewed, o.Begun)
 		}
 	}
 	type key struct {
@@ -66,7 +72,7 @@ func claimed(h History, server string) []period {
 }
 
 func (p period) judge(server string, log []powerlog.Entry, v *Verdict) {
-	left, sinceOn := p.grants, false
+	left, renewed, sinceOn := p.grants, p.renewed, false
 	for _, e := range log {
 		if e.At < p.from || e.At >= p.to {
 			continue
@@ -79,6 +85,8 @@ func (p period) judge(server string, log []powerlog.Entry, v *Verdict) {
 			case p.repeat && sinceOn:
 			case left > 0 && !p.repeat:
 				left--
+			case len(renewed) > 0 && renewed[0] <= e.At && !p.repeat:
+				renewed = renewed[1:]
 			default:
 				v.broken(OneBoot, server, e.At, fmt.Sprintf("a network boot too many: %d grants, %s", p.grants, e.Detail))
 			}

@@ -68,6 +68,8 @@ type Op struct {
 	Result       Result
 	// Fenced is that the operator waited for the proof, and was told of it.
 	Fenced bool
+	// Retry is of OpResume: the first boot is tried anew, though its grant is used up.
+	Retry bool
 	// AuditOp and AuditTarget are those of its entry in the audit log.
 	AuditOp, AuditTarget string
 	Why                  string // of what failed, for people

@@ -124,6 +124,22 @@ func TestJudge(t *testing.T) {
 		}, []Promise{NoOn, NotDoubled}, "after the receipt"},
 		// one-boot
 		{"two network boots for a grant", func(h *History) { insert(h, entry(18, powerlog.Network)) }, []Promise{OneBoot}, "a network boot too many: 1 grants"},
+		{"one more that an operator asked for", func(h *History) {
+			h.Ops = append(h.Ops, Op{Kind: OpResume, Server: server, Retry: true, Begun: 15 * sec, Ended: 15 * sec, Result: Unknown})
+			insert(h, entry(18, powerlog.Network))
+		}, nil, ""},
+		{"one more than an operator asked for", func(h *History) {
+			h.Ops = append(h.Ops, Op{Kind: OpResume, Server: server, Retry: true, Begun: 15 * sec, Ended: 15 * sec, Result: Unknown})
+			insert(h, entry(18, powerlog.Network), entry(19, powerlog.Network))
+		}, []Promise{OneBoot}, "too many"},
+		{"one before an operator asked for it", func(h *History) {
+			h.Ops = append(h.Ops, Op{Kind: OpResume, Server: server, Retry: true, Begun: 19 * sec, Ended: 20 * sec, Result: Unknown})
+			insert(h, entry(18, powerlog.Network))
+		}, []Promise{OneBoot}, "too many"},
+		{"a resume that is no retry", func(h *History) {
+			h.Ops = append(h.Ops, Op{Kind: OpResume, Server: server, Begun: 15 * sec, Ended: 15 * sec, Result: Unknown})
+			insert(h, entry(18, powerlog.Network))
+		}, []Promise{OneBoot}, "too many"},
 		{"a network boot without a grant", func(h *History) {
 			for i := range h.Polls {
 				h.Polls[i].Grants = nil
