@@ -40,14 +40,6 @@ func newDebian(t *testing.T) *debian {
 	if err := os.MkdirAll(d.root+"/run/systemd/system", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("proc", d.root+"/proc", "proc", 0, ""); err != nil { // systemd-tmpfiles wants it
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(d.root+"/proc", 0); err != nil {
-			t.Error(err)
-		}
-	})
 	d.ns = newNamespace(t)
 	return d
 }
@@ -76,12 +68,13 @@ func (d *debian) write(file, text string, mode os.FileMode) {
 	}
 }
 
-// command is one of root, in the root.
+// command is one of root, in the root. It has /proc, without which systemd-tmpfiles does
+// nothing, in a mount namespace of its own, so that no mount is left whatever happens.
 func (d *debian) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(name, args...)
-	cmd.Path, cmd.Err, cmd.Dir = name, nil, "/"
+	const mounted = `mount -t proc proc "$0/proc" && exec chroot "$0" "$@"`
+	cmd := exec.Command("unshare", append([]string{"--mount", "--propagation", "private", "sh", "-c", mounted, d.root, name}, args...)...)
 	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "DEBIAN_FRONTEND=noninteractive"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: d.root, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
 }
 
