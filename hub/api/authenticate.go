@@ -23,6 +23,16 @@ func (a *API) authenticate(r *http.Request) (who access.Caller, ok bool) {
 // Caller says who sends a request to another listener of the hub, with the same TLS.
 func (a *API) Caller(r *http.Request) (who access.Caller, ok bool) { return a.authenticate(r) }
 
+// Throttled counts a request with a wrong token to another listener of the hub, and reports
+// whether there were too many from its address.
+func (a *API) Throttled(r *http.Request) bool {
+	_, after := a.limits.admit(r, "", false)
+	if after > 0 {
+		a.metrics.limited.WithLabelValues("source").Inc()
+	}
+	return after > 0
+}
+
 // Agent is the name of the agent that sends a request to another listener of the hub, with
 // the same TLS; empty if none does.
 func (a *API) Agent(r *http.Request) string {

@@ -98,32 +98,36 @@ func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
 // right says what the sender of a request may do: agents pull with their certificates, and
 // clients of the API with their tokens, certificates and roles what those let them do to the
 // hub as a whole.
-func (o *ownRegistry) right(r *http.Request) registry.Right {
+func (o *ownRegistry) right(r *http.Request) (who string, may registry.Right) {
 	name, password, basic := r.BasicAuth()
 	if basic {
 		if name == hubItself && subtle.ConstantTimeCompare([]byte(password), []byte(o.token)) == 1 {
-			return registry.Pull
+			return hubItself, registry.Pull
 		}
 		// Tools of registries give tokens as passwords.
 		asked := r.Clone(r.Context())
 		asked.Header.Set("Authorization", "Bearer "+password)
 		r = asked
 	}
-	who, known := o.api.Caller(r)
+	c, known := o.api.Caller(r)
+	known = known && (!basic || c.Name == name)
 	switch {
-	case known && basic && who.Name != name:
-		return registry.None
-	case known && access.May(who, access.Apply, access.Target{}) == access.Allowed:
-		return registry.Push
-	case known && access.May(who, access.Read, access.Target{}) == access.Allowed:
-		return registry.Pull
+	case known && access.May(c, access.Apply, access.Target{}) == access.Allowed:
+		return c.Name, registry.Push
+	case known && access.May(c, access.Read, access.Target{}) == access.Allowed:
+		return c.Name, registry.Pull
 	case known:
-		return registry.Known
+		return c.Name, registry.Known
+	case r.Header.Get("Authorization") != "": // a guess
+		if o.api.Throttled(r) {
+			return "", registry.Throttled
+		}
+		return "", registry.None
 	}
 	if agent := o.api.Agent(r); agent != "" && !o.refused(agent) {
-		return registry.Pull
+		return agent, registry.Pull
 	}
-	return registry.None
+	return "", registry.None
 }
 
 // known adds to options how the hub reads its own registry; ca is its authority.

@@ -22,8 +22,9 @@ type Right int
 
 // The rights.
 const (
-	None  Right = iota // not known
-	Known              // known, and may do nothing here
+	Throttled Right = iota // not known, and asks too often
+	None                   // not known
+	Known                  // known, and may do nothing here
 	Pull
 	Push
 )
@@ -34,8 +35,8 @@ type Config struct {
 	// Quota bounds everything together, and MinFree is what of the file system is left
 	// alone, both in bytes.
 	Quota, MinFree int64
-	// Right says what the sender of a request may do.
-	Right func(*http.Request) Right
+	// Right says who sends a request, and what that one may do.
+	Right func(*http.Request) (who string, may Right)
 	Clock func() time.Time
 	// Idle bounds the time between two pieces of a body that is sent, and Whole that of a
 	// whole upload; 30 s and 1 h if zero.
@@ -129,13 +130,19 @@ func parse(path string) (route, bool) {
 // ServeHTTP implements http.Handler.
 func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("Docker-Distribution-API-Version", "registry/2.0")
-	may, need := r.cfg.Right(req), Pull
+	need := Pull
+	who, may := r.cfg.Right(req)
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		need = Push
 	}
 	if may < need {
 		r.metrics.refused.Inc()
-		if may == None {
+		switch may {
+		case Throttled:
+			w.Header().Set("Retry-After", "1")
+			fail(w, http.StatusTooManyRequests, "TOOMANYREQUESTS", "too many wrong accounts came from this address")
+			return
+		case None:
 			w.Header().Set("WWW-Authenticate", `Basic realm="rackboot-hub"`)
 			fail(w, http.StatusUnauthorized, "UNAUTHORIZED", "give the name and the token of a client of the hub, or an agent's certificate")
 			return
@@ -162,6 +169,9 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if handler == nil || to.kind == kindUploads && (to.reference == "") != (req.Method == http.MethodPost) {
 		fail(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this cannot be done here")
 		return
+	}
+	if need == Push && to.kind == kindManifests {
+		r.cfg.Logger.Info("image changes", "by", who, "method", req.Method, "repository", to.repository, "reference", to.reference)
 	}
 	handler(w, req, to)
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -33,8 +35,9 @@ func newBench(t *testing.T, dir string) *bench {
 	var err error
 	b.Registry, err = Open(Config{
 		Dir: dir, Quota: quota, Clock: func() time.Time { return b.now }, Idle: 200 * time.Millisecond, Whole: 10 * time.Second, Logger: slog.New(slog.DiscardHandler),
-		Right: func(r *http.Request) Right {
-			return map[string]Right{"": None, "known": Known, "pull": Pull, "push": Push}[r.Header.Get("Authorization")]
+		Right: func(r *http.Request) (string, Right) {
+			as := r.Header.Get("Authorization")
+			return as, map[string]Right{"often": Throttled, "": None, "known": Known, "pull": Pull, "push": Push}[as]
 		},
 	})
 	if err != nil {
@@ -165,6 +168,7 @@ func TestRefused(t *testing.T) {
 		code                         string
 	}{
 		"nobody":                      {"", http.MethodGet, "/v2/", "", "", 401, "UNAUTHORIZED"},
+		"nobody, too often":           {"often", http.MethodGet, "/v2/", "", "", 429, "TOOMANYREQUESTS"},
 		"nobody, a blob":              {"", http.MethodGet, "/v2/os/blobs/" + digestOf("a layer"), "", "", 401, "UNAUTHORIZED"},
 		"known without a right":       {"known", http.MethodGet, "/v2/", "", "", 403, "DENIED"},
 		"push by a puller":            {"pull", http.MethodPost, "/v2/os/blobs/uploads/", "", "", 403, "DENIED"},
@@ -307,6 +311,31 @@ func TestFull(t *testing.T) {
 		t.Errorf("there are %v", left)
 	}
 	b.image("2", other)
+}
+
+// TestSmallOnesLeaveRoom: uploads that are sent at once take the room that they need, and not
+// what they might.
+func TestSmallOnesLeaveRoom(t *testing.T) {
+	b := newBench(t, t.TempDir())
+	open := make(chan struct{})
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer close(open)
+	for range maxSending - 1 {
+		r, w := io.Pipe()
+		begun := make(chan struct{})
+		all.Go(func() {
+			_, _ = w.Write([]byte("a beginning"))
+			close(begun)
+			<-open
+			_ = w.Close()
+		})
+		all.Go(func() {
+			_, _, _ = b.blobs.Make(context.Background(), quota, func(out io.Writer) error { _, err := io.Copy(out, r); return err })
+		})
+		<-begun
+	}
+	b.blob("one more")
 }
 
 // TestIndex: what an index names cannot be taken from under it.

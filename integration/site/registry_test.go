@@ -100,6 +100,27 @@ func TestOwnRegistry(t *testing.T) {
 	if got := status(http.MethodPost, "https://"+at+"/v2/os/blobs/uploads/"); got != http.StatusForbidden {
 		t.Errorf("an agent that pushes is answered %d", got)
 	}
+	// Guesses are counted as those at the API are.
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(s.ca())
+	plain := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	t.Cleanup(plain.CloseIdleConnections)
+	guess := func() int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+at+"/v2/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth("admin", "wrong")
+		return answered(t, plain, req)
+	}
+	const burst = 1000
+	n := 0
+	for n < burst && guess() == http.StatusUnauthorized {
+		n++
+	}
+	if n == burst {
+		t.Errorf("%d guesses were answered", n)
+	}
 	stop()
 	if _, err := s.client.RevokeAgent(t.Context(), "r1-1", api.EndRequest{Reason: "stolen"}); err != nil {
 		t.Fatal(err)
@@ -138,11 +159,17 @@ func (s *site) certified(c agentdaemon.Config) func(method, url string) int {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		resp, err := transport.RoundTrip(req)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		defer func() { _ = resp.Body.Close() }() // only its status matters
-		return resp.StatusCode
+		return answered(s.t, transport, req)
 	}
+}
+
+// answered sends a request and returns its status.
+func answered(t testing.TB, transport *http.Transport, req *http.Request) int {
+	t.Helper()
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // only its status matters
+	return resp.StatusCode
 }

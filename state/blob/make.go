@@ -15,8 +15,12 @@ import (
 // ErrLimit is in the chain of an error of Make when the content is longer than it may be.
 var ErrLimit = errors.New("too long")
 
-// makeStep is how much room Make asks for at a time, in bytes.
-const makeStep = 64 << 20
+// Make asks for as much room again as has come, between these, in bytes: small contents take
+// none from others that are written at once.
+const (
+	firstStep = 64 << 10
+	makeStep  = 64 << 20
+)
 
 // Make stores what fill writes, at most limit bytes, under the digest that it has. How
 // long it gets is not known before, so that it may end for want of room at any time; then
@@ -119,7 +123,7 @@ func (m *maker) room(lacking int64) error {
 	if lacking <= 0 {
 		return nil
 	}
-	step := max(lacking, min(makeStep, m.limit-m.reserved))
+	step := max(lacking, min(max(firstStep, m.size), makeStep, m.limit-m.reserved))
 	m.s.mu.Lock()
 	defer m.s.mu.Unlock()
 	err := m.s.makeRoom("write blob", "new content", step)
