@@ -136,18 +136,7 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		need = Push
 	}
 	if may < need {
-		r.metrics.refused.Inc()
-		switch may {
-		case Throttled:
-			w.Header().Set("Retry-After", "1")
-			fail(w, http.StatusTooManyRequests, "TOOMANYREQUESTS", "too many wrong accounts came from this address")
-			return
-		case None:
-			w.Header().Set("WWW-Authenticate", `Basic realm="rackboot-hub"`)
-			fail(w, http.StatusUnauthorized, "UNAUTHORIZED", "give the name and the token of a client of the hub, or an agent's certificate")
-			return
-		}
-		fail(w, http.StatusForbidden, "DENIED", "pull needs the role viewer, push the role operator, both without a scope")
+		r.refuse(w, may)
 		return
 	}
 	rest, below := strings.CutPrefix(req.URL.Path, "/v2/")
@@ -174,6 +163,21 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.cfg.Logger.Info("image changes", "by", who, "method", req.Method, "repository", to.repository, "reference", to.reference)
 	}
 	handler(w, req, to)
+}
+
+// refuse says why somebody may not do something.
+func (r *Registry) refuse(w http.ResponseWriter, may Right) {
+	r.metrics.refused.Inc()
+	switch may {
+	case Throttled:
+		w.Header().Set("Retry-After", "1")
+		fail(w, http.StatusTooManyRequests, "TOOMANYREQUESTS", "too many wrong accounts came from this address")
+	case None:
+		w.Header().Set("WWW-Authenticate", `Basic realm="rackboot-hub"`)
+		fail(w, http.StatusUnauthorized, "UNAUTHORIZED", "give the name and the token of a client of the hub, or an agent's certificate")
+	case Known, Pull, Push:
+		fail(w, http.StatusForbidden, "DENIED", "pull needs the role viewer, push the role operator, both without a scope")
+	}
 }
 
 // fail answers with an error of the specification.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -144,7 +143,7 @@ func schemaOf(t *testing.T, typ reflect.Type, words map[string]string) map[strin
 	case typ.Kind() == reflect.Slice:
 		return map[string]any{"type": "array", "items": schemaOf(t, typ.Elem(), words), "minItems": 1, "maxItems": MaxMachines}
 	case typ.Kind() != reflect.Struct:
-		t.Fatal(fmt.Sprintf("a field of type %s has no schema", typ))
+		t.Fatalf("a field of type %s has no schema", typ)
 	}
 	properties := map[string]any{}
 	for f := range typ.Fields() {
