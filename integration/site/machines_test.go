@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"rackboot/integration/sim"
 	"rackboot/protocol"
@@ -68,6 +69,8 @@ machines:
 		claims = append(claims, s.claim(m.Name))
 	}
 	s.apply(claims...)
+	// They boot at once, so that each has the time of all.
+	s.within(machines*4*time.Second, "the boot of all", func() bool { return s.booted(c) == machines }, func() any { return s.booted(c) })
 	leases := map[string]string{}
 	for _, m := range c.Machines {
 		v := s.untilServer(m.Name, "the disk boot after the installation", diskBoot)
@@ -112,4 +115,14 @@ func made(t *testing.T, path string) (objs []protocol.Object) {
 		t.Fatal(err)
 	}
 	return objs
+}
+
+// booted is how many machines of a file run from their disk after an installation.
+func (s *site) booted(c sim.RackConfig) (n int) {
+	for _, m := range c.Machines {
+		if v, have := get[*protocol.Server](s, m.Name); have && v.Status.Report != nil && diskBoot(v) {
+			n++
+		}
+	}
+	return n
 }

@@ -80,6 +80,7 @@ func TestMetrics(t *testing.T) {
 	hub, agent := newRecorder(), newRecorder()
 	pages := freePorts(t, 2)
 	s.hub.Metrics = pages[0]
+	s.hub.Registry = hubdaemon.Registry{Listen: freePorts(t, 1)[0], QuotaMiB: 64, MinFreeMiB: 1}
 	s.run("hub", func(ctx context.Context, ready func()) error {
 		return hubdaemon.Run(ctx, s.hub, hubdaemon.Options{Version: "test", Logger: s.log, Registry: hub, Ready: ready})
 	})

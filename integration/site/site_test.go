@@ -166,9 +166,15 @@ func (s *site) apply(objs ...protocol.Object) {
 // there was instead.
 func (s *site) until(what string, ok func() bool, show func() any) {
 	s.t.Helper()
-	for deadline := time.Now().Add(waitAtMost); !ok(); time.Sleep(10 * time.Millisecond) {
+	s.within(waitAtMost, what, ok, show)
+}
+
+// within does so for another time.
+func (s *site) within(d time.Duration, what string, ok func() bool, show func() any) {
+	s.t.Helper()
+	for deadline := time.Now().Add(d); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("%s did not come within %s; there is %+v", what, waitAtMost, show())
+			s.t.Fatalf("%s did not come within %s; there is %+v", what, d, show())
 		}
 	}
 }

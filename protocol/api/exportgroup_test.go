@@ -19,6 +19,9 @@ func TestCarriedGroup(t *testing.T) {
 	}
 	for _, phase := range protocol.RolloutPhases() {
 		was.Rollout = &protocol.RolloutStatus{Revision: 4, From: 3, Phase: phase, By: "ann", StartedAt: at, Members: map[string]protocol.RolloutMember{"n1": {}}}
+		if phase.Over() {
+			was.Rollout.EndedAt = &at
+		}
 		got := CarriedGroup(was)
 		if got.Revision != 4 || got.Verified != 3 || got.Pinned == nil || len(got.Rejected) != 1 || got.Adopted == nil || got.HotLoop == nil ||
 			got.Skew != "" || got.Counts != nil || got.Enrolment != nil || got.Conditions != nil {
