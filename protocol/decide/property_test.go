@@ -289,17 +289,13 @@ const (
 // were cleared before firmware took them (metal-operator 939, 1059), would not have passed.
 func TestProperties(t *testing.T) {
 	var steps, uris atomic.Int64
-	least := minSteps
-	if testing.Short() {
-		least /= 5 // as rapid draws a fifth
-	}
 	c := newChecks(t)
 	t.Run("any order", func(t *testing.T) {
 		for i := range worlds {
 			t.Run(strconv.Itoa(i), func(t *testing.T) {
 				t.Parallel()
 				taken := 0
-				for round := 0; round < maxRounds && taken < least/worlds; round++ {
+				for round := 0; round < maxRounds && taken < minSteps/worlds; round++ {
 					n, u := properties(t, c, i*maxRounds+round)
 					taken += n
 					uris.Add(int64(u))
@@ -312,8 +308,8 @@ func TestProperties(t *testing.T) {
 	if uris.Load() == 0 && !t.Failed() {
 		t.Error("nothing was booted by a URL")
 	}
-	if n := steps.Load(); n < int64(least) && !t.Failed() {
-		t.Errorf("%d steps, fewer than %d; with more -rapid.checks there are more", n, least)
+	if n := steps.Load(); n < minSteps && !t.Failed() {
+		t.Errorf("%d steps, fewer than %d; with more -rapid.checks there are more", n, minSteps)
 	}
 }
 
