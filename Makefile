@@ -43,7 +43,7 @@ build: ## the five programs, into bin/
 
 .PHONY: test
 test: ## the tests that need nothing but Go, the long ones with fewer steps
-	@$(GO) test -short $(ARGS) $(TESTED)
+	@RACKBOOT_TEST_SHORT=1 $(GO) test $(ARGS) $(TESTED)
 
 .PHONY: race
 race: ## the same, whole, with the race detector

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rackboot/hub/store/storetest"
+	"rackboot/integration/parallel"
 	"rackboot/protocol"
 	"rackboot/state/statetest"
 )
@@ -36,7 +37,7 @@ func steps() int {
 	switch {
 	case *stepsFlag > 0:
 		return *stepsFlag
-	case testing.Short() || raceEnabled:
+	case parallel.Short() || raceEnabled:
 		return 2_000
 	default:
 		return 100_000

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rackboot/integration/parallel"
 	"rackboot/protocol"
 	"rackboot/state/statetest"
 )
@@ -74,7 +75,7 @@ func (b *table) outages() []time.Duration {
 
 // brief is a quarter of what is to be done where time is dear.
 func brief[T ~int | ~int64](d T) T {
-	if testing.Short() || raceEnabled {
+	if parallel.Short() || raceEnabled {
 		return d / 4
 	}
 	return d

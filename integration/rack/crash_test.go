@@ -23,6 +23,7 @@ import (
 	"rackboot/agent"
 	"rackboot/bmc"
 	bmcsim "rackboot/bmc/sim"
+	"rackboot/integration/parallel"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -216,7 +217,7 @@ func newCrashBench(t *testing.T, flow crashFlow) (*crashBench, string) {
 // dear each point is tried once at least, the first time and the last.
 func sample(point string, n int) (passages []int) {
 	for i := 1; i <= n; i++ {
-		if testing.Short() && i > 1 && i < n {
+		if parallel.Short() && i > 1 && i < n {
 			continue
 		}
 		if point != "agent.step.decide" || i <= 3 || i%15 == 0 {
