@@ -75,6 +75,7 @@ func TestRelayLimits(t *testing.T) {
 	}{
 		{"on the link", forwarded(solicit, 0, "2001:db8::fd", "fe80::9"), "[2001:db8::fe]:40000", "[2001:db8::fe]:547"},
 		{"RFC 8357: at its source port", forwarded(solicit, 0, "2001:db8::fd", "fe80::9", raw(optRelayPort, []byte{0, 0})), "[2001:db8::fe]:40000", "[2001:db8::fe]:40000"},
+		{"RFC 8357 with another length", forwarded(solicit, 0, "2001:db8::fd", "fe80::9", raw(optRelayPort, []byte{7})), "[2001:db8::fe]:40000", "[2001:db8::fe]:547"},
 		{"the relay is elsewhere", forwarded(solicit, 0, "2001:db8::fd", "fe80::9"), "[2001:db8:9::1]:547", "[2001:db8:9::1]:547"},
 		{"RFC 6221: no link address", forwarded(solicit, 0, "::", "fe80::9"), "[fe80::fe%seg0]:547", "[fe80::fe%seg0]:547"},
 		{"another link", forwarded(solicit, 0, "2001:db8:1::fd", "fe80::9"), "[2001:db8::fe]:547", ""},

@@ -120,7 +120,7 @@ func encode(r *request, p *reply) ([]byte, error) {
 		if v, ok := value(h.options, dhcpv6.OptionInterfaceID); ok {
 			env = append(env, dhcpv6.Options{raw(dhcpv6.OptionInterfaceID, v)}.ToBytes()...)
 		}
-		if v, ok := value(h.options, optRelayPort); ok {
+		if v, ok := relayPort(h); ok {
 			env = append(env, dhcpv6.Options{raw(optRelayPort, v)}.ToBytes()...)
 		}
 		env = binary.BigEndian.AppendUint16(env, uint16(dhcpv6.OptionRelayMsg))
@@ -137,13 +137,20 @@ func encode(r *request, p *reply) ([]byte, error) {
 // route says where the reply goes: to the port of clients, or through the outermost
 // relay to its port, or the one that it sent from if it says so (RFC 8357).
 func route(r *request) netip.AddrPort {
-	switch {
-	case len(r.hops) == 0:
+	if len(r.hops) == 0 {
 		return netip.AddrPortFrom(r.peer.Addr(), portClient)
-	case r.hops[0].options.GetOne(optRelayPort) != nil:
+	}
+	if _, ok := relayPort(r.hops[0]); ok {
 		return r.peer
 	}
 	return netip.AddrPortFrom(r.peer.Addr(), portServer)
+}
+
+// relayPort returns the relay's Relay Source Port option. Of another length than RFC 8357
+// section 5.2 says it is none: a relay could not read it in its answer.
+func relayPort(h hop) ([]byte, bool) {
+	v, ok := value(h.options, optRelayPort)
+	return v, ok && len(v) == 2
 }
 
 // leaseOf is the record of a granted address.
