@@ -41,9 +41,11 @@ help: ## list the targets
 build: ## the five programs, into bin/
 	$(BUILD) -o bin/ ./cmd/rack...
 
+# The two packages that take longest, integration/rack and integration/site, mostly wait: one
+# package more than there are processors runs beside them.
 .PHONY: test
 test: ## the tests that need nothing but Go, the long ones with fewer steps
-	@RACKBOOT_TEST_SHORT=1 $(GO) test $(ARGS) $(TESTED)
+	@RACKBOOT_TEST_SHORT=1 $(GO) test -p $$(($$(nproc) + 1)) $(ARGS) $(TESTED)
 
 .PHONY: race
 race: ## the same, whole, with the race detector
