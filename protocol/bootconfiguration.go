@@ -13,8 +13,7 @@ const (
 // Purposes lists the purposes.
 func Purposes() []Purpose { return []Purpose{PurposeClaim, PurposeMaintenance, PurposeDiscovery} }
 
-// Or is the purpose, and PurposeClaim if there is none: hubs of version 1 did not name
-// what was the only one.
+// Or is the purpose, and PurposeClaim where none is named.
 func (p Purpose) Or() Purpose {
 	if p == "" {
 		return PurposeClaim

@@ -21,8 +21,8 @@ type HoldDoc struct {
 	Agent    string    `json:"agent"`
 	Term     uint64    `json:"term"`
 	IssuedAt time.Time `json:"issuedAt"`
-	// Fence is that of the hub that signed; zero from hubs of version 1.
-	Fence    Fence        `json:"fence,omitzero"`
+	// Fence is that of the hub that signed.
+	Fence    Fence        `json:"fence"`
 	Holds    []ActiveHold `json:"holds,omitempty"`
 	Releases []Release    `json:"releases,omitempty"`
 	Requests []Request    `json:"requests,omitempty"`
@@ -37,7 +37,7 @@ type RackDoc struct {
 	Agent    string         `json:"agent"`
 	Term     uint64         `json:"term"`
 	IssuedAt time.Time      `json:"issuedAt"`
-	Fence    Fence          `json:"fence,omitzero"` // as in HoldDoc
+	Fence    Fence          `json:"fence"`
 	Shard    int            `json:"shard"`
 	Shards   int            `json:"shards"`
 	Rack     *RackIntent    `json:"rack,omitempty"`

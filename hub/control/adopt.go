@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"rackboot/hub/store"
@@ -15,19 +14,16 @@ const localOwner = "local:"
 
 // adopt takes over holds that an agent enforces and no document names: the hub was
 // restored from a copy that is older than they are, or they were placed at the agent.
-// Only so can they be released here. An agent of version 1 says only that one of the
-// server's holds is missing, and not which and whose; it says no state of any.
+// Only so can they be released here.
 func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
 	name := a.Metadata.Name
-	missing := slices.ContainsFunc(s.Conditions, func(cond protocol.ConditionState) bool { return cond.Code == protocol.CondHoldMissing })
-	missing = missing && c.contacts.see(name).stage != stageBehind
 	var errs []error
 	for _, hr := range s.Holds {
 		if hr.Released != nil || hr.Word == protocol.HoldReleased {
 			errs = append(errs, c.endedThere(ctx, a, s.Server, hr))
 			continue
 		}
-		if hr.Hold == nil && (!missing || hr.State != "") {
+		if hr.Hold == nil {
 			continue
 		}
 		_, err := store.Peek[*protocol.Hold](c.cfg.Store, hr.ID)
@@ -94,7 +90,7 @@ func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold
 	h.Metadata.Name = hr.ID
 	h.Metadata.Annotations = map[string]string{annotationAdopted: agent}
 	was := hr.Hold
-	if was == nil || was.ID != hr.ID || was.Server != server {
+	if was.ID != hr.ID || was.Server != server {
 		return h
 	}
 	full := *h

@@ -228,6 +228,10 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	had := map[string]protocol.Head{}
+	for leaf, s := range b.ledger(agent).Sent {
+		had[leaf] = s.Head
+	}
 	b.pass()
 	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
@@ -238,7 +242,8 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	}
 	for range 2 {
 		b.restart()
-		b.greets(agent)
+		b.hello(agent, "s", had)
+		b.reports(agent, off("n1"), off("n2"))
 		b.pass()
 		if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 0 || len(d.Releases) != 1 || d.Releases[0].HoldID != h.Metadata.Name {
 			t.Errorf("the document says %+v", d)

@@ -275,7 +275,7 @@ func TestDiscoveryAndTheAgent(t *testing.T) {
 	objs[0].Default()
 	old.apply(objs...)
 	m = old.modern(old.join("r1"))
-	m.caps = protocol.BaseCapabilities()
+	m.caps = few()
 	m.connects()
 	old.pass()
 	m.listens()

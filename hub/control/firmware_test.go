@@ -103,7 +103,7 @@ func TestTermsOfAnOldAgent(t *testing.T) {
 	b := newBench(t, &movingTag{})
 	b.apply(storetest.Site()...)
 	m := b.modern(b.join("r1"))
-	m.caps = protocol.BaseCapabilities()
+	m.caps = few()
 	m.connects()
 	h := storetest.Hold("o", "k", "n1")
 	h.Spec.TTL, h.Spec.OnExpiry = protocol.Duration(time.Hour), protocol.ExpiryRelease

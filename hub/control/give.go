@@ -47,7 +47,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 	}
 	for _, b := range f.Configs {
 		peer, ok := peers[f.RackOf(b.Spec.Server)]
-		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Able(), needs(b))) > 0 {
+		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Capabilities, needs(b))) > 0 {
 			continue
 		}
 		own := store.Copy(c.cfg.Store, b)
@@ -59,7 +59,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		if !ok || ended(q.Report.Outcome) || q.Incarnation != "" {
 			continue
 		}
-		if lacking := protocol.Lacking(peer.Able(), q.Needs()); len(lacking) > 0 {
+		if lacking := protocol.Lacking(peer.Capabilities, q.Needs()); len(lacking) > 0 {
 			reason := fmt.Sprintf("the agent is too old: it lacks %s; upgrade it and ask again", list(lacking))
 			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, reason))
 			continue

@@ -113,20 +113,10 @@ func (f *fleet) greetAll() {
 	}
 }
 
-// greets has an agent say a Hello that is in step with the ledger. It can do everything of
-// this version, but for the nonces, which tell old messages from new ones.
+// greets has an agent say a Hello that is in step with the ledger.
 func (f *fleet) greets(agent string) {
 	f.t.Helper()
-	l, err := f.store.Ledger(agent)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	applied := map[string]protocol.Head{}
-	for leaf, s := range l.Sent {
-		applied[leaf] = s.Head
-	}
-	caps := slices.DeleteFunc(protocol.Capabilities(), func(c protocol.Capability) bool { return c == protocol.CapNonce })
-	f.says(agent, protocol.LeafHello, protocol.Hello{Agent: agent, Session: "s", Incarnation: "i", Protocol: protocol.Version, Applied: applied, At: f.now, Capabilities: caps})
+	f.bench.greets(agent)
 	f.sent = nil
 }
 

@@ -134,7 +134,7 @@ func TestAdoptedTravels(t *testing.T) {
 	for _, c := range []struct {
 		caps []protocol.Capability
 		boot bool
-	}{{protocol.Capabilities(), true}, {protocol.BaseCapabilities(), false}} {
+	}{{protocol.Capabilities(), true}, {few(), false}} {
 		f.Peers = map[string]Peer{"r0-1": {Incarnation: "i", Capabilities: c.caps}}
 		d := Compile(f)["r0-1"]
 		boot := d.Racks[0].Servers[0].Boot

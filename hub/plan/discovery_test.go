@@ -89,7 +89,7 @@ func TestDiscoveries(t *testing.T) {
 			f.Holds = []*protocol.Hold{{Spec: protocol.HoldSpec{Server: "n1"}}}
 		}, then: DiscoveryNothing},
 		"an agent too old": {change: func(f *Fleet, _ *protocol.Server) {
-			f.Peers["agent-a"] = Peer{Incarnation: "disk-1", Capabilities: protocol.BaseCapabilities()}
+			f.Peers["agent-a"] = Peer{Incarnation: "disk-1", Capabilities: few()}
 		}, then: DiscoveryWaits, said: "AgentTooOld: discovery needs"},
 		"not to be reached": {change: func(_ *Fleet, s *protocol.Server) { s.Spec.Reach = protocol.ReachVMedia }, then: DiscoveryWaits, said: "UnsupportedBoot: discovery: server n1 has reach vmedia"},
 		"an agent unheard":  {change: func(f *Fleet, _ *protocol.Server) { f.Peers = nil }, then: DiscoveryWaits},

@@ -99,7 +99,7 @@ func TestMaintenanceQueue(t *testing.T) {
 	want("old is looked up", protocol.MaintenanceDenied, queued, queued)
 
 	f := maintained(young)
-	f.Peers = map[string]Peer{"agent": {Incarnation: "i", Capabilities: protocol.BaseCapabilities()}}
+	f.Peers = map[string]Peer{"agent": {Incarnation: "i", Capabilities: few()}}
 	if w := Maintain(f, ready)["young"]; w.State != queued || w.Message != "AgentTooOld: it lacks boot.purposes" {
 		t.Errorf("an old agent: %+v", w)
 	}

@@ -37,8 +37,8 @@ func TestTermsTravel(t *testing.T) {
 		unheeded int
 	}{
 		{"not greeted yet", Peer{}, 0},
-		{"of this version", Peer{Incarnation: "a", Capabilities: protocol.Capabilities()}, 0},
-		{"of version 1", Peer{Incarnation: "a", Capabilities: protocol.BaseCapabilities()}, 3},
+		{"of this release", Peer{Incarnation: "a", Capabilities: protocol.Capabilities()}, 0},
+		{"too old", Peer{Incarnation: "a", Capabilities: few()}, 3},
 	} {
 		f.Peers = map[string]Peer{"r0-1": row.peer}
 		d := Compile(f)["r0-1"]

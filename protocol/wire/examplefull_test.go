@@ -11,46 +11,46 @@ import (
 	"rackboot/protocol"
 )
 
-// The examples of version 2 have every field that version 2 added, and the facts
-// inside of them are sealed ones.
+// The examples have every field of every message, and the facts inside of them are
+// sealed ones.
 
-func fence2() protocol.Fence { return protocol.Fence{Number: 4, Hub: "0b5e55ed0b5e55ed"} }
+func fence() protocol.Fence { return protocol.Fence{Number: 4, Hub: "0b5e55ed0b5e55ed"} }
 
-func heads2() map[string]protocol.Head {
+func heads() map[string]protocol.Head {
 	return map[string]protocol.Head{"hold": {Epoch: 1, Version: 9}, "rack/0": {Epoch: 1, Version: 44}}
 }
 
-func digests2() map[string]string {
+func digests() map[string]string {
 	return map[string]string{"hold": exampleDigest, "rack/0": "sha256:" + strings.Repeat("ef", 32)}
 }
 
-func hello2() *protocol.Hello {
+func hello() *protocol.Hello {
 	return &protocol.Hello{
-		Agent: "rack-1", Session: "5e55", Incarnation: "1nca", Term: 3, Protocol: 2, Version: "0.2.0",
-		Applied: heads2(), EventHead: 12, EventTail: 10, At: at(0), Nonce: "a00a", Digests: digests2(), Fence: fence2(),
+		Agent: "rack-1", Session: "5e55", Incarnation: "1nca", Term: 3, Protocol: 1, Version: "0.2.0",
+		Applied: heads(), EventHead: 12, EventTail: 10, At: at(0), Nonce: "a00a", Digests: digests(), Fence: fence(),
 		Capabilities: protocol.Capabilities(), SealKey: unhex("1aac11d29c1ecbc96cad4ebe9e29c3b3c8ac7b5e69e3fff94ebd44faf8620f77"),
 		Approvals: &protocol.ApprovalStance{Keys: [][]byte{testKey(3).Public().(ed25519.PublicKey)}, BulkStop: 8, Window: 10 * time.Minute},
 	}
 }
 
-func syncAnswer2() *protocol.Sync {
+func syncAnswer() *protocol.Sync {
 	return &protocol.Sync{
-		Session: "5e55", Protocol: 2, Heads: heads2(), EventsAcked: 9, At: at(1), Nonce: "b00b", Digests: digests2(),
-		Epoch: 1, Fence: fence2(), ValidFor: protocol.SyncValid, Trust: exampleDigest,
+		Session: "5e55", Protocol: 1, Heads: heads(), EventsAcked: 9, At: at(1), Nonce: "b00b", Digests: digests(),
+		Epoch: 1, Fence: fence(), ValidFor: protocol.SyncValid, Trust: exampleDigest,
 	}
 }
 
 // syncAcks acknowledges events and says nothing of documents: Heads is null.
 func syncAcks() *protocol.Sync {
-	return &protocol.Sync{Session: "5e55", Protocol: 2, EventsAcked: 12, At: at(2), Nonce: "b00b", Epoch: 1, Fence: fence2(), ValidFor: protocol.SyncValid}
+	return &protocol.Sync{Session: "5e55", Protocol: 1, EventsAcked: 12, At: at(2), Nonce: "b00b", Epoch: 1, Fence: fence(), ValidFor: protocol.SyncValid}
 }
 
 func syncRefused() *protocol.Sync {
-	return &protocol.Sync{Session: "5e55", Protocol: 2, At: at(1), Refused: protocol.CondAgentReplaced, Epoch: 1, Fence: fence2()}
+	return &protocol.Sync{Session: "5e55", Protocol: 1, At: at(1), Refused: protocol.CondAgentReplaced, Epoch: 1, Fence: fence()}
 }
 
 func syncAgain() *protocol.Sync {
-	return &protocol.Sync{Session: "5e55", Protocol: 2, At: at(1), Nonce: "c00c", Epoch: 1, Fence: fence2(), Again: true}
+	return &protocol.Sync{Session: "5e55", Protocol: 1, At: at(1), Nonce: "c00c", Epoch: 1, Fence: fence(), Again: true}
 }
 
 func syncRenew() *protocol.Sync {
@@ -59,16 +59,16 @@ func syncRenew() *protocol.Sync {
 	return s
 }
 
-func announce2() *protocol.Announce {
-	return &protocol.Announce{Hub: fence2().Hub, Epoch: 1, At: at(0), Nonce: "a00a", Fence: fence2(), Spread: 50 * time.Second}
+func announce() *protocol.Announce {
+	return &protocol.Announce{Hub: fence().Hub, Epoch: 1, At: at(0), Nonce: "a00a", Fence: fence(), Spread: 50 * time.Second}
 }
 
-func holdDoc2() *protocol.HoldDoc {
+func holdDoc() *protocol.HoldDoc {
 	return &protocol.HoldDoc{
-		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence2(),
+		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence(),
 		Holds: []protocol.ActiveHold{{ID: "01j1", Server: "server-01", Key: "fence", Owner: "cluster", Mode: protocol.StopSoft, SoftTimeout: time.Minute, Ref: "ns/db-0"}, {
 			ID: "01j7", Server: "server-05", Key: "node/5", Owner: "cluster", Mode: protocol.StopHard, Reason: "split brain", TTL: time.Hour,
-			OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true, ConfirmedDown: confirmed2(),
+			OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true, ConfirmedDown: confirmed(),
 		}},
 		Releases: []protocol.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1), Reason: "its owner is gone"}},
 		Requests: []protocol.Request{
@@ -83,22 +83,22 @@ func holdDoc2() *protocol.HoldDoc {
 	}
 }
 
-func confirmed2() *protocol.Confirmation {
+func confirmed() *protocol.Confirmation {
 	return &protocol.Confirmation{By: "admin", Reason: "both power cords are out", At: at(2)}
 }
 
 func receiptManual() *protocol.Receipt {
 	return &protocol.Receipt{
 		HoldID: "01j7", Server: "server-05", Agent: "rack-1", Key: "node/5", EnforcedAt: at(1), PowerEpoch: 4, StoppedSince: at(2), ConfirmedAt: at(2),
-		RestorePolicy: protocol.RestoreAlwaysOff, Manual: confirmed2(),
+		RestorePolicy: protocol.RestoreAlwaysOff, Manual: confirmed(),
 	}
 }
 
-// rackDoc2 is a shard with a grant in the first entry, and the echo of a record
+// rackDoc is a shard with a grant in the first entry, and the echo of a record
 // that the first boot ended in the second. Shard 0 has the rack.
-func rackDoc2(shard, servers int) *protocol.RackDoc {
-	doc := rackDoc(servers)
-	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence2(), shard, 2
+func rackDoc(shard, servers int) *protocol.RackDoc {
+	doc := bareShard(servers)
+	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence(), shard, 2
 	doc.Rack.AgentKeys = [][]byte{agentKey()}
 	doc.Rack.Keep = &protocol.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
 	doc.Rack.SafeStop = &protocol.SafeStopIntent{NetworkFirst: protocol.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
@@ -133,7 +133,7 @@ func rackDoc2(shard, servers int) *protocol.RackDoc {
 	first.Boot.Timeout = 30 * time.Minute
 	first.Boot.Image.CommandLine = "console=ttyS0 quiet"
 	first.Boot.Image.BootImage, first.Boot.Image.Source = "os-42-1", protocol.ImageFromHub
-	first.BMC.CredentialsRef, first.BMC.Sealed = "secret:bmc", sealed2()
+	first.BMC.CredentialsRef, first.BMC.Sealed = "secret:bmc", sealed()
 	first.Boot.Grant, first.Boot.GrantFor = sealedFact(FactGrant), "1nca"
 	first.Boot.Ignition = &protocol.IgnitionIntent{Secret: "node", UID: "01j5secret", Version: 2, Digest: exampleDigest, Sealed: exampleDigest, Size: 2048}
 	first.Boot.Env = &protocol.EnvIntent{
@@ -167,23 +167,23 @@ func grantOver() *protocol.Grant {
 	return g
 }
 
-func applied2() *protocol.Applied {
-	a := applied()
-	a.Head.Version, a.Nonce, a.Fence = 9, "b00b", fence2()
+func applied() *protocol.Applied {
+	a := bareApplied()
+	a.Head.Version, a.Nonce, a.Fence = 9, "b00b", fence()
 	return a
 }
 
 func appliedRefused() *protocol.Applied {
 	return &protocol.Applied{
 		Doc: "rack/0", Head: protocol.Head{Epoch: 1, Version: 45}, Digest: exampleDigest,
-		Refused: "fence 3 of hub 0123456789abcdef is lower than 4, which was followed", Nonce: "b00b", Fence: fence2(),
+		Refused: "fence 3 of hub 0123456789abcdef is lower than 4, which was followed", Nonce: "b00b", Fence: fence(),
 	}
 }
 
 // reportReads says how old reads are.
 func reportReads() *protocol.Report {
 	return &protocol.Report{
-		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Session: "s2", Seq: 3, At: at(20), Version: "0.3.0", Applied: heads2(), Shards: 1, Nonce: "b00b", Fence: fence2(),
+		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Session: "s2", Seq: 3, At: at(20), Version: "0.3.0", Applied: heads(), Shards: 1, Nonce: "b00b", Fence: fence(),
 		Servers: []protocol.ServerReport{
 			{
 				Server: "server-1", ReadAge: 12 * time.Second, PowerEpoch: 2,
@@ -194,12 +194,12 @@ func reportReads() *protocol.Report {
 	}
 }
 
-// report2 has a hold that the hub's document does not name any more, and a server
+// report has a hold that the hub's document does not name any more, and a server
 // whose BMC does not answer.
-func report2() *protocol.Report {
-	r := report()
-	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence2(), heads2(), 1, 2
-	r.Found = []protocol.FoundBMC{foundBMC2()}
+func report() *protocol.Report {
+	r := bareReport()
+	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence(), heads(), 1, 2
+	r.Found = []protocol.FoundBMC{foundBMC()}
 	s := &r.Servers[0]
 	s.Observation.Override = protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
 	s.Observation.BootProgress, s.Observation.LastResetTime = "OSRunning", "2026-11-20T09:58:00Z"
@@ -244,12 +244,12 @@ func report2() *protocol.Report {
 		Server: "server-2", StartedAt: at(8), ReadAt: at(9), Source: protocol.SourcePoll, Power: protocol.PowerUnreachable,
 		Code: protocol.CodeTimeout, Error: "no answer in 15s",
 	}})
-	r.Servers[1].Image = image2()
+	r.Servers[1].Image = image()
 	r.Conditions = []protocol.ConditionState{{Code: protocol.CondHubUnverified, Since: at(5)}}
 	return r
 }
 
-func image2() *protocol.ImageReport {
+func image() *protocol.ImageReport {
 	inventoryAt := at(6)
 	return &protocol.ImageReport{
 		State: protocol.ProbeDiscovered, Message: "by rackboot-probe", At: at(7), InventoryAt: &inventoryAt, Digest: exampleDigest, Bytes: 900,
@@ -268,7 +268,7 @@ func image2() *protocol.ImageReport {
 	}
 }
 
-func eventBatch2() *protocol.EventBatch {
+func eventBatch() *protocol.EventBatch {
 	return &protocol.EventBatch{
 		Agent: "rack-1", Incarnation: "1nca", Session: "5e55",
 		Events: []protocol.Event{
@@ -278,7 +278,7 @@ func eventBatch2() *protocol.EventBatch {
 	}
 }
 
-func foundBMC2() protocol.FoundBMC {
+func foundBMC() protocol.FoundBMC {
 	return protocol.FoundBMC{
 		Segment: "rack-a1-bmc", By: protocol.FoundByLease, MAC: "3c:ec:ef:00:00:01", Address: "https://10.7.0.130", At: at(5),
 		Fingerprint: exampleDigest, Vendor: "Supermicro", Product: "AS-1015", UUID: "00000000-0000-0000-0000-3cecef000001",
@@ -286,8 +286,8 @@ func foundBMC2() protocol.FoundBMC {
 	}
 }
 
-// sealed2 opens with the key of package sealbox's tests.
-func sealed2() *protocol.SealedCredentials {
+// sealed opens with the key of package sealbox's tests.
+func sealed() *protocol.SealedCredentials {
 	return &protocol.SealedCredentials{
 		Secret: "bmc", UID: "01k5secret", Version: 3,
 		Enc:        unhex("c03ce12ad441ae4a00f167cc213868dcb164a3cc4e858884540542aa38e88c0e"),
@@ -303,14 +303,14 @@ func unhex(s string) []byte {
 	return raw
 }
 
-func ask2() *protocol.Ask {
+func ask() *protocol.Ask {
 	return &protocol.Ask{
 		ID: "01j8", Kind: protocol.AskInventory, SystemURI: "/redfish/v1/Systems/1", NotAfter: at(30), Server: "server-1", Serial: 3,
-		BMC: protocol.BMCIntent{Name: "bmc-01", Address: "https://10.7.0.130", CredentialsRef: "secret:bmc", Fingerprint: exampleDigest, CA: "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n", Sealed: sealed2()},
+		BMC: protocol.BMCIntent{Name: "bmc-01", Address: "https://10.7.0.130", CredentialsRef: "secret:bmc", Fingerprint: exampleDigest, CA: "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n", Sealed: sealed()},
 	}
 }
 
-func answer2() *protocol.Answer {
+func answer() *protocol.Answer {
 	return &protocol.Answer{ID: "01j8", Nonce: "b00b", Body: []byte("[]")}
 }
 
