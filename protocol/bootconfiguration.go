@@ -42,12 +42,8 @@ type BootConfiguration struct {
 
 // BootConfigurationSpec is fixed at creation.
 type BootConfigurationSpec struct {
-	Server  string  `json:"server"`
-	Purpose Purpose `json:"purpose"`
-	// Claim and ClaimUID are the name and UID of the owner, which the purpose tells the
-	// kind of.
-	Claim      string     `json:"claim"`
-	ClaimUID   string     `json:"claimUID"`
+	Server     string     `json:"server"`
+	Owner      Owner      `json:"owner"`
 	Image      Image      `json:"image"`
 	BootPolicy BootPolicy `json:"bootPolicy"`
 	// KernelArgs are the server's and the owner's, which are at the end of the image's

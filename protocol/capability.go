@@ -101,13 +101,13 @@ func (b BootIntent) Needs() (need []Capability) {
 	if b.Policy.OSReboot == OSRebootRearm {
 		need = append(need, CapOSReboot)
 	}
-	if b.Purpose.Or() != PurposeClaim {
+	if b.Owner.Kind.Or() != PurposeClaim {
 		need = append(need, CapPurposes)
 	}
 	if b.Reach == ReachURI {
 		need = append(need, CapBootURI)
 	}
-	if b.Purpose == PurposeDiscovery {
+	if b.Owner.Kind == PurposeDiscovery {
 		need = append(need, CapDiscovery)
 	}
 	if _, ok := b.Image.Artefact(ArtefactUKI); !ok && len(b.Image.Artefacts) > 0 && b.Policy.FirstBoot != FirstBootVirtualMedia {

@@ -251,7 +251,7 @@ type Request struct {
 // are not checked.
 type Precondition struct {
 	Power    PowerState `json:"power,omitempty"`
-	ClaimUID string     `json:"claimUID,omitempty"`
+	OwnerUID string     `json:"ownerUID,omitempty"`
 }
 
 // Outcome is how a request ended.

@@ -43,7 +43,7 @@ type ServerReport struct {
 	// since it was last powered on.
 	PendingRebootSince *time.Time `json:"pendingRebootSince,omitempty"`
 	// ClaimUID is the claim that the agent acts for.
-	ClaimUID string `json:"claimUID,omitempty"`
+	OwnerUID string `json:"ownerUID,omitempty"`
 	// BootGeneration is the generation of the configuration that the agent has, which
 	// ArtefactsLocal is of; absent where it has none.
 	BootGeneration uint64          `json:"bootGeneration,omitempty"`

@@ -17,7 +17,7 @@ func TestAdmit(t *testing.T) {
 		doc  protocol.Fence
 		want error
 	}{
-		{protocol.Fence{}, nil},
+		{protocol.Fence{}, ErrFenced},
 		{have, nil},
 		{protocol.Fence{Number: 4, Hub: "a"}, ErrFenced},
 		{protocol.Fence{Number: 5, Hub: "a"}, ErrFenced},

@@ -97,7 +97,7 @@ func TestPossibleRequests(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if r.Precondition.ClaimUID != pre || r.AnyPhase != req.AnyPhase || r.Ref != req.Ref {
+				if r.Precondition.OwnerUID != pre || r.AnyPhase != req.AnyPhase || r.Ref != req.Ref {
 					t.Errorf("%s: %+v", name, r.Request)
 				}
 				if again, err := c.Reboot(t.Context(), "n1", req); err != nil || again.ID != r.ID {

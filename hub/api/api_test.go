@@ -263,7 +263,7 @@ func TestHoldsAndReboots(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{Mode: protocol.StopHard})
-	if err != nil || r.Rack != "r1" || r.By != "admin" || r.Precondition.ClaimUID != claims[0].Metadata.UID ||
+	if err != nil || r.Rack != "r1" || r.By != "admin" || r.Precondition.OwnerUID != claims[0].Metadata.UID ||
 		!r.NotAfter.Equal(apitest.Now().Add(10*time.Minute)) || r.Report.Outcome != protocol.OutcomePending {
 		t.Fatalf("%+v, %v", r, err)
 	}

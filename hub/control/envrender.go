@@ -70,7 +70,7 @@ func (c *Control) envOwner(f plan.Fleet, srv *protocol.Server) (w plan.EnvFor, e
 		return plan.EnvForConfig(d), d.Spec.BootEnv
 	}
 	for _, b := range f.Configs { // what was fixed counts, where it is of the same environment
-		if b.Spec.ClaimUID == uid && uid != "" && b.Spec.BootEnv == env {
+		if b.Spec.Owner.UID == uid && uid != "" && b.Spec.BootEnv == env {
 			return plan.EnvForConfig(b), env
 		}
 	}

@@ -60,7 +60,7 @@ func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, server
 	}
 	configs := store.List[*protocol.BootConfiguration](c.cfg.Store)
 	i := slices.IndexFunc(configs, func(b *protocol.BootConfiguration) bool {
-		return b.Spec.ClaimUID == p.ClaimUID && b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server && p.Server == server
+		return b.Spec.Owner.UID == p.OwnerUID && b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server && p.Server == server
 	})
 	if i < 0 || len(configs[i].Status.SignedProvisioned) > 0 {
 		return nil

@@ -79,7 +79,7 @@ func TestReportOfAnotherRack(t *testing.T) {
 		t.Fatal(err)
 	}
 	lie := off("n1")
-	lie.Released, lie.ClaimUID = true, cl.Metadata.UID
+	lie.Released, lie.OwnerUID = true, cl.Metadata.UID
 	b.says(thief, protocol.LeafReport, protocol.Report{Agent: "r1-1", Rack: "r1", Session: "s", Seq: 1, At: b.now, Servers: []protocol.ServerReport{lie}})
 	b.pass()
 	if _, err := store.Get[*protocol.Claim](b.store, "c1"); err != nil {
@@ -161,7 +161,7 @@ func TestProvisioned(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := off(server)
-		r.Provisioned = seal(t, key(signer), wire.FactProvisioned, protocol.Provisioned{ClaimUID: cl.Metadata.UID, Generation: 1, Server: server})
+		r.Provisioned = seal(t, key(signer), wire.FactProvisioned, protocol.Provisioned{OwnerUID: cl.Metadata.UID, Generation: 1, Server: server})
 		return r
 	}
 	has := func(claim string) bool {

@@ -54,7 +54,7 @@ func (s *seat) waits() lack {
 	if r.BootGeneration == s.cfg.Metadata.Generation {
 		of = saidThis
 	}
-	return lackRule(true, r.ClaimUID == s.cfg.Spec.ClaimUID, of, r.ArtefactsLocal)
+	return lackRule(true, r.OwnerUID == s.cfg.Spec.Owner.UID, of, r.ArtefactsLocal)
 }
 
 // ready says whether the agent has the configuration with all of its files.

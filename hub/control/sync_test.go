@@ -234,7 +234,7 @@ func TestAgentTooOld(t *testing.T) {
 	m.listens()
 	var rack protocol.RackDoc
 	b.opens(m, "rack/0", &rack)
-	if rack.Servers[0].Boot != nil || rack.Servers[0].Claim != "c1" {
+	if rack.Servers[0].Boot != nil || rack.Servers[0].Owner.Name != "c1" {
 		t.Errorf("the agent is told %+v", rack.Servers[0])
 	}
 	m.reports(off("n1"), off("n2"))

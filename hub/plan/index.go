@@ -49,8 +49,8 @@ func (f Fleet) Indexed() Fleet {
 		first(x.claims, c.Status.Server, c)
 	}
 	for _, b := range f.Configs {
-		first(x.configs, b.Spec.ClaimUID, b)
-		if b.Spec.Purpose == protocol.PurposeDiscovery {
+		first(x.configs, b.Spec.Owner.UID, b)
+		if b.Spec.Owner.Kind == protocol.PurposeDiscovery {
 			first(x.discoveries, b.Spec.Server, b)
 		}
 	}

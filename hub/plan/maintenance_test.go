@@ -57,7 +57,7 @@ func maintained(ms ...*protocol.Maintenance) Fleet {
 	srv.Metadata.Name = "s1"
 	claim := &protocol.Claim{Spec: protocol.ClaimSpec{Power: protocol.WantOn}, Status: protocol.ClaimStatus{Server: "s1"}}
 	claim.Metadata.Name, claim.Metadata.UID = "c1", "uid-c1"
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Purpose: protocol.PurposeClaim, ClaimUID: "uid-c1"}}
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: "uid-c1"}}}
 	return Fleet{
 		Racks: []*protocol.Rack{rack}, BMCs: []*protocol.BMC{bmc}, Servers: []*protocol.Server{srv}, Claims: []*protocol.Claim{claim},
 		Configs: []*protocol.BootConfiguration{cfg}, Maintenances: ms, Peers: map[string]Peer{"agent": {Incarnation: "i", Capabilities: protocol.Capabilities()}},
@@ -117,15 +117,15 @@ func TestIntentByOwner(t *testing.T) {
 	now := time.Now()
 	m := maintenanceOf("m1", 0, 0)
 	f := maintained(m)
-	own := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Purpose: protocol.PurposeMaintenance, ClaimUID: "uid-m1"}}
+	own := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Owner: protocol.Owner{Kind: protocol.PurposeMaintenance, UID: "uid-m1"}}}
 	f.Configs = append(f.Configs, own)
 	say := func() string {
 		in := Intent(f, f.Servers[0])
 		boot := "nothing"
 		if in.Boot != nil {
-			boot = in.Boot.ClaimUID
+			boot = in.Boot.Owner.UID
 		}
-		return fmt.Sprintf("%s %q %s releasing %t cycle %t boots %s", in.ClaimUID, in.Purpose, in.Power, in.Releasing, in.PowerCycle, boot)
+		return fmt.Sprintf("%s %q %s releasing %t cycle %t boots %s", in.Owner.UID, in.Owner.Kind, in.Power, in.Releasing, in.PowerCycle, boot)
 	}
 	for _, row := range []struct {
 		when   string

@@ -34,7 +34,7 @@ func TestClaimToFence(t *testing.T) {
 	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &p); err != nil {
 		t.Fatal(err)
 	}
-	if p.ImageDigest != b.image.Digest || p.Evidence != protocol.EvidenceInstalled || p.ClaimUID != "claim-uid" {
+	if p.ImageDigest != b.image.Digest || p.Evidence != protocol.EvidenceInstalled || p.OwnerUID != "claim-uid" {
 		t.Errorf("provisioned says %+v", p)
 	}
 	if r.Image == nil || r.Image.State != protocol.ProbeInstalled || r.Image.Inventory == nil || r.Image.Inventory.Interfaces[0].MAC != b.servers[0].MAC {

@@ -46,9 +46,10 @@ func TestTwoHubs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1, bmcsim.Plain())
 	one, two, copied := protocol.Fence{Number: 1, Hub: "hub-1"}, protocol.Fence{Number: 2, Hub: "hub-2"}, protocol.Fence{Number: 1, Hub: "hub-x"}
+	b.link.fence = one
 	a, stop := b.start(nil)
-	b.send(a)
 	b.incarnation() // the first hub has answered
+	b.send(a)
 	b.link.mute(true)
 
 	b.deliver(a, protocol.LeafHold, b.holdDoc(50, two))
@@ -111,9 +112,10 @@ func TestHubBehind(t *testing.T) {
 func TestHelloSays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1, bmcsim.Plain())
+	b.link.fence = protocol.Fence{Number: 1, Hub: "hub-1"}
 	a, _ := b.start(nil)
-	b.send(a)
 	b.incarnation()
+	b.send(a)
 	b.link.mute(true)
 	before, _ := b.newest()
 	a.Connected(b)

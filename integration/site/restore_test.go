@@ -24,7 +24,7 @@ func TestHubRestored(t *testing.T) {
 	s.join(c)
 	s.startAgent(c)
 	s.apply(s.claim("n1"))
-	s.untilServer("n1", "the claim at the agent", func(v *protocol.Server) bool { return v.Status.Report.ClaimUID != "" })
+	s.untilServer("n1", "the claim at the agent", func(v *protocol.Server) bool { return v.Status.Report.OwnerUID != "" })
 	s.stopHub()
 	saved := filepath.Join(t.TempDir(), "copy")
 	if out, err := exec.CommandContext(t.Context(), "cp", "-a", s.hub.DataDir, saved).CombinedOutput(); err != nil {

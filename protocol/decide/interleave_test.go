@@ -22,7 +22,7 @@ func runs(t judge, onDelay time.Duration) *world {
 	w.claim(1)
 	w.m.disk, w.m.faults.OnDelay = true, onDelay
 	r := w.record()
-	r.Provisioned = &protocol.Provisioned{ClaimUID: "claim-1", Generation: 1}
+	r.Provisioned = &protocol.Provisioned{OwnerUID: "claim-1", Generation: 1}
 	w.save(r)
 	return w
 }

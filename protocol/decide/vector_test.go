@@ -21,7 +21,7 @@ func given() Snapshot {
 }
 
 func provisionedBy(claim string) *protocol.Provisioned {
-	return &protocol.Provisioned{ClaimUID: claim, Generation: 1}
+	return &protocol.Provisioned{OwnerUID: claim, Generation: 1}
 }
 
 func seen(p protocol.PowerState, d time.Duration) *protocol.Observation {

@@ -37,9 +37,9 @@ func bareShard(servers int) *protocol.RackDoc {
 			},
 			SystemURI: "/redfish/v1/Systems/1", Segment: "boot", BootMAC: fmt.Sprintf("52:54:00:00:00:%02x", i),
 			UUID:         fmt.Sprintf("4c4c4544-0000-1000-8000-0000000000%02x", i),
-			Architecture: "amd64", Claim: "db-" + name, ClaimUID: "01j0000000000000000000000" + fmt.Sprint(i%10), Power: protocol.WantOn,
+			Architecture: "amd64", Owner: protocol.Owner{Name: "db-" + name, UID: "01j0000000000000000000000" + fmt.Sprint(i%10)}, Power: protocol.WantOn,
 			Boot: &protocol.BootIntent{
-				Purpose: protocol.PurposeClaim, Claim: "db-" + name, ClaimUID: "01j0000000000000000000000" + fmt.Sprint(i%10),
+				Owner:      protocol.Owner{Kind: protocol.PurposeClaim, Name: "db-" + name, UID: "01j0000000000000000000000" + fmt.Sprint(i%10)},
 				Generation: 1, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootPxe, Boot: protocol.BootHdd},
 				Image: protocol.Image{
 					Reference: "registry.example/os:1", Digest: "sha256:" + strings.Repeat("ab", 32), Architecture: "amd64",
@@ -53,7 +53,7 @@ func bareShard(servers int) *protocol.RackDoc {
 
 func grant() *protocol.Grant {
 	return &protocol.Grant{
-		ClaimUID: "01j3", Generation: 1, Server: "server-01", ServerUID: "01hz", ImageDigest: "sha256:" + strings.Repeat("ab", 32),
+		OwnerUID: "01j3", Generation: 1, Server: "server-01", ServerUID: "01hz", ImageDigest: "sha256:" + strings.Repeat("ab", 32),
 		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: 3, IssuedAt: at(0),
 	}
 }

@@ -76,7 +76,7 @@ func holdDoc() *protocol.HoldDoc {
 			{ID: "01j2", Server: "server-03", Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca"},
 			{
 				ID: "01j4", Server: "server-04", Action: protocol.RequestPowerOff, Mode: protocol.StopHard, By: "admin", NotAfter: at(30),
-				Precondition: protocol.Precondition{Power: protocol.PowerOn, ClaimUID: "01j3"}, Incarnation: "1nca", AnyPhase: true, Ref: "ns/db-0",
+				Precondition: protocol.Precondition{Power: protocol.PowerOn, OwnerUID: "01j3"}, Incarnation: "1nca", AnyPhase: true, Ref: "ns/db-0",
 			},
 		},
 		Approvals: [][]byte{sealedFact(FactApproval)},
@@ -126,9 +126,9 @@ func rackDoc(shard, servers int) *protocol.RackDoc {
 		doc.Servers[i].MACs = []string{fmt.Sprintf("52:54:00:00:01:%02x", i)}
 	}
 	first := &doc.Servers[0]
-	first.Server, first.UID, first.ClaimUID = "server-01", grant().ServerUID, grant().ClaimUID
-	first.Boot.ClaimUID, first.Boot.Policy.FirstBoot = grant().ClaimUID, grant().FirstBoot
-	first.Purpose, first.PowerCycle, first.Boot.Policy.OSReboot = protocol.PurposeClaim, true, protocol.OSRebootRearm
+	first.Server, first.UID, first.Owner.UID = "server-01", grant().ServerUID, grant().OwnerUID
+	first.Boot.Owner.UID, first.Boot.Policy.FirstBoot = grant().OwnerUID, grant().FirstBoot
+	first.Owner.Kind, first.PowerCycle, first.Boot.Policy.OSReboot = protocol.PurposeClaim, true, protocol.OSRebootRearm
 	first.Identity, first.Discovery = exampleDigest, protocol.DiscoveryWanted
 	first.Boot.Timeout = 30 * time.Minute
 	first.Boot.Image.CommandLine = "console=ttyS0 quiet"

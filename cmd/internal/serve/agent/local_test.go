@@ -51,7 +51,7 @@ func (d *demoAgent) Server(name string) (local.Server, error) {
 		return local.Server{}, protocol.Errorf(protocol.CodeNotFound, "show a server", "no server %q", name).WithHint("look at the list")
 	}
 	return local.Server{
-		Name: "n1", Phase: protocol.PhaseReserved, Intent: &protocol.ServerIntent{Claim: "c1", ClaimUID: "u"}, Report: d.Servers()[0].ServerReport,
+		Name: "n1", Phase: protocol.PhaseReserved, Intent: &protocol.ServerIntent{Owner: protocol.Owner{Name: "c1", UID: "u"}}, Report: d.Servers()[0].ServerReport,
 		Holds: []local.Hold{demoHold()},
 	}, nil
 }
