@@ -277,11 +277,11 @@ func TestHoldsAndReboots(t *testing.T) {
 	_, err = c.Reboot(ctx, "n9", protoapi.RebootRequest{})
 	wantCode(t, err, protocol.CodeNotFound)
 
-	hold, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{Key: "upgrade", Ref: "node/7"})
+	hold, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "upgrade", Ref: "node/7"}})
 	if err != nil || hold.Spec.Owner != "admin" || hold.Status.Word != protocol.HoldAccepted {
 		t.Fatalf("%+v, %v", hold, err)
 	}
-	again, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{Key: "upgrade", Ref: "node/7"})
+	again, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "upgrade", Ref: "node/7"}})
 	if err != nil || again.Metadata.Name != hold.Metadata.Name {
 		t.Fatalf("%+v, %v", again, err)
 	}

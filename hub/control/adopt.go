@@ -83,10 +83,9 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 
 // adopted is the hold that a report names, with its particulars where they are given.
 func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold {
-	h := &protocol.Hold{Spec: protocol.HoldSpec{
-		Server: server, Key: "adopted-" + hr.ID, Owner: hubName, Mode: protocol.StopHard,
-		Reason: "agent " + agent + " enforces it, and this hub did not know it",
-	}}
+	h := &protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: hubName, HoldTerms: protocol.HoldTerms{
+		Key: "adopted-" + hr.ID, Mode: protocol.StopHard, Reason: "agent " + agent + " enforces it, and this hub did not know it",
+	}}}
 	h.Metadata.Name = hr.ID
 	h.Metadata.Annotations = map[string]string{annotationAdopted: agent}
 	was := hr.Hold
@@ -94,10 +93,7 @@ func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold
 		return h
 	}
 	full := *h
-	full.Spec = protocol.HoldSpec{
-		Server: server, Key: was.Key, Owner: was.Owner, Mode: was.Mode, SoftTimeout: protocol.Duration(was.SoftTimeout), Reason: was.Reason,
-		Ref: was.Ref, TTL: protocol.Duration(was.TTL), OnExpiry: was.OnExpiry, ForceDuringFirmware: was.ForceDuringFirmware,
-	}
+	full.Spec = was.HoldSpec
 	full.Status.ConfirmedDown = was.ConfirmedDown
 	full.Default()
 	if len(full.Validate()) > 0 {

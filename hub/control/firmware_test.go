@@ -114,7 +114,7 @@ func TestTermsOfAnOldAgent(t *testing.T) {
 	m.listens()
 	var d protocol.HoldDoc
 	b.opens(m, protocol.LeafHold, &d)
-	if len(d.Holds) != 1 || d.Holds[0].TTL != time.Hour {
+	if len(d.Holds) != 1 || d.Holds[0].TTL.D() != time.Hour {
 		t.Fatalf("the agent is told %+v", d)
 	}
 	m.reports(off("n1"), off("n2"))

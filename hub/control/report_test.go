@@ -260,7 +260,7 @@ func TestAdoptHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{freed.Metadata.Name}})
-	r.Holds[0].Hold = &protocol.ActiveHold{ID: "lost", Server: "n1", Key: "k2", Owner: "o", Mode: protocol.StopHard}
+	r.Holds[0].Hold = &protocol.ActiveHold{ID: "lost", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k2", Mode: protocol.StopHard}}}
 	b.reports(agent, r)
 	b.pass()
 	d := last[protocol.HoldDoc](b, agent, protocol.LeafHold)

@@ -39,7 +39,7 @@ func serverOf(name, rack string) *protocol.Server {
 }
 
 func holdOn(id, server, rack string, released bool) *protocol.Hold {
-	h := named(&protocol.Hold{Spec: protocol.HoldSpec{Server: server, Key: "k"}, Status: protocol.HoldStatus{Rack: rack}}, id)
+	h := named(&protocol.Hold{Spec: protocol.HoldSpec{Server: server, HoldTerms: protocol.HoldTerms{Key: "k"}}, Status: protocol.HoldStatus{Rack: rack}}, id)
 	if released {
 		at := time.Unix(1000, 0)
 		h.Status.ReleasedAt = &at

@@ -132,12 +132,12 @@ func TestIntentByOwner(t *testing.T) {
 		change func()
 		want   string
 	}{
-		{"queued", func() {}, `uid-c1 "" On releasing false cycle false boots uid-c1`},
+		{"queued", func() {}, `uid-c1 "claim" On releasing false cycle false boots uid-c1`},
 		{"active", func() { m.Status.State = protocol.MaintenanceActive }, `uid-m1 "maintenance" On releasing false cycle true boots uid-m1`},
 		{"kept off", func() { m.Spec.ServerPower = protocol.WantOff }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
 		{"claim deleted under it", func() { f.Claims[0].Metadata.DeletedAt = &now }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
 		{"it ends", func() { m.Metadata.DeletedAt = &now }, `uid-m1 "maintenance" Off releasing true cycle true boots nothing`},
-		{"it has ended, and the claim ends", func() { f.Maintenances = nil }, `uid-c1 "" Off releasing true cycle false boots nothing`},
+		{"it has ended, and the claim ends", func() { f.Maintenances = nil }, `uid-c1 "claim" Off releasing true cycle false boots nothing`},
 		{"nobody", func() { f.Claims = nil }, ` ""  releasing false cycle false boots nothing`},
 	} {
 		row.change()

@@ -142,7 +142,7 @@ func (b *bug) leaveOutHold() {
 
 func (b *bug) soften() {
 	d := inForce[protocol.HoldDoc](b, protocol.LeafHold)
-	d.Holds[0].Mode, d.Holds[0].SoftTimeout = protocol.StopSoft, time.Hour
+	d.Holds[0].Mode, d.Holds[0].SoftTimeout = protocol.StopSoft, protocol.Duration(time.Hour)
 	b.sign(d)
 }
 

@@ -448,7 +448,7 @@ func (b *bench) booted(i, network, disk int) {
 // hold puts a hold on server 0 and sends it.
 func (b *bench) hold(a *agent.Agent, id string, mode protocol.StopMode) {
 	b.t.Helper()
-	b.holds = append(b.holds, protocol.ActiveHold{ID: id, Server: b.servers[0].Name, Key: id, Owner: "o", Mode: mode})
+	b.holds = append(b.holds, protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: id, Mode: mode}}})
 	b.send(a)
 }
 

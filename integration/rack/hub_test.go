@@ -21,9 +21,9 @@ type hub struct {
 	heads   map[string]protocol.Head
 	digests map[string]string
 	fence   protocol.Fence // of the hub and its documents; zero is heeded also where no Sync comes
-	silent  bool   // it is not heard
-	renew   string // an incarnation that it has seen to be an old copy
-	known   string // the incarnation that said Hello last
+	silent  bool           // it is not heard
+	renew   string         // an incarnation that it has seen to be an old copy
+	known   string         // the incarnation that said Hello last
 }
 
 func newHub(signer *wire.Signer, key *wire.Verifier) *hub {

@@ -36,7 +36,7 @@ func (b *bench) heard(what string, ok func(protocol.Hello) bool) {
 func (b *bench) holdDoc(version uint64, fence protocol.Fence) protocol.HoldDoc {
 	return protocol.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: version}, Agent: agentID, Term: 1, Fence: fence,
-		Holds: []protocol.ActiveHold{{ID: fmt.Sprintf("hold-%d", version), Server: b.servers[0].Name, Key: "k", Mode: protocol.StopHard}},
+		Holds: []protocol.ActiveHold{{ID: fmt.Sprintf("hold-%d", version), HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}},
 	}
 }
 

@@ -80,7 +80,7 @@ func TestHubRestored(t *testing.T) {
 // accepted places a hold and does not wait.
 func (s *site) accepted(server, key string) *protocol.Hold {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{Key: key, Mode: protocol.StopHard})
+	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

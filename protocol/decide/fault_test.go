@@ -132,7 +132,7 @@ func TestFaultVectors(t *testing.T) {
 				y.read(on, d, nil)
 			}
 			sent := d
-			y.s.Holds = append(held(protocol.StopHard, "h"), Hold{ActiveHold: protocol.ActiveHold{ID: "i", Mode: protocol.StopHard}, EnforcedAt: at(d)})
+			y.s.Holds = append(held(protocol.StopHard, "h"), Hold{ActiveHold: protocol.ActiveHold{ID: "i", HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopHard}}}, EnforcedAt: at(d)})
 			y.read(on, d, y.answered(""))
 			for d += sec; y.p.Action.Kind != ActForceOff; d += sec {
 				y.read(on, d, nil)

@@ -20,12 +20,12 @@ import (
 
 // terms draws what a hold may say beside its mode, also what no agent knows.
 func terms(t *rapid.T, mode protocol.StopMode) protocol.ActiveHold {
-	return protocol.ActiveHold{
+	return protocol.ActiveHold{HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{
 		Mode:                rapid.SampledFrom([]protocol.StopMode{mode, mode, "medium", ""}).Draw(t, "word"),
-		TTL:                 time.Duration(rapid.SampledFrom([]int{0, -1, 1, 2, 10}).Draw(t, "ttl")) * time.Minute,
+		TTL:                 protocol.Duration(time.Duration(rapid.SampledFrom([]int{0, -1, 1, 2, 10}).Draw(t, "ttl")) * time.Minute),
 		OnExpiry:            rapid.SampledFrom([]protocol.OnExpiry{"", protocol.ExpiryKeep, protocol.ExpiryRelease, protocol.ExpiryRelease, "later"}).Draw(t, "onExpiry"),
 		ForceDuringFirmware: rapid.Bool().Draw(t, "force"),
-	}
+	}}}
 }
 
 // confirm adds an operator's word to a hold.

@@ -359,7 +359,7 @@ func (w *world) act(a Action) Result {
 func (w *world) expire(e protocol.Release) {
 	i := slices.IndexFunc(w.holds, func(h Hold) bool { return h.ID == e.HoldID })
 	h := w.holds[i]
-	if lay := w.now - w.enforced[h.ID]; lay < h.TTL || h.OnExpiry != protocol.ExpiryRelease || h.TTL <= 0 {
+	if lay := w.now - w.enforced[h.ID]; lay < h.TTL.D() || h.OnExpiry != protocol.ExpiryRelease || h.TTL <= 0 {
 		w.t.Fatalf("P1: hold %+v ended after %v", h, lay)
 	}
 	w.release(i)

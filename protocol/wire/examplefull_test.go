@@ -66,9 +66,10 @@ func announce() *protocol.Announce {
 func holdDoc() *protocol.HoldDoc {
 	return &protocol.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence(),
-		Holds: []protocol.ActiveHold{{ID: "01j1", Server: "server-01", Key: "fence", Owner: "cluster", Mode: protocol.StopSoft, SoftTimeout: time.Minute, Ref: "ns/db-0"}, {
-			ID: "01j7", Server: "server-05", Key: "node/5", Owner: "cluster", Mode: protocol.StopHard, Reason: "split brain", TTL: time.Hour,
-			OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true, ConfirmedDown: confirmed(),
+		Holds: []protocol.ActiveHold{{ID: "01j1", HoldSpec: protocol.HoldSpec{Server: "server-01", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "fence", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ns/db-0"}}}, {
+			ID:            "01j7",
+			HoldSpec:      protocol.HoldSpec{Server: "server-05", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "node/5", Mode: protocol.StopHard, Reason: "split brain", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}},
+			ConfirmedDown: confirmed(),
 		}},
 		Releases: []protocol.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1), Reason: "its owner is gone"}},
 		Requests: []protocol.Request{
@@ -219,7 +220,7 @@ func report() *protocol.Report {
 	})
 	s.Holds = append(s.Holds, protocol.HoldReport{
 		ID: "01j9", Word: protocol.HoldEnforced, EnforcedAt: at(5), State: protocol.StateStopping, Reason: "firmware work", ExpiredAt: &expired,
-		Hold: &protocol.ActiveHold{ID: "01j9", Server: "server-1", Key: "node/9", Owner: "cluster", Mode: protocol.StopHard, Ref: "uid 9"},
+		Hold: &protocol.ActiveHold{ID: "01j9", HoldSpec: protocol.HoldSpec{Server: "server-1", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "node/9", Mode: protocol.StopHard, Ref: "uid 9"}}},
 	})
 	s.Holds = append(s.Holds, protocol.HoldReport{ID: "01ja", Word: protocol.HoldEnforced, EnforcedAt: at(5), Withheld: true})
 	on, pending := at(3), at(4)
