@@ -197,7 +197,7 @@ func TestChainByFamily(t *testing.T) {
 		seg := protocol.SegmentIntent{Name: "boot", Address: at.Addr(), IPv6: row.side}
 		row.local.Name = "boot"
 		_, err := row.local.bootChain(seg, protocol.ServerIntent{
-			Architecture: "amd64", Boot: &protocol.BootIntent{Image: row.image, Policy: protocol.BootPolicy{FirstBoot: row.first}},
+			Architecture: "amd64", Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{Image: row.image, BootPolicy: protocol.BootPolicy{FirstBoot: row.first}}}},
 		}, chain.Loaders{chain.RoleIPXE: {Digest: "sha256:1"}})
 		if (err == nil) != (row.why == "") || err != nil && !strings.Contains(err.Error(), row.why) {
 			t.Errorf("%s: %v, want %q", row.name, err, row.why)

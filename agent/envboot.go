@@ -23,7 +23,7 @@ func startOf(ctx context.Context, recipe *bootenv.Effective, in protocol.ServerI
 // loaderKey is the kind of machine that a server's firmware is, by the way it is told to boot.
 func loaderKey(in protocol.ServerIntent) protocol.LoaderKey {
 	key := in.Architecture + "-uefi"
-	if in.Boot.Policy.FirstBoot == protocol.FirstBootUefiHTTP {
+	if in.Boot.BootPolicy.FirstBoot == protocol.FirstBootUefiHTTP {
 		key += "-http"
 	}
 	return protocol.LoaderKey(key)

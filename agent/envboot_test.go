@@ -62,7 +62,7 @@ func TestEnvAgree(t *testing.T) {
 			continue
 		}
 		for _, method := range []protocol.FirstBoot{protocol.FirstBootPxe, protocol.FirstBootUefiHTTP} {
-			in := protocol.ServerIntent{Architecture: "amd64", Boot: &protocol.BootIntent{Policy: protocol.BootPolicy{FirstBoot: method}}}
+			in := protocol.ServerIntent{Architecture: "amd64", Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: method}}}}}
 			start, err := startOf(context.Background(), recipe, in)
 			var c protocol.BootChain
 			if err == nil {

@@ -74,7 +74,7 @@ func keepBench(t *testing.T, quota int64) (*fetcher, *blobRegistry, *prometheus.
 
 // documented is what a document names: the image that a server boots, and what is kept.
 func documented(img protocol.Image, keep *protocol.KeepIntent) store.Overview {
-	in := store.Intent{ServerIntent: protocol.ServerIntent{Server: "n1", Boot: &protocol.BootIntent{Image: img}}}
+	in := store.Intent{ServerIntent: protocol.ServerIntent{Server: "n1", Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{Image: img}}}}}
 	return store.Overview{Intents: []store.Intent{in}, Rack: protocol.RackIntent{Keep: keep}}
 }
 

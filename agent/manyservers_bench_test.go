@@ -108,9 +108,12 @@ func benchShard(n, shard int, version uint64) protocol.RackDoc {
 		d.Servers = append(d.Servers, protocol.ServerIntent{
 			Server: name, UID: "uid-" + name, Segment: "boot", BootMAC: fmt.Sprintf("52:54:00:00:%02x:%02x", n>>8, n&255), Architecture: "amd64",
 			BMC: protocol.BMCIntent{Name: name, Address: "https://192.0.2.1", CredentialsRef: "local:bmc"}, Owner: protocol.Owner{Name: name, UID: "claim-" + name}, Power: protocol.WantOn,
-			Boot: &protocol.BootIntent{Owner: protocol.Owner{Name: name, UID: "claim-" + name}, Generation: version, Policy: protocol.BootPolicy{Boot: protocol.BootHdd}, Image: protocol.Image{
-				Digest: digest, Artefacts: []protocol.Artefact{{Digest: digest, Size: 1}},
-			}},
+			Boot: &protocol.BootIntent{
+				Owner: protocol.Owner{Name: name, UID: "claim-" + name},
+				GrantedBoot: protocol.GrantedBoot{Generation: version, BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{Boot: protocol.BootHdd}, Image: protocol.Image{
+					Digest: digest, Artefacts: []protocol.Artefact{{Digest: digest, Size: 1}},
+				}}},
+			},
 		})
 	}
 	return d

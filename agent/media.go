@@ -69,7 +69,7 @@ func (x *index) served(local []LocalSegment) (out []protocol.SegmentIntent) {
 
 // mediaError says why a server cannot be booted by virtual media.
 func (s *server) mediaError(in protocol.ServerIntent) string {
-	if in.Boot.Policy.FirstBoot != protocol.FirstBootVirtualMedia {
+	if in.Boot.BootPolicy.FirstBoot != protocol.FirstBootVirtualMedia {
 		return ""
 	}
 	if can := s.bmc.can.Load(); can != nil && !can.media {

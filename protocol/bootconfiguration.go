@@ -42,10 +42,9 @@ type BootConfiguration struct {
 
 // BootConfigurationSpec is fixed at creation.
 type BootConfigurationSpec struct {
-	Server     string     `json:"server"`
-	Owner      Owner      `json:"owner"`
-	Image      Image      `json:"image"`
-	BootPolicy BootPolicy `json:"bootPolicy"`
+	Server string `json:"server"`
+	Owner  Owner  `json:"owner"`
+	BootSpec
 	// KernelArgs are the server's and the owner's, which are at the end of the image's
 	// command line.
 	KernelArgs string `json:"kernelArgs,omitempty"`
@@ -58,8 +57,6 @@ type BootConfigurationSpec struct {
 	BootEnv string `json:"bootEnv,omitempty"`
 	// Ignition is the server's user data; nil is none.
 	Ignition *IgnitionRef `json:"ignition,omitempty"`
-	// Grant is the signed permission for the first boot, or for all network boots.
-	Grant []byte `json:"grant"`
 	// Former is what the server's agent returns to by itself; nil is nothing.
 	Former *FormerBoot `json:"former,omitempty"`
 }
@@ -75,14 +72,10 @@ func (f *FormerBoot) Data() *IgnitionRef {
 // FormerBoot is the last configuration of the same owner that was booted well, of a group
 // with rollout.fallbackAfter. It is in force again where an agent says so in its report.
 type FormerBoot struct {
-	After      int          `json:"after"` // failed boots of the new one
-	Generation uint64       `json:"generation"`
-	Revision   int          `json:"revision"` // of the group
-	Image      Image        `json:"image"`
-	BootPolicy BootPolicy   `json:"bootPolicy"`
-	Ignition   *IgnitionRef `json:"ignition,omitempty"`
-	Grant      []byte       `json:"grant"`
-	GrantFor   string       `json:"grantFor,omitempty"`
+	After    int `json:"after"`    // failed boots of the new one
+	Revision int `json:"revision"` // of the group
+	GrantedBoot
+	Ignition *IgnitionRef `json:"ignition,omitempty"`
 }
 
 // BootConfigurationStatus is filled from reports when it is printed.
@@ -100,6 +93,11 @@ type BootConfigurationStatus struct {
 	// Seen is what was seen of a group's claim; it is stored.
 	Seen       *BootSeen        `json:"seen,omitempty"`
 	Conditions []ConditionState `json:"conditions,omitempty"`
+}
+
+// Granted is the boot as agents get it.
+func (b *BootConfiguration) Granted() GrantedBoot {
+	return GrantedBoot{Generation: b.Metadata.Generation, BootSpec: b.Spec.BootSpec, GrantFor: b.Status.GrantFor}
 }
 
 // Installed says whether the configuration's system is on the disk: by an agent's record

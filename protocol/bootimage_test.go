@@ -114,7 +114,7 @@ func TestBootImageSignedAlike(t *testing.T) {
 
 // An agent that gets nothing from the hub is not sent a boot of the hub's files.
 func TestHubFiles(t *testing.T) {
-	boot := BootIntent{Image: Image{Source: ImageFromHub, Artefacts: []Artefact{{Kind: ArtefactUKI, Digest: "sha256:1"}}}, Env: &EnvIntent{ISOs: []EnvISO{{Digest: "sha256:2"}}}}
+	boot := BootIntent{GrantedBoot: GrantedBoot{BootSpec: BootSpec{Image: Image{Source: ImageFromHub, Artefacts: []Artefact{{Kind: ArtefactUKI, Digest: "sha256:1"}}}}}, Env: &EnvIntent{ISOs: []EnvISO{{Digest: "sha256:2"}}}}
 	if got := boot.HubFiles(); !slices.Equal(got, []string{"sha256:2", "sha256:1"}) {
 		t.Errorf("%v", got)
 	}

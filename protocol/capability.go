@@ -85,20 +85,20 @@ func Lacking(have, need []Capability) (lacking []Capability) {
 // Needs are the capabilities without which an agent must not be sent the boot.
 // A first boot by Pxe is not among them: every agent says of it that it cannot.
 func (b BootIntent) Needs() (need []Capability) {
-	if b.Policy.Boot == BootHdd {
+	if b.BootPolicy.Boot == BootHdd {
 		need = append(need, CapBootHdd)
 	}
-	if b.Policy.Boot == BootNetwork {
+	if b.BootPolicy.Boot == BootNetwork {
 		need = append(need, CapBootNetwork)
 	}
-	switch b.Policy.FirstBoot {
+	switch b.BootPolicy.FirstBoot {
 	case FirstBootUefiHTTP:
 		need = append(need, CapBootUefiHTTP)
 	case FirstBootVirtualMedia:
 		need = append(need, CapBootVirtualMedia)
 	case FirstBootPxe:
 	}
-	if b.Policy.OSReboot == OSRebootRearm {
+	if b.BootPolicy.OSReboot == OSRebootRearm {
 		need = append(need, CapOSReboot)
 	}
 	if b.Owner.Kind.Or() != PurposeClaim {
@@ -110,7 +110,7 @@ func (b BootIntent) Needs() (need []Capability) {
 	if b.Owner.Kind == PurposeDiscovery {
 		need = append(need, CapDiscovery)
 	}
-	if _, ok := b.Image.Artefact(ArtefactUKI); !ok && len(b.Image.Artefacts) > 0 && b.Policy.FirstBoot != FirstBootVirtualMedia {
+	if _, ok := b.Image.Artefact(ArtefactUKI); !ok && len(b.Image.Artefacts) > 0 && b.BootPolicy.FirstBoot != FirstBootVirtualMedia {
 		need = append(need, CapBootChain)
 	}
 	if b.Ignition != nil {

@@ -131,14 +131,8 @@ func (b BMCIntent) Same(o BMCIntent) bool {
 
 // BootIntent is a BootConfiguration as it travels to an agent.
 type BootIntent struct {
-	Owner      Owner      `json:"owner"`
-	Generation uint64     `json:"generation"` // of the configuration
-	Image      Image      `json:"image"`
-	Policy     BootPolicy `json:"policy"`
-	Grant      []byte     `json:"grant,omitempty"` // signed Grant
-	// GrantFor is the incarnation that the grant was first given to. Another one
-	// cannot know whether it was used, and does not use it (P4).
-	GrantFor    string `json:"grantFor,omitempty"`
+	Owner Owner `json:"owner"`
+	GrantedBoot
 	Provisioned []byte `json:"provisioned,omitempty"` // signed Provisioned, echoed
 	// Adopted is an operator's word in place of a record; nil is none.
 	Adopted *Adopted `json:"adopted,omitempty"`
@@ -160,13 +154,9 @@ type BootIntent struct {
 // and stays until there is a configuration of a higher generation.
 type BootFallback struct {
 	// After is after how many failed network boots in a row, at least 1.
-	After      int             `json:"after"`
-	Generation uint64          `json:"generation"`
-	Image      Image           `json:"image"`
-	Policy     BootPolicy      `json:"policy"`
-	Grant      []byte          `json:"grant,omitempty"` // signed Grant
-	GrantFor   string          `json:"grantFor,omitempty"`
-	Ignition   *IgnitionIntent `json:"ignition,omitempty"`
+	After int `json:"after"`
+	GrantedBoot
+	Ignition *IgnitionIntent `json:"ignition,omitempty"`
 }
 
 // Former is the boot that is returned to; nil without one.
@@ -176,8 +166,10 @@ func (b *BootIntent) Former() *BootIntent {
 		return nil
 	}
 	return &BootIntent{
-		Owner: b.Owner, Reach: b.Reach,
-		Generation: f.Generation, Image: f.Image, Policy: f.Policy, Grant: f.Grant, GrantFor: f.GrantFor, Ignition: f.Ignition,
+		Owner:       b.Owner,
+		Reach:       b.Reach,
+		GrantedBoot: f.GrantedBoot,
+		Ignition:    f.Ignition,
 	}
 }
 
@@ -197,7 +189,7 @@ func (b *BootIntent) CheckFallback() error {
 	const op = "check the boot to return to"
 	switch f := b.Fallback; {
 	case f == nil:
-	case b.Policy.Boot != BootNetwork, f.Policy.Boot != BootNetwork, b.Owner.Kind.Or() != PurposeClaim:
+	case b.BootPolicy.Boot != BootNetwork, f.BootPolicy.Boot != BootNetwork, b.Owner.Kind.Or() != PurposeClaim:
 		return Errorf(CodeInvalid, op, "it is for claims with boot: Network")
 	case f.After < 1:
 		return Errorf(CodeInvalid, op, "after %d failed boots", f.After)

@@ -94,7 +94,7 @@ func TestDiscoveryLifecycle(t *testing.T) {
 				t.Fatalf("%+v", cfg)
 			}
 			in := m.intent("n1")
-			if in.Owner.UID != cfg.Spec.Owner.UID || in.Power != protocol.WantOn || in.PowerCycle || in.Boot == nil || in.Boot.Policy.FirstBoot != protocol.FirstBootPxe {
+			if in.Owner.UID != cfg.Spec.Owner.UID || in.Power != protocol.WantOn || in.PowerCycle || in.Boot == nil || in.Boot.BootPolicy.FirstBoot != protocol.FirstBootPxe {
 				t.Fatalf("%+v", in)
 			}
 			var g protocol.Grant

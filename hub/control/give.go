@@ -75,7 +75,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 
 // needs is what an agent must be able to do for a configuration.
 func needs(b *protocol.BootConfiguration) []protocol.Capability {
-	in := protocol.BootIntent{Owner: protocol.Owner{Kind: b.Spec.Owner.Kind}, Policy: b.Spec.BootPolicy, Image: b.Spec.Image}
+	in := protocol.BootIntent{Owner: protocol.Owner{Kind: b.Spec.Owner.Kind}, GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: b.Spec.BootPolicy, Image: b.Spec.Image}}}
 	if b.Spec.BootEnv != "" {
 		in.Env = &protocol.EnvIntent{Name: b.Spec.BootEnv}
 	}

@@ -75,7 +75,7 @@ func TestLiveClaimNeverChangesSilently(t *testing.T) {
 		if diff := cmp.Diff(was.Spec, is.Spec); diff != "" || is.Metadata.UID != was.Metadata.UID || b.configs() != 1 {
 			t.Errorf("%s: the configuration changed: %s", c.name, diff)
 		}
-		if now := b.rack(m).Servers[0].Boot; now == nil || now.Image.Digest != boot.Image.Digest || now.Policy != boot.Policy || string(now.Grant) != string(boot.Grant) {
+		if now := b.rack(m).Servers[0].Boot; now == nil || now.Image.Digest != boot.Image.Digest || now.BootPolicy != boot.BootPolicy || string(now.Grant) != string(boot.Grant) {
 			t.Errorf("%s: the agent is told %+v", c.name, now)
 		}
 		if cl := b.claim("c1"); strings.Contains(codes(cl.Status.Conditions), "ReprovisionRequired") != c.said || cl.Status.Server != "n1" {

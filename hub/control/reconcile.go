@@ -256,8 +256,14 @@ const firstBootAttempts = 3
 // written once.
 func (c *Control) configure(ctx context.Context, o owned, srv *protocol.Server, img protocol.Image) error {
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: srv.Metadata.Name, Owner: protocol.Owner{Kind: o.purpose, Name: o.owner, UID: o.uid}, Image: img, BootEnv: img.BootEnv(),
-		BootPolicy: o.policy, Ignition: o.ignition, KernelArgs: o.arguments, Group: o.group, Revision: o.revision,
+		Server:     srv.Metadata.Name,
+		Owner:      protocol.Owner{Kind: o.purpose, Name: o.owner, UID: o.uid},
+		BootSpec:   protocol.BootSpec{Image: img, BootPolicy: o.policy},
+		BootEnv:    img.BootEnv(),
+		Ignition:   o.ignition,
+		KernelArgs: o.arguments,
+		Group:      o.group,
+		Revision:   o.revision,
 	}}
 	now := c.cfg.Clock()
 	cfg.Metadata = protocol.Metadata{Name: o.name, UID: c.cfg.NewID(), Generation: o.generation(), CreatedAt: &now}

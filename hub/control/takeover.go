@@ -107,8 +107,11 @@ func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest,
 // keep makes the configuration of a system that is installed. It has no grant.
 func (c *Control) keep(ctx context.Context, cl *protocol.Claim, srv *protocol.Server, img protocol.Image, status protocol.BootConfigurationStatus) error {
 	cfg := &protocol.BootConfiguration{Status: status, Spec: protocol.BootConfigurationSpec{
-		Server: srv.Metadata.Name, Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: cl.Metadata.Name, UID: cl.Metadata.UID},
-		Image: img, BootEnv: img.BootEnv(), BootPolicy: cl.Spec.BootPolicy, Ignition: c.ignitionOf(cl.Spec.IgnitionSecretRef),
+		Server:     srv.Metadata.Name,
+		Owner:      protocol.Owner{Kind: protocol.PurposeClaim, Name: cl.Metadata.Name, UID: cl.Metadata.UID},
+		BootSpec:   protocol.BootSpec{Image: img, BootPolicy: cl.Spec.BootPolicy},
+		BootEnv:    img.BootEnv(),
+		Ignition:   c.ignitionOf(cl.Spec.IgnitionSecretRef),
 		KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 	}}
 	now := c.cfg.Clock()

@@ -110,7 +110,7 @@ func TestCarry(t *testing.T) {
 			*p = Proof{Words: true, Accepted: true}
 		}, CarriedAsks},
 	} {
-		cfg := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n", Owner: protocol.Owner{UID: "u"}, Image: protocol.Image{Digest: digest}}}, "c")
+		cfg := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n", Owner: protocol.Owner{UID: "u"}, BootSpec: protocol.BootSpec{Image: protocol.Image{Digest: digest}}}}, "c")
 		cfg.Metadata.Generation = 1
 		srv := named(&protocol.Server{}, "n")
 		srv.Metadata.UID = "s"

@@ -51,7 +51,7 @@ func holdOn(id, server, rack string, released bool) *protocol.Hold {
 func (f *Fleet) claimOf(name, server string) {
 	f.Claims = append(f.Claims, named(&protocol.Claim{Spec: protocol.ClaimSpec{Power: protocol.WantOn}, Status: protocol.ClaimStatus{Server: server}}, name))
 	f.Configs = append(f.Configs, named(&protocol.BootConfiguration{
-		Spec:   protocol.BootConfigurationSpec{Server: server, Owner: protocol.Owner{Name: name, UID: "uid-" + name}, Grant: []byte("grant of " + name)},
+		Spec:   protocol.BootConfigurationSpec{Server: server, Owner: protocol.Owner{Name: name, UID: "uid-" + name}, BootSpec: protocol.BootSpec{Grant: []byte("grant of " + name)}},
 		Status: protocol.BootConfigurationStatus{SignedProvisioned: []byte("record of " + name)},
 	}, name))
 }

@@ -182,7 +182,7 @@ func (f Fleet) discovers(r *protocol.Rack, s *protocol.Server, img *protocol.Ima
 	if why := f.unreached(s, protocol.DiscoveryPolicy().FirstBoot); why != "" {
 		return false, []protocol.ConditionState{{Code: protocol.CondUnsupportedBoot, Message: "discovery: " + why}}
 	}
-	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeDiscovery}, Policy: protocol.DiscoveryPolicy()}
+	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeDiscovery}, GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: protocol.DiscoveryPolicy()}}}
 	if img != nil {
 		b.Image, b.Env = *img, envOf(*img)
 	}

@@ -45,7 +45,9 @@ func undiscovered(t *testing.T) (Fleet, *protocol.Server, *protocol.Rack) {
 
 func configured(s *protocol.Server) *protocol.BootConfiguration {
 	b := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: "n1", Owner: protocol.Owner{Kind: protocol.PurposeDiscovery, Name: "n1", UID: "discovery-1"}, BootPolicy: protocol.DiscoveryPolicy(),
+		Server:   "n1",
+		Owner:    protocol.Owner{Kind: protocol.PurposeDiscovery, Name: "n1", UID: "discovery-1"},
+		BootSpec: protocol.BootSpec{BootPolicy: protocol.DiscoveryPolicy()},
 	}}
 	b.Metadata.Name, b.Status.GrantFor = DiscoveryName(s), "disk-1"
 	return b
@@ -166,7 +168,7 @@ func TestDiscoveryIntent(t *testing.T) {
 	f.Configs = []*protocol.BootConfiguration{configured(s)}
 	in := Intent(f, s)
 	if in.Owner.Kind != protocol.PurposeDiscovery || in.Owner.UID != "discovery-1" || in.Power != protocol.WantOn || in.PowerCycle || in.Discovery != "" ||
-		in.Boot == nil || in.Boot.Policy.FirstBoot != protocol.FirstBootPxe || in.Boot.Timeout != 30*time.Minute {
+		in.Boot == nil || in.Boot.BootPolicy.FirstBoot != protocol.FirstBootPxe || in.Boot.Timeout != 30*time.Minute {
 		t.Errorf("%+v, %+v", in, in.Boot)
 	}
 	r.Spec.Discovery.AllowPowerCycle = true

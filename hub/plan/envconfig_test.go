@@ -25,7 +25,7 @@ func envClaim(image, env string) *protocol.Claim {
 }
 
 func envConfig(env string) *protocol.BootConfiguration {
-	b := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{UID: "uid-c1"}, BootEnv: env, Image: protocol.EnvImage(env, "u", "amd64")}}, "c1")
+	b := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{UID: "uid-c1"}, BootEnv: env, BootSpec: protocol.BootSpec{Image: protocol.EnvImage(env, "u", "amd64")}}}, "c1")
 	if env == "" {
 		b.Spec.Image = protocol.Image{Reference: "r.example/os:1"}
 	}

@@ -12,8 +12,10 @@ func FormerOf(was *protocol.BootConfiguration, after int) *protocol.FormerBoot {
 	case was.Installed() && was.Spec.BootEnv == "":
 		s := was.Spec
 		return &protocol.FormerBoot{
-			After: after, Generation: was.Metadata.Generation, Revision: s.Revision, Image: s.Image, BootPolicy: s.BootPolicy,
-			Ignition: s.Ignition, Grant: s.Grant, GrantFor: was.Status.GrantFor,
+			After:       after,
+			GrantedBoot: was.Granted(),
+			Revision:    s.Revision,
+			Ignition:    s.Ignition,
 		}
 	case was.Spec.Former != nil:
 		f := *was.Spec.Former
@@ -30,7 +32,8 @@ func (f Fleet) fallback(cfg *protocol.BootConfiguration) *protocol.BootFallback 
 		return nil
 	}
 	out := &protocol.BootFallback{
-		After: o.After, Generation: o.Generation, Image: o.Image, Policy: o.BootPolicy, Grant: o.Grant, GrantFor: o.GrantFor,
+		After:       o.After,
+		GrantedBoot: o.GrantedBoot,
 	}
 	if o.Ignition != nil {
 		out.Ignition = o.Ignition.Intent()

@@ -39,7 +39,7 @@ func TestFitTable(t *testing.T) {
 		for _, recorded := range []string{"no", "yes"} {
 			for _, provisioned := range []string{"no", "yes"} {
 				peer := Peer{Incarnation: "i", Capabilities: few()}
-				in := protocol.ServerIntent{Boot: &protocol.BootIntent{Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}, Grant: []byte("grant")}}
+				in := protocol.ServerIntent{Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}, Grant: []byte("grant")}}}}
 				if able == "no" {
 					peer.Capabilities = nil
 				}

@@ -43,7 +43,9 @@ func (l *life) claim(uid string) {
 
 func (l *life) configure(uid string, p protocol.Purpose, policy protocol.BootPolicy) {
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: "s1", Owner: protocol.Owner{Kind: p, UID: uid}, BootPolicy: policy, Image: protocol.Image{Digest: "sha256:" + uid},
+		Server:   "s1",
+		Owner:    protocol.Owner{Kind: p, UID: uid},
+		BootSpec: protocol.BootSpec{BootPolicy: policy, Image: protocol.Image{Digest: "sha256:" + uid}},
 	}}
 	cfg.Metadata.Generation = 1
 	l.f.Configs = append(l.f.Configs, cfg)
@@ -129,8 +131,8 @@ func (l *life) step(result *decide.Result) *decide.Result {
 	if b := in.Boot; b != nil {
 		b.GrantFor = "i"
 		s.Grant = &protocol.Grant{
-			OwnerUID: b.Owner.UID, Generation: b.Generation, Server: "s1", ImageDigest: b.Image.Digest, FirstBoot: b.Policy.FirstBoot,
-			MaxAttempts: 1, Purpose: b.Owner.Kind, Repeat: Repeats(b.Owner.Kind, b.Policy),
+			OwnerUID: b.Owner.UID, Generation: b.Generation, Server: "s1", ImageDigest: b.Image.Digest, FirstBoot: b.BootPolicy.FirstBoot,
+			MaxAttempts: 1, Purpose: b.Owner.Kind, Repeat: Repeats(b.Owner.Kind, b.BootPolicy),
 		}
 	}
 	if a := l.rec.Attempt; a.Open() && a.Network() && l.power == protocol.PowerOn {

@@ -197,7 +197,7 @@ func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
 	if i < 0 || f.Peers[f.Racks[i].Status.Agent].Incarnation == "" {
 		return "the rack's agent was not heard yet"
 	}
-	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeMaintenance}, Policy: m.Spec.Boot.BootPolicy}
+	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeMaintenance}, GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: m.Spec.Boot.BootPolicy}}}
 	if seen.Image != nil {
 		b.Image, b.Env = *seen.Image, envOf(*seen.Image)
 	}

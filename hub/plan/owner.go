@@ -89,11 +89,16 @@ func (f Fleet) own(in *protocol.ServerIntent) {
 		in.Power = protocol.WantOff
 	case cfg != nil && cfg.Spec.Server == in.Server:
 		in.Boot = &protocol.BootIntent{
-			Owner: cfg.Spec.Owner, Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image,
-			Policy: cfg.Spec.BootPolicy, Grant: cfg.Spec.Grant, GrantFor: cfg.Status.GrantFor, Provisioned: cfg.Status.SignedProvisioned, Adopted: cfg.Status.Adopted,
-			Ignition: f.ignition(cfg), Env: f.env(cfg), Timeout: timeout, Fallback: f.fallback(cfg),
+			Owner:       cfg.Spec.Owner,
+			GrantedBoot: cfg.Granted(),
+			Provisioned: cfg.Status.SignedProvisioned,
+			Adopted:     cfg.Status.Adopted,
+			Ignition:    f.ignition(cfg),
+			Env:         f.env(cfg),
+			Timeout:     timeout,
+			Fallback:    f.fallback(cfg),
 		}
-		if s := f.server(in.Server); s != nil && s.Spec.Reach == protocol.ReachURI && in.Boot.Policy.FirstBoot == protocol.FirstBootUefiHTTP {
+		if s := f.server(in.Server); s != nil && s.Spec.Reach == protocol.ReachURI && in.Boot.BootPolicy.FirstBoot == protocol.FirstBootUefiHTTP {
 			in.Boot.Reach = protocol.ReachURI
 		}
 	}

@@ -22,7 +22,7 @@ func exported(t *testing.T) map[string]protocol.Object {
 	if err := s.Put(t.Context(), cl); err != nil {
 		t.Fatal(err)
 	}
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{Name: "c1", UID: cl.Metadata.UID}, Image: protocol.Image{Digest: "sha256:aa"}}}
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{Name: "c1", UID: cl.Metadata.UID}, BootSpec: protocol.BootSpec{Image: protocol.Image{Digest: "sha256:aa"}}}}
 	cfg.Metadata.Name, cfg.Status.Adopted = "c1", &protocol.Adopted{By: "admin"}
 	if err := s.Put(t.Context(), cfg); err != nil {
 		t.Fatal(err)

@@ -146,8 +146,8 @@ func (r *rack) document(ctx context.Context, o image.Options) (d protocol.RackDo
 		}
 		in.Owner.Name, in.Owner.UID, in.Power = "claim", "claim-uid", protocol.WantOn
 		in.Boot = &protocol.BootIntent{
-			Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: in.Owner.UID}, Generation: 1, Image: img,
-			Policy: protocol.BootPolicy{FirstBoot: r.config.Boot, Boot: protocol.BootHdd},
+			Owner:       protocol.Owner{Kind: protocol.PurposeClaim, UID: in.Owner.UID},
+			GrantedBoot: protocol.GrantedBoot{Generation: 1, BootSpec: protocol.BootSpec{Image: img, BootPolicy: protocol.BootPolicy{FirstBoot: r.config.Boot, Boot: protocol.BootHdd}}},
 		}
 		if in.Boot.Grant, err = wire.Seal(r.hub, wire.FactGrant, protocol.Grant{
 			OwnerUID: in.Owner.UID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: img.Digest,

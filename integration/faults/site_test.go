@@ -182,7 +182,9 @@ func (s *site) install(server string) {
 	img := s.image.image
 	img.Reference = claim.Spec.Image
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: server, Owner: protocol.Owner{Name: claim.Metadata.Name, UID: claim.Metadata.UID}, Image: img, BootPolicy: claim.Spec.BootPolicy,
+		Server:   server,
+		Owner:    protocol.Owner{Name: claim.Metadata.Name, UID: claim.Metadata.UID},
+		BootSpec: protocol.BootSpec{Image: img, BootPolicy: claim.Spec.BootPolicy},
 	}}
 	cfg.Metadata.Name, cfg.Metadata.Generation = claim.Metadata.Name, 1
 	p := &protocol.Provisioned{

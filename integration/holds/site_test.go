@@ -218,7 +218,9 @@ func (s *site) install() {
 	img := s.image.image
 	img.Reference = claim.Spec.Image
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: serverName, Owner: protocol.Owner{Name: claimName, UID: claim.Metadata.UID}, Image: img, BootPolicy: claim.Spec.BootPolicy,
+		Server:   serverName,
+		Owner:    protocol.Owner{Name: claimName, UID: claim.Metadata.UID},
+		BootSpec: protocol.BootSpec{Image: img, BootPolicy: claim.Spec.BootPolicy},
 	}}
 	cfg.Metadata.Name, cfg.Metadata.Generation = claimName, 1
 	p := &protocol.Provisioned{

@@ -285,7 +285,7 @@ func (b *bench) claim(i int) {
 	in := &b.intents[i]
 	in.Owner.Name, in.Owner.UID, in.Power = "claim", "claim-uid", protocol.WantOn
 	policy := protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}
-	in.Boot = &protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: in.Owner.UID}, Generation: 1, Image: b.image, Policy: policy}
+	in.Boot = &protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: in.Owner.UID}, GrantedBoot: protocol.GrantedBoot{Generation: 1, BootSpec: protocol.BootSpec{Image: b.image, BootPolicy: policy}}}
 	b.grant(i)
 }
 
@@ -295,8 +295,8 @@ func (b *bench) grant(i int) {
 	in := &b.intents[i]
 	grant, err := wire.Seal(b.hub, wire.FactGrant, protocol.Grant{
 		OwnerUID: in.Owner.UID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
-		FirstBoot: in.Boot.Policy.FirstBoot, MaxAttempts: 3, IssuedAt: time.Now(),
-		Purpose: in.Owner.Kind, Repeat: in.Owner.Kind == protocol.PurposeMaintenance || in.Boot.Policy.Boot == protocol.BootNetwork,
+		FirstBoot: in.Boot.BootPolicy.FirstBoot, MaxAttempts: 3, IssuedAt: time.Now(),
+		Purpose: in.Owner.Kind, Repeat: in.Owner.Kind == protocol.PurposeMaintenance || in.Boot.BootPolicy.Boot == protocol.BootNetwork,
 	})
 	if err != nil {
 		b.t.Fatal(err)

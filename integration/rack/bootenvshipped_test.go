@@ -72,7 +72,7 @@ func TestShippedEnvironments(t *testing.T) {
 				"debian/mirror": "http://mirror.example/debian", "install/authorized-keys": []any{"ssh-ed25519 AAAA ops@example"},
 			}}}
 			b.claimEnv(0, bundle)
-			b.intents[0].Boot.Policy.FirstBoot = method
+			b.intents[0].Boot.BootPolicy.FirstBoot = method
 			b.grant(0)
 			a, _ := b.start(nil)
 			b.send(a)

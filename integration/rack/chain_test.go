@@ -79,7 +79,7 @@ func TestChain(t *testing.T) {
 			b.loaders = row.before
 			a, stop := b.start(nil)
 			b.claim(0)
-			b.intents[0].Boot.Policy.FirstBoot = row.method
+			b.intents[0].Boot.BootPolicy.FirstBoot = row.method
 			b.grant(0)
 			b.send(a)
 			r := b.until("the reason", 0, has(protocol.CondNoBootChain))

@@ -35,7 +35,9 @@ func (b *bench) discover(i, attempts int, uid string) {
 	in := &b.intents[i]
 	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.Power, in.Releasing = "discovery", uid, protocol.PurposeDiscovery, protocol.WantOn, false
 	in.Boot = &protocol.BootIntent{
-		Owner: protocol.Owner{Kind: in.Owner.Kind, Name: in.Owner.Name, UID: uid}, Generation: 1, Image: b.image, Policy: protocol.DiscoveryPolicy(), Timeout: time.Minute,
+		Owner:       protocol.Owner{Kind: in.Owner.Kind, Name: in.Owner.Name, UID: uid},
+		GrantedBoot: protocol.GrantedBoot{Generation: 1, BootSpec: protocol.BootSpec{Image: b.image, BootPolicy: protocol.DiscoveryPolicy()}},
+		Timeout:     time.Minute,
 	}
 	grant, err := wire.Seal(b.hub, wire.FactGrant, protocol.Grant{
 		OwnerUID: uid, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,

@@ -61,7 +61,7 @@ func TestBootNetwork(t *testing.T) {
 	b := newBench(t, 1, bmcsim.Plain())
 	a, _ := b.start(nil)
 	b.claim(0)
-	b.intents[0].Boot.Policy.Boot = protocol.BootNetwork
+	b.intents[0].Boot.BootPolicy.Boot = protocol.BootNetwork
 	b.grant(0)
 	b.send(a)
 	b.until("it waits for somebody after its image ended", 0, func(r protocol.ServerReport) bool {

@@ -26,7 +26,7 @@ func (b *bench) byMedia(i int) {
 	b.t.Helper()
 	b.pushISO(isotest.New("BOOTX64.EFI").Bytes(make([]byte, 6<<20)...))
 	b.claim(i)
-	b.intents[i].Boot.Policy.FirstBoot = protocol.FirstBootVirtualMedia
+	b.intents[i].Boot.BootPolicy.FirstBoot = protocol.FirstBootVirtualMedia
 	b.grant(i)
 }
 
@@ -208,7 +208,7 @@ func TestVirtualMediaUnsupported(t *testing.T) {
 	b.claim(0)
 	in := &b.intents[0]
 	in.Owner.UID, in.Boot.Owner.UID = "claim-2", "claim-2"
-	in.Boot.Policy.FirstBoot = protocol.FirstBootVirtualMedia
+	in.Boot.BootPolicy.FirstBoot = protocol.FirstBootVirtualMedia
 	b.grant(0)
 	b.send(a)
 	b.until("nothing fits", 0, has(protocol.CondNoBootChain))

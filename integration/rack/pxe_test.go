@@ -18,7 +18,7 @@ func TestPXE(t *testing.T) {
 	b.socket = socketPath(t)
 	a, _ := b.start(nil)
 	b.claim(0)
-	b.intents[0].Boot.Policy.FirstBoot = protocol.FirstBootPxe
+	b.intents[0].Boot.BootPolicy.FirstBoot = protocol.FirstBootPxe
 	b.grant(0)
 	b.send(a)
 	r := b.until("the disk boot after the installation", 0, diskBoot)

@@ -65,7 +65,7 @@ func TestTrace(t *testing.T) {
 			b.socket = filepath.Join(b.dir, "agent.sock")
 			a, stop := b.start(nil)
 			b.claim(0)
-			b.intents[0].Boot.Policy.FirstBoot = method
+			b.intents[0].Boot.BootPolicy.FirstBoot = method
 			b.grant(0)
 			b.send(a)
 			b.until("the disk boot after the installation", 0, diskBoot)

@@ -116,7 +116,7 @@ func (p *step) run() {
 	if p.putBack() || p.clearURLFirst() {
 		return
 	}
-	if (done || in.Boot.Policy.FirstBoot != protocol.FirstBootVirtualMedia) && p.ejectFirst() {
+	if (done || in.Boot.BootPolicy.FirstBoot != protocol.FirstBootVirtualMedia) && p.ejectFirst() {
 		return
 	}
 	if done {
@@ -148,15 +148,15 @@ func (p *step) halts(a *Attempt) bool {
 // firstBoot begins a network boot if everything that it needs is there (P4, P7).
 func (p *step) firstBoot() {
 	b := p.snap.Intent.Boot
-	switch b.Policy.FirstBoot {
+	switch b.BootPolicy.FirstBoot {
 	case protocol.FirstBootUefiHTTP, protocol.FirstBootPxe:
 	case protocol.FirstBootVirtualMedia:
 		if why := p.snap.MediaError; why != "" {
-			p.raise(protocol.CondUnsupportedBoot, "first boot %s: %s", b.Policy.FirstBoot, why)
+			p.raise(protocol.CondUnsupportedBoot, "first boot %s: %s", b.BootPolicy.FirstBoot, why)
 			return
 		}
 	default:
-		p.raise(protocol.CondUnsupportedBoot, "first boot %s", b.Policy.FirstBoot)
+		p.raise(protocol.CondUnsupportedBoot, "first boot %s", b.BootPolicy.FirstBoot)
 		return
 	}
 	c := p.snap.Chain
@@ -212,7 +212,7 @@ func (p *step) firstBoot() {
 	}
 	p.rec.Used[grantKey(b)] = use
 	p.happened(protocol.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, c.Kind)
-	p.begin(b.Policy.FirstBoot.Target(), c, false)
+	p.begin(b.BootPolicy.FirstBoot.Target(), c, false)
 	p.rec.Attempt.Number, p.rec.Attempt.Repeat, p.rec.Attempt.Cleared = use.Attempts, g.Repeat, use.Cleared
 }
 
@@ -271,7 +271,7 @@ func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
 		return "the grant is for image " + g.ImageDigest
 	case g.MaxAttempts < 1:
 		return "the grant allows no attempt"
-	case g.FirstBoot != b.Policy.FirstBoot:
+	case g.FirstBoot != b.BootPolicy.FirstBoot:
 		return "the grant is for first boot " + string(g.FirstBoot)
 	}
 	return ""

@@ -181,7 +181,7 @@ func TestReinstallIsApproved(t *testing.T) {
 		"it boots from the network each time": {func(s *Snapshot) {
 			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 			b := *s.Intent.Boot
-			b.Policy.Boot = protocol.BootNetwork
+			b.BootPolicy.Boot = protocol.BootNetwork
 			s.Intent.Boot = &b
 			s.Grant.Repeat = true
 		}, false, false},

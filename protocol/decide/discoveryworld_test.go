@@ -23,8 +23,9 @@ func (w *world) discover(attempts int, cycle bool) {
 	w.intent = &protocol.ServerIntent{
 		Server: "server-1", UID: "uid-1", Owner: protocol.Owner{Kind: protocol.PurposeDiscovery, Name: "discovery", UID: uid}, PowerCycle: cycle, Power: protocol.WantOn, Identity: identity,
 		Boot: &protocol.BootIntent{
-			Owner: protocol.Owner{Kind: protocol.PurposeDiscovery, UID: uid}, Generation: 1, GrantFor: w.incarnation, Policy: protocol.DiscoveryPolicy(),
-			Image: protocol.Image{Digest: "sha256:probe"}, Timeout: 10 * time.Minute,
+			Owner:       protocol.Owner{Kind: protocol.PurposeDiscovery, UID: uid},
+			GrantedBoot: protocol.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: protocol.BootSpec{BootPolicy: protocol.DiscoveryPolicy(), Image: protocol.Image{Digest: "sha256:probe"}}},
+			Timeout:     10 * time.Minute,
 		},
 	}
 	w.grant = &protocol.Grant{

@@ -36,12 +36,12 @@ func newNewer(t *testing.T, after int) *newer {
 	n := &newer{play: story(t, nil), grants: map[uint64]protocol.Grant{}}
 	n.raw = *n.s.Intent
 	before := *n.raw.Boot
-	before.Policy.Boot = protocol.BootNetwork
+	before.BootPolicy.Boot = protocol.BootNetwork
 	before.Image.Reference, before.Image.Digest = "old", "sha256:old"
 	boot := before
 	boot.Generation++
 	boot.Image.Reference, boot.Image.Digest = "new", "sha256:new"
-	boot.Fallback = &protocol.BootFallback{After: after, Generation: before.Generation, Image: before.Image, Policy: before.Policy}
+	boot.Fallback = &protocol.BootFallback{After: after, GrantedBoot: protocol.GrantedBoot{Generation: before.Generation, BootSpec: protocol.BootSpec{Image: before.Image, BootPolicy: before.BootPolicy}}}
 	n.raw.Boot = &boot
 	for _, b := range []protocol.BootIntent{before, boot} {
 		g := *n.s.Grant

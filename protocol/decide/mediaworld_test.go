@@ -10,7 +10,7 @@ import (
 func (w *world) byMedia() {
 	w.want(func(in *protocol.ServerIntent) {
 		b := *in.Boot
-		b.Policy.FirstBoot = protocol.FirstBootVirtualMedia
+		b.BootPolicy.FirstBoot = protocol.FirstBootVirtualMedia
 		in.Boot = &b
 	})
 	w.grant.FirstBoot = protocol.FirstBootVirtualMedia
@@ -22,7 +22,7 @@ func isoChain() *protocol.BootChain {
 
 // chain is what the server would boot through.
 func (w *world) chain() *protocol.BootChain {
-	if in := w.intent; in != nil && in.Boot != nil && in.Boot.Policy.FirstBoot == protocol.FirstBootVirtualMedia {
+	if in := w.intent; in != nil && in.Boot != nil && in.Boot.BootPolicy.FirstBoot == protocol.FirstBootVirtualMedia {
 		return isoChain()
 	}
 	return ukiChain()

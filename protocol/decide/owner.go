@@ -15,7 +15,7 @@ import (
 // always says whether the boot is from the network at each power-on: a maintenance
 // never comes up in the installed system (metal-operator 938).
 func always(b *protocol.BootIntent) bool {
-	return b.Policy.Boot == protocol.BootNetwork || b.Owner.Kind.Or() == protocol.PurposeMaintenance
+	return b.BootPolicy.Boot == protocol.BootNetwork || b.Owner.Kind.Or() == protocol.PurposeMaintenance
 }
 
 // runsFor is for whom a server that is On was powered on.

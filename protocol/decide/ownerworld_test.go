@@ -24,9 +24,8 @@ func (w *world) maintain(power protocol.Power, attempts int) {
 	in := *w.intent
 	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle, in.Power = "m", uid, protocol.PurposeMaintenance, true, power
 	in.Boot = &protocol.BootIntent{
-		Owner: protocol.Owner{Kind: protocol.PurposeMaintenance, UID: uid}, Generation: 1, GrantFor: w.incarnation,
-		Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
-		Image:  protocol.Image{Digest: "sha256:firmware"},
+		Owner:       protocol.Owner{Kind: protocol.PurposeMaintenance, UID: uid},
+		GrantedBoot: protocol.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}, Image: protocol.Image{Digest: "sha256:firmware"}}},
 	}
 	w.intent = &in
 	w.grant = &protocol.Grant{
@@ -78,7 +77,7 @@ func (w *world) giveBack() bool {
 func (w *world) policy(boot protocol.Boot, r protocol.OSReboot) {
 	w.want(func(in *protocol.ServerIntent) {
 		b := *in.Boot
-		b.Policy.Boot, b.Policy.OSReboot = boot, r
+		b.BootPolicy.Boot, b.BootPolicy.OSReboot = boot, r
 		in.Boot = &b
 	})
 	w.grant.Repeat = boot == protocol.BootNetwork
@@ -108,7 +107,7 @@ func (x *witness) rearmed(s Snapshot, p Plan) {
 		x.t.Fatalf("P6: armed for a restart of %+v, %d holds", in, len(s.Holds))
 	case last.Power != protocol.PowerOn, a.Open(), p.Record.Unexpected != nil:
 		x.t.Fatalf("P6: armed for a restart while %s, attempt %+v", last.Power, a)
-	case in.Boot.Policy.OSReboot != protocol.OSRebootRearm && a.Evidence != protocol.EvidenceInstalled:
+	case in.Boot.BootPolicy.OSReboot != protocol.OSRebootRearm && a.Evidence != protocol.EvidenceInstalled:
 		x.t.Fatal("P6: armed for a restart, and the claim says safeStop")
 	}
 }

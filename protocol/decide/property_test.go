@@ -321,7 +321,7 @@ func properties(t *testing.T, c *checks, nth int) (steps, uris int) {
 			w.m.faults.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
 			w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
 			w.policy(rapid.SampledFrom([]protocol.Boot{protocol.BootHdd, protocol.BootHdd, protocol.BootNetwork}).Draw(t, "boot"), rapid.SampledFrom(protocol.OSReboots()).Draw(t, "osReboot"))
-			w.m.live = w.intent.Boot.Policy.Boot == protocol.BootNetwork
+			w.m.live = w.intent.Boot.BootPolicy.Boot == protocol.BootNetwork
 			w.drawReach(t)
 			w.run(time.Duration(rapid.IntRange(0, 120).Draw(t, "seconds")) * time.Second)
 		}

@@ -121,7 +121,7 @@ func (p *step) wantsRearm() bool {
 		len(p.snap.Holds) > 0 || p.work || p.trig != triggerNone || p.strange() || p.rec.Power != protocol.PowerOn {
 		return false
 	}
-	return rearmRule(always(in.Boot), in.Boot.Policy.OSReboot, p.lastBoot())
+	return rearmRule(always(in.Boot), in.Boot.BootPolicy.OSReboot, p.lastBoot())
 }
 
 // rearm does the next step of it; run says whether the server is to run.

@@ -217,7 +217,7 @@ func (x *witness) unseen(s Snapshot, p Plan) {
 
 // netOnly says whether an owner never boots the disk.
 func netOnly(in *protocol.ServerIntent) bool {
-	return in.Owner.Kind == protocol.PurposeMaintenance || in.Boot.Policy.Boot == protocol.BootNetwork
+	return in.Owner.Kind == protocol.PurposeMaintenance || in.Boot.BootPolicy.Boot == protocol.BootNetwork
 }
 
 // guard checks that a policy is changed by nobody but holds, and after what was there

@@ -86,8 +86,8 @@ func (w *world) claim(maxAttempts int) {
 	w.intent = &protocol.ServerIntent{
 		Server: "server-1", UID: "uid-1", Owner: protocol.Owner{Name: "c", UID: uid}, Power: protocol.WantOn,
 		Boot: &protocol.BootIntent{
-			Owner: protocol.Owner{UID: uid}, Generation: 1, GrantFor: w.incarnation, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
-			Image: protocol.Image{Digest: "sha256:image", Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:uki"}}},
+			Owner:       protocol.Owner{UID: uid},
+			GrantedBoot: protocol.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}, Image: protocol.Image{Digest: "sha256:image", Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:uki"}}}}},
 		},
 	}
 	w.grant = &protocol.Grant{

@@ -39,12 +39,11 @@ func bareShard(servers int) *protocol.RackDoc {
 			UUID:         fmt.Sprintf("4c4c4544-0000-1000-8000-0000000000%02x", i),
 			Architecture: "amd64", Owner: protocol.Owner{Name: "db-" + name, UID: "01j0000000000000000000000" + fmt.Sprint(i%10)}, Power: protocol.WantOn,
 			Boot: &protocol.BootIntent{
-				Owner:      protocol.Owner{Kind: protocol.PurposeClaim, Name: "db-" + name, UID: "01j0000000000000000000000" + fmt.Sprint(i%10)},
-				Generation: 1, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootPxe, Boot: protocol.BootHdd},
-				Image: protocol.Image{
+				Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: "db-" + name, UID: "01j0000000000000000000000" + fmt.Sprint(i%10)},
+				GrantedBoot: protocol.GrantedBoot{Generation: 1, BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootPxe, Boot: protocol.BootHdd}, Image: protocol.Image{
 					Reference: "registry.example/os:1", Digest: "sha256:" + strings.Repeat("ab", 32), Architecture: "amd64",
 					Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:" + strings.Repeat("cd", 32), Size: 62 << 20, MediaType: "application/vnd.rackboot.uki"}},
-				},
+				}}},
 			},
 		})
 	}

@@ -128,8 +128,8 @@ func rackDoc(shard, servers int) *protocol.RackDoc {
 	}
 	first := &doc.Servers[0]
 	first.Server, first.UID, first.Owner.UID = "server-01", grant().ServerUID, grant().OwnerUID
-	first.Boot.Owner.UID, first.Boot.Policy.FirstBoot = grant().OwnerUID, grant().FirstBoot
-	first.Owner.Kind, first.PowerCycle, first.Boot.Policy.OSReboot = protocol.PurposeClaim, true, protocol.OSRebootRearm
+	first.Boot.Owner.UID, first.Boot.BootPolicy.FirstBoot = grant().OwnerUID, grant().FirstBoot
+	first.Owner.Kind, first.PowerCycle, first.Boot.BootPolicy.OSReboot = protocol.PurposeClaim, true, protocol.OSRebootRearm
 	first.Identity, first.Discovery = exampleDigest, protocol.DiscoveryWanted
 	first.Boot.Timeout = 30 * time.Minute
 	first.Boot.Image.CommandLine = "console=ttyS0 quiet"
@@ -142,7 +142,9 @@ func rackDoc(shard, servers int) *protocol.RackDoc {
 		ISOs: []protocol.EnvISO{{File: "debian-12.iso", Digest: exampleDigest, Size: 700 << 20, Uploaded: exampleDigest}}, Images: []protocol.Image{first.Boot.Image},
 	}
 	first.Boot.Fallback = &protocol.BootFallback{
-		After: 3, Generation: 2, Image: first.Boot.Image, Policy: first.Boot.Policy, Grant: first.Boot.Grant, GrantFor: "1nca", Ignition: first.Boot.Ignition,
+		After:       3,
+		GrantedBoot: protocol.GrantedBoot{Generation: 2, GrantFor: "1nca", BootSpec: protocol.BootSpec{Image: first.Boot.Image, BootPolicy: first.Boot.BootPolicy, Grant: first.Boot.Grant}},
+		Ignition:    first.Boot.Ignition,
 	}
 	if servers > 1 {
 		doc.Servers[1].Firmware = &protocol.FirmwareWork{By: "admin", Reason: "BIOS 2.4", Since: at(0), NotAfter: at(30)}

@@ -136,7 +136,7 @@ func TestParseKeys(t *testing.T) {
 func TestDecodeVerifies(t *testing.T) {
 	topic := protocol.TopicDown("rack-1", protocol.RackLeaf(0))
 	doc := func(grant []byte) []byte {
-		return seal(t, 1, topic, protocol.RackDoc{Agent: "rack-1", Servers: []protocol.ServerIntent{{Server: "n1", Boot: &protocol.BootIntent{Grant: grant}}}})
+		return seal(t, 1, topic, protocol.RackDoc{Agent: "rack-1", Servers: []protocol.ServerIntent{{Server: "n1", Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{Grant: grant}}}}}})
 	}
 	grant := seal(t, 1, wire.FactGrant, protocol.Grant{Server: "n1"})
 	for _, row := range []struct {
