@@ -36,11 +36,14 @@ func TestInstall(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(name), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, "/opt/rb/bin/"+name)
+		page := "/opt/rb/share/man/man8/" + name + ".8.gz"
+		if name == "rackctl" || name == "rackboot-sim" {
+			page = "/opt/rb/share/man/man1/" + name + ".1.gz"
+		}
+		want = append(want, "/opt/rb/bin/"+name, page, "/opt/rb/share/zsh/site-functions/_"+name, "/opt/rb/share/fish/vendor_completions.d/"+name+".fish", "/opt/rb/share/bash-completion/completions/"+name)
 	}
 	for _, d := range []string{"rackboot-hub", "rackboot-agent"} {
-		want = append(want, "/opt/rb/lib/systemd/system/"+d+".service", "/opt/rb/lib/sysusers.d/"+d+".conf", "/opt/rb/lib/tmpfiles.d/"+d+".conf",
-			"/opt/rb/share/man/man8/"+d+".8.gz", "/opt/rb/share/zsh/site-functions/_"+d, "/opt/rb/share/fish/vendor_completions.d/"+d+".fish", "/opt/rb/share/bash-completion/completions/"+d)
+		want = append(want, "/opt/rb/lib/systemd/system/"+d+".service", "/opt/rb/lib/sysusers.d/"+d+".conf", "/opt/rb/lib/tmpfiles.d/"+d+".conf")
 	}
 	do := func(action string) {
 		t.Helper()

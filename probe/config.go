@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"rackboot/protocol"
@@ -37,23 +38,29 @@ type Config struct {
 	discard bool // the disks, before the report
 }
 
-// Parse reads the arguments of the command: a mode, then flags. As init there may be
-// none. Usage goes to w; errors are invalid.
-func Parse(args []string, w io.Writer) (Config, error) {
-	const op = "read arguments"
-	c := Config{Deadline: deadline}
+// flags read into c.
+func (c *Config) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("rackboot-probe", flag.ContinueOnError)
-	flags.SetOutput(w)
-	flags.Usage = func() {
-		fmt.Fprintf(w, "usage: rackboot-probe discover|installed|booted|failed [flags]\n\nReports to the agent of the rack what became of a boot.\n\n")
-		flags.PrintDefaults()
-	}
 	flags.StringVar(&c.Message, "message", "", "`text` for people, at most 1 KiB")
 	flags.StringVar(&c.URL, "url", "", "base `URL` of the boot; else kernel argument "+argumentURL+", else the config image of virtual media, else DHCP option 67")
 	flags.StringVar(&c.CA, "ca", "", "`file` with PEM of the authority, where the URL is https; else kernel argument "+argumentCA+", else /ca.pem, else the system's")
 	flags.BoolVar(&c.Inventory, "inventory", false, "add the inventory; discover always does")
-	flags.DurationVar(&c.LLDP, "lldp", 0, "how long to listen for LLDP, `35s` as init, at most 5m")
-	flags.DurationVar(&c.Deadline, "deadline", c.Deadline, "how long to try at most")
+	flags.DurationVar(&c.LLDP, "lldp", 0, "how long to listen for LLDP, at most 5m; as init 35s")
+	flags.DurationVar(&c.Deadline, "deadline", deadline, "how long to try at most")
+	return flags
+}
+
+// Parse reads the arguments of the command: a mode, then flags. As init there may be
+// none. Usage goes to w; errors are invalid.
+func Parse(args []string, w io.Writer) (Config, error) {
+	const op = "read arguments"
+	var c Config
+	flags := c.flags()
+	flags.SetOutput(w)
+	flags.Usage = func() {
+		fmt.Fprintf(w, "usage: %s [flags]\n\n%s.\n\n%s\n\n", Synopsis(), Short, Long)
+		flags.PrintDefaults()
+	}
 	if len(args) > 0 {
 		if args[0] == "-h" || args[0] == "--help" {
 			flags.Usage()
@@ -64,7 +71,7 @@ func Parse(args []string, w io.Writer) (Config, error) {
 			return c, protocol.Errorf(protocol.CodeDenied, op, "disks are discarded as init only").WithHint("boot the server into the boot environment decommission by a Maintenance")
 		}
 		if !ok {
-			return c, protocol.Errorf(protocol.CodeInvalid, op, "mode %q is none of discover, installed, booted and failed", args[0]).WithHint("see rackboot-probe --help")
+			return c, protocol.Errorf(protocol.CodeInvalid, op, "mode %q is none of %s", args[0], strings.Join(Modes(), ", ")).WithHint("see rackboot-probe --help")
 		}
 		c.State = state
 		if err := flags.Parse(args[1:]); err != nil {

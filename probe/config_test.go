@@ -39,6 +39,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("%.40s: %v", row.args, err)
 		}
 	}
+	for _, mode := range Modes() {
+		if c, err := Parse([]string{mode}, &bytes.Buffer{}); err != nil || c.State == "" {
+			t.Errorf("%s, which help names: %+v, %v", mode, c, err)
+		}
+	}
 	var out bytes.Buffer
 	if _, err := Parse([]string{"--help"}, &out); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "-message") {
 		t.Errorf("help: %v, %s", err, out.String())

@@ -8,4 +8,7 @@ import (
 	"rackboot/cmd/internal/simulate"
 )
 
-func main() { os.Exit(simulate.Main(os.Args[1:], os.Stdout, os.Stderr)) }
+// version is set by the build of a release.
+var version = "0.1.0-dev"
+
+func main() { os.Exit(simulate.Main(os.Args[1:], version, os.Stdout, os.Stderr)) }

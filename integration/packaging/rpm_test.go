@@ -26,24 +26,35 @@ func TestRPM(t *testing.T) {
 			t.Errorf("%s is %q, %v", filepath.Base(file), got, err)
 		}
 		name, _, _ := strings.Cut(filepath.Base(file), "-0.1.0")
+		page := "/usr/share/man/man8/" + name + ".8.gz"
+		if name == "rackctl" || name == "rackboot-sim" {
+			page = "/usr/share/man/man1/" + name + ".1.gz"
+		}
+		has(t, file, "--list", "/usr/bin/"+name, page, "/usr/share/bash-completion/completions/"+name, "/usr/share/zsh/site-functions/_"+name, "/usr/share/fish/vendor_completions.d/"+name+".fish")
 		if name != "rackboot-hub" && name != "rackboot-agent" {
 			continue
 		}
 		for query, want := range map[string][]string{
-			"--list":        {"/usr/bin/" + name, "/usr/lib/systemd/system/" + name + ".service", "/usr/lib/sysusers.d/" + name + ".conf", "/usr/lib/tmpfiles.d/" + name + ".conf", "/usr/share/man/man8/" + name + ".8.gz"},
+			"--list":        {"/usr/lib/systemd/system/" + name + ".service", "/usr/lib/sysusers.d/" + name + ".conf", "/usr/lib/tmpfiles.d/" + name + ".conf"},
 			"--configfiles": {"/etc/rackboot/" + strings.TrimPrefix(name, "rackboot-") + ".yaml"},
 			"--requires":    {"systemd"},
 			"--scripts":     {"systemd-sysusers " + name + ".conf", "systemctl disable --now " + name + ".service"},
 		} {
-			got, err := run(exec.Command("rpm", "-qp", "--nosignature", query, file))
-			if err != nil {
-				t.Error(err)
-			}
-			for _, w := range want {
-				if !strings.Contains(got, w+"\n") {
-					t.Errorf("%s %s has no %q:\n%s", name, query, w, got)
-				}
-			}
+			has(t, file, query, want...)
+		}
+	}
+}
+
+// has asks a package, and wants lines in the answer.
+func has(t *testing.T, file, query string, lines ...string) {
+	t.Helper()
+	got, err := run(exec.Command("rpm", "-qp", "--nosignature", query, file))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, w := range lines {
+		if !strings.Contains(got, w+"\n") {
+			t.Errorf("%s %s has no %q:\n%s", filepath.Base(file), query, w, got)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestReaders(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all, err := filepath.Glob(filepath.Join(dir, c.glob))
-			if err != nil || len(all) < 3 {
+			if err != nil || len(all) < 5 {
 				t.Fatalf("%d files, %v", len(all), err)
 			}
 			for _, file := range all {

@@ -21,6 +21,7 @@ import (
 	"rackboot/cmd/internal/cli"
 	"rackboot/cmd/internal/serve/agent"
 	"rackboot/cmd/internal/serve/hub"
+	"rackboot/cmd/internal/simulate"
 )
 
 // version is set by the build of a release.
@@ -64,6 +65,7 @@ func programs() []program {
 		{cli.Command(cli.Config{Version: version, Getenv: func(string) string { return "" }, Out: io.Discard, Err: io.Discard}), 1},
 		{hub.Command(version, io.Discard, io.Discard), 8},
 		{agent.Command(version, io.Discard, io.Discard), 8},
+		{simulate.Command(version, io.Discard, io.Discard), 1},
 	}
 	for _, p := range all {
 		// What cobra adds when a command runs.
@@ -71,7 +73,21 @@ func programs() []program {
 		p.root.InitDefaultCompletionCmd()
 		p.root.InitDefaultVersionFlag()
 	}
-	return all
+	return append(all, program{probeCommand(version), 8})
+}
+
+// completions are what shells complete a program by: file and how it is written.
+func (p program) completions() map[string]func(io.Writer) error {
+	name := p.root.Name()
+	bash, zsh, fish := "bash-completion/completions/"+name, "zsh/site-functions/_"+name, "fish/vendor_completions.d/"+name+".fish"
+	if name == probeName {
+		return map[string]func(io.Writer) error{bash: probeBash, zsh: probeZsh, fish: probeFish}
+	}
+	return map[string]func(io.Writer) error{
+		bash: func(w io.Writer) error { return p.root.GenBashCompletionV2(w, true) },
+		zsh:  p.root.GenZshCompletion,
+		fish: func(w io.Writer) error { return p.root.GenFishCompletion(w, true) },
+	}
 }
 
 // write writes the pages of a program and its completions.
@@ -82,12 +98,7 @@ func (p program) write(dir, date string) error {
 			return err
 		}
 	}
-	name := p.root.Name()
-	for file, generate := range map[string]func(io.Writer) error{
-		"bash-completion/completions/" + name:         func(w io.Writer) error { return p.root.GenBashCompletionV2(w, true) },
-		"zsh/site-functions/_" + name:                 p.root.GenZshCompletion,
-		"fish/vendor_completions.d/" + name + ".fish": func(w io.Writer) error { return p.root.GenFishCompletion(w, true) },
-	} {
+	for file, generate := range p.completions() {
 		var text bytes.Buffer
 		if err := generate(&text); err != nil {
 			return err

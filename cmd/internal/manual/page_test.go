@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"rackboot/probe"
 )
 
 // written makes everything in a folder, as on 2026-11-22.
@@ -31,7 +35,7 @@ func TestEveryCommandHasAPage(t *testing.T) {
 			count++
 			name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 			section := "8"
-			if p.root.Name() == "rackctl" {
+			if p.root.Name() == "rackctl" || p.root.Name() == "rackboot-sim" {
 				section = "1"
 			}
 			raw, err := os.ReadFile(filepath.Join(dir, "man/man"+section, name+"."+section))
@@ -118,7 +122,7 @@ func TestRoff(t *testing.T) {
 // TestCompletions: each program has one for each shell, which asks the program itself.
 func TestCompletions(t *testing.T) {
 	dir := written(t)
-	for _, name := range []string{"rackctl", "rackboot-hub", "rackboot-agent"} {
+	for _, name := range []string{"rackctl", "rackboot-hub", "rackboot-agent", "rackboot-sim"} {
 		for _, file := range []string{"bash-completion/completions/" + name, "zsh/site-functions/_" + name, "fish/vendor_completions.d/" + name + ".fish"} {
 			raw, err := os.ReadFile(filepath.Join(dir, file))
 			if err != nil {
@@ -126,6 +130,53 @@ func TestCompletions(t *testing.T) {
 			} else if !strings.Contains(string(raw), "__complete") || !strings.Contains(string(raw), name) {
 				t.Errorf("%s does not ask %s", path.Base(file), name)
 			}
+		}
+	}
+}
+
+// TestProbe: the page and the completions of rackboot-probe, which are not made by cobra, have
+// all that it takes.
+func TestProbe(t *testing.T) {
+	dir := written(t)
+	words := append([]string{"--message", "--url", "--ca", "--inventory", "--lldp", "--deadline"}, probe.Modes()...)
+	for _, file := range []string{"man/man8/rackboot-probe.8", "bash-completion/completions/rackboot-probe", "zsh/site-functions/_rackboot-probe", "fish/vendor_completions.d/rackboot-probe.fish"} {
+		raw, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, w := range words {
+			switch {
+			case strings.HasPrefix(file, "man"):
+				w = escape(w)
+			case strings.HasPrefix(file, "fish"):
+				w = strings.Replace(w, "--", "-l ", 1)
+			}
+			if !strings.Contains(string(raw), w) {
+				t.Errorf("%s has no %q:\n%s", file, w, raw)
+			}
+		}
+	}
+}
+
+// TestProbeBash: bash completes with what was generated.
+func TestProbeBash(t *testing.T) {
+	var script bytes.Buffer
+	if err := probeBash(&script); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ words, want string }{
+		{"rackboot-probe ", "discover installed booted failed"},
+		{"rackboot-probe in", "installed"},
+		{"rackboot-probe installed --in", "--inventory"},
+		{"rackboot-probe failed --message ", ""},
+		{"rackboot-probe failed --inventory --d", "--deadline"},
+		{"rackboot-probe booted --ca page_t", "page_test.go"},
+	} {
+		ask := `COMP_LINE=$1; read -ra COMP_WORDS <<<"$1"; [[ $1 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _rackboot_probe; echo "${COMPREPLY[*]}"`
+		out, err := exec.CommandContext(t.Context(), "bash", "-c", script.String()+ask, "bash", c.words).CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
+			t.Errorf("%q is completed with %q, want %q (%v)", c.words, got, c.want, err)
 		}
 	}
 }

@@ -1,38 +1,29 @@
 package simulate
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"rackboot/cmd/internal/serve"
 	demofiles "rackboot/configs/demo"
 	"rackboot/integration/sim"
-	"rackboot/protocol"
 )
 
-// Main runs rackboot-sim and returns its exit code.
-func Main(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	c := &cobra.Command{Use: "rackboot-sim", Short: "Simulated racks for trying Rackboot", SilenceErrors: true, SilenceUsage: true}
-	c.CompletionOptions.DisableDefaultCmd = true
+// Main is rackboot-sim; it returns the exit code.
+func Main(args []string, version string, stdout, stderr io.Writer) int {
+	return serve.Execute(Command(version, stdout, stderr), args, stderr)
+}
+
+// Command is rackboot-sim with its commands.
+func Command(version string, stdout, stderr io.Writer) *cobra.Command {
+	c := serve.Root("rackboot-sim", "Simulated racks for trying Rackboot", version)
 	c.AddCommand(demo(stdout), rack(stdout, stderr), uki())
-	c.SetArgs(args)
-	if err := c.ExecuteContext(ctx); err != nil {
-		_, _ = fmt.Fprintf(stderr, "rackboot-sim: %v\n", err) // nowhere else to say it
-		if hint := protocol.HintOf(err); hint != "" {
-			_, _ = fmt.Fprintf(stderr, "hint: %s\n", hint)
-		}
-		return 1
-	}
-	return 0
+	return c
 }
 
 func demo(stdout io.Writer) *cobra.Command {
