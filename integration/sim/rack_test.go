@@ -165,3 +165,23 @@ func TestRunRackPrintsAddresses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A rack without a file has machines of their own, with an account.
+func TestLoopbackRack(t *testing.T) {
+	c, err := LoopbackRack(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := c.Machines[len(c.Machines)-1]
+	if len(c.Machines) != 12 || last.Name != "machine-12" || last.MAC != "02:00:00:00:00:0c" || last.BMC != "127.0.0.1:8012" {
+		t.Errorf("of %d the last is %+v", len(c.Machines), last)
+	}
+	if name, password, err := last.account(); name != "demo" || password != "demo" || err != nil {
+		t.Errorf("its account is %q, %q, %v", name, password, err)
+	}
+	for _, n := range []int{-1, 0, MaxMachines + 1} {
+		if _, err := LoopbackRack(n); protocol.CodeOf(err) != protocol.CodeInvalid {
+			t.Errorf("%d machines: %v", n, err)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (m *MachineConfig) check() *wrong {
 		return &wrong{"mac", fmt.Sprintf("%q is not the MAC address of a port", m.MAC), "write it as 52:54:00:00:00:01"}
 	case bad != nil || !addr.IsValid():
 		return &wrong{"bmc", fmt.Sprintf("%q is not address:port", m.BMC), "write it as 127.0.0.1:20001, or with port 0 for a free one"}
-	case m.Credentials == "":
+	case m.Credentials == "" && m.Account.Username == "":
 		return &wrong{"credentials", "it is empty", "name a file with the lines username and password"}
 	case m.Kind != KindSimulated && m.Kind != KindQEMU:
 		return &wrong{"kind", fmt.Sprintf("%q is not %s or %s", m.Kind, KindSimulated, KindQEMU), "leave it out for a simulated machine"}

@@ -76,6 +76,8 @@ type MachineConfig struct {
 	// Credentials is a file with the BMC's username and password, in the form that
 	// the agent reads.
 	Credentials string `yaml:"credentials"`
+	// Account is the account itself, where no file has it.
+	Account protocol.BMCAccount `yaml:"-"`
 	// Interface is where a simulated machine broadcasts, from port 68, which needs root.
 	Interface string `yaml:"interface"`
 	// DHCP is the address:port of the machine's own network instead: its packets go there, as
@@ -147,6 +149,22 @@ func ParseRackConfig(path string, raw []byte) (RackConfig, error) {
 	return c, nil
 }
 
+// LoopbackRack is a rack without a file: n machines on this host, each with the account demo
+// and the password demo at its BMC. It fails with invalid.
+func LoopbackRack(n int) (RackConfig, error) {
+	c := RackConfig{Machines: []MachineConfig{{
+		Count: n, Name: "machine-" + number, MAC: "02:00:00:00:00:01", BMC: "127.0.0.1:8001", DHCP: "127.0.0.1:6767",
+		Account: protocol.BMCAccount{Username: "demo", Password: "demo"},
+	}}}
+	if n < 1 || n > MaxMachines {
+		return c, protocol.Errorf(protocol.CodeInvalid, "make a rack", "%d is not 1 to %d machines", n, MaxMachines)
+	}
+	if w := c.check(); w != nil {
+		return c, protocol.Errorf(protocol.CodeInternal, "make a rack", "%s: %s", w.path, w.what)
+	}
+	return c, nil
+}
+
 // fields are the keys of a struct.
 func fields(v any) (out []string) {
 	for f := range reflect.TypeOf(v).Fields() {
@@ -173,6 +191,9 @@ func lineOf(raw []byte, path string) int {
 
 // account reads the BMC's account.
 func (m *MachineConfig) account() (username, password string, err error) {
+	if m.Credentials == "" {
+		return m.Account.Username, m.Account.Password, nil
+	}
 	raw, err := os.ReadFile(m.Credentials)
 	if err != nil {
 		return "", "", err

@@ -59,6 +59,15 @@ func (r *Registry) PushLayer(reference, mediaType string, layer []byte) (string,
 	return full, Push(context.Background(), full, http.DefaultTransport, Layer{mediaType, layer})
 }
 
+// PushHere is Push by whatever address the registry listens on, also by every one.
+func (r *Registry) PushHere(ctx context.Context, reference string, uki []byte) error {
+	here := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, r.Addr)
+	}}
+	defer here.CloseIdleConnections()
+	return Push(ctx, "localhost/"+reference, here, Layer{UKIMediaType, uki})
+}
+
 // Close ends the registry.
 func (r *Registry) Close() error {
 	err := r.srv.Close()

@@ -37,18 +37,18 @@ func (a *app) initCmd() *cobra.Command {
 			"No file is written over without --force.",
 		Example: "  rackctl init lab\n" +
 			"  rackctl init lab --address 10.7.0.2/24 --interface eth1 --bmc https://10.6.0.21 --bmc n2=https://10.6.0.22 --account bmc.account --trust-shown\n" +
-			"  rackctl init try --local --address 127.0.0.1/8 --bmc server-1=https://127.0.0.1:8001 --account bmc.account --trust-shown",
+			"  rackctl init try --local --bmc server-1=https://127.0.0.1:8001 --account bmc.account --trust-shown",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.initRack(cmd.Context(), q, strings.Join(args, ""))
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&q.rack, "rack", "", "name of the rack (default rack-1)")
-	f.StringVar(&q.address, "address", "", "the agent's address on the network that servers boot on, as 10.7.0.2/24")
+	f.StringVar(&q.address, "address", "", "the agent's address on the network that servers boot on, as 10.7.0.2/24 (default with --local 127.0.0.1/8)")
 	f.StringVar(&q.network, "interface", "", "its interface there; none on loopback")
 	f.StringVar(&q.router, "router", "", "router of that network, where servers need one")
 	f.StringArrayVar(&q.bmcs, "bmc", nil, "[NAME=]https://host[:port] of a server's BMC; may be repeated")
-	f.StringVar(&q.account, "account", "", "file with the lines username: and password: of the BMCs")
+	f.StringVar(&q.account, "account", "", "file with the lines username: and password: of the BMCs; - reads them from standard input")
 	f.StringArrayVar(&q.macs, "mac", nil, "MAC address that a server boots from, for each --bmc in order (default: what the BMC says)")
 	f.StringVar(&q.image, "image", "", "image of the claim to try (default "+firstrack.DefaultImage+")")
 	f.Uint16Var(&q.httpPort, "http-port", 0, "port of boot URLs (default 8080)")

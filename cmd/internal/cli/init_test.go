@@ -34,7 +34,7 @@ func TestInitReadsBMC(t *testing.T) {
 	run := func(trust ...string) (int, string) {
 		var out, errs bytes.Buffer
 		code := Run(t.Context(), Config{
-			Args: append([]string{"init", lab, "--local", "--address", "127.0.0.1/8", "--bmc", "n1=" + b.Address(), "--account", account, "--image", "127.0.0.1:5000/os:1"}, trust...),
+			Args: append([]string{"init", lab, "--local", "--bmc", "n1=" + b.Address(), "--account", account, "--image", "127.0.0.1:5000/os:1"}, trust...),
 			Out:  &out, Err: &errs, Getenv: func(string) string { return "" }, In: strings.NewReader(""),
 		})
 		return code, out.String() + errs.String()

@@ -27,7 +27,11 @@ func (i *interview) site(q *initAnswers) (*firstrack.Site, error) {
 		return nil, err
 	}
 	s.Rack = q.rack
-	if err := i.ask(&q.address, "address", "The agent's address on the network that servers boot on, as 10.7.0.2/24", "", true, func(v string) (err error) {
+	loopback := ""
+	if q.local {
+		loopback = "127.0.0.1/8"
+	}
+	if err := i.ask(&q.address, "address", "The agent's address on the network that servers boot on, as 10.7.0.2/24", loopback, true, func(v string) (err error) {
 		if s.Address, err = netip.ParsePrefix(v); err == nil {
 			_, _, err = s.Pool()
 		}

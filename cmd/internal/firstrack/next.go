@@ -23,7 +23,7 @@ func (s *Site) Next(dir string) (out []Step) {
 	if s.Local {
 		config = " --config " + at("agent", "agent.yaml")
 		add("the hub, which stays: a terminal of its own", "rackboot-hub run --config %s", at("hub", "hub.yaml"))
-		add("make it known", "rackctl login https://%s --ca %s --token-file %s", localAPI, at("hub", "state", "ca.pem"), at("hub", "state", "pki", "admin.token"))
+		add("make it known", "rackctl login https://%s --ca %s --token-file %s --wait 30s", localAPI, at("hub", "state", "ca.pem"), at("hub", "state", "pki", "admin.token"))
 	}
 	add("the hub takes the rack", "rackctl apply -f %s", at())
 	if !s.Local {

@@ -13,13 +13,25 @@ import (
 	"rackboot/integration/sim"
 )
 
+// firstImage is what the registry has when it starts.
+const firstImage = "demo:1"
+
 // rack serves simulated machines until stopped.
 func rack(stdout, stderr io.Writer) *cobra.Command {
 	c := &cobra.Command{Use: "rack", Short: "Serve the BMCs of simulated machines, and print their addresses", Args: cobra.NoArgs}
+	c.Long = "Serve the BMCs of simulated machines until stopped, and print a line of JSON for each once all are up.\n\n" +
+		"The machines are those of a file, or with --machines so many on this host: BMCs at 127.0.0.1:8001 and\n" +
+		"the ports after it, user name and password demo, and an agent that listens for DHCP at 127.0.0.1:6767."
 	config := c.Flags().String("config", "rack.yaml", "the rack's file")
-	registry := c.Flags().String("registry", "", "address:port of an image registry, which forgets all when it ends; none without")
+	machines := c.Flags().Int("machines", 0, "how many machines, without a file")
+	registry := c.Flags().String("registry", "", "address:port of an image registry, which has "+firstImage+" and forgets all when it ends; none without")
+	c.MarkFlagsMutuallyExclusive("config", "machines")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
-		cfg, err := sim.LoadRackConfig(*config)
+		load := func() (sim.RackConfig, error) { return sim.LoadRackConfig(*config) }
+		if c.Flags().Changed("machines") {
+			load = func() (sim.RackConfig, error) { return sim.LoopbackRack(*machines) }
+		}
+		cfg, err := load()
 		if err != nil {
 			return err
 		}
@@ -35,6 +47,9 @@ func rack(stdout, stderr io.Writer) *cobra.Command {
 				return errStart
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
+			if err := r.PushHere(c.Context(), firstImage, image(firstImage)); err != nil {
+				return err
+			}
 		}
 		log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		return sim.RunRack(c.Context(), cfg, stdout, log)

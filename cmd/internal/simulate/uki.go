@@ -22,13 +22,17 @@ func uki() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// Each name is another image, so that one can be told from the next.
-			line := fmt.Sprintf("%s: no kernel, for simulated machines\n", args[0])
-			if _, err := f.Write(sim.UKI(bytes.Repeat([]byte(line), ukiSize/len(line)))); err != nil {
+			if _, err := f.Write(image(args[0])); err != nil {
 				_ = f.Close() // it is given up
 				return err
 			}
 			return f.Close()
 		},
 	}
+}
+
+// image is a unified kernel image. Each name is another one, so that one can be told from the next.
+func image(name string) []byte {
+	line := fmt.Sprintf("%s: no kernel, for simulated machines\n", name)
+	return sim.UKI(bytes.Repeat([]byte(line), ukiSize/len(line)))
 }
