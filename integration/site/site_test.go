@@ -41,6 +41,22 @@ type site struct {
 
 const rackName = "r1"
 
+// shortDir is a folder without the test's name in its path: the agent's socket is in it, whose
+// path may have 107 bytes.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // newSite starts the servers and the registry; no hub and no agent.
 func newSite(t testing.TB, servers int) *site {
 	t.Helper()
@@ -50,7 +66,7 @@ func newSite(t testing.TB, servers int) *site {
 // newSiteOf is newSite with another kind of server.
 func newSiteOf(t testing.TB, servers int, change func(*sim.ServerConfig)) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), log: slog.New(slog.DiscardHandler)}
+	s := &site{t: t, dir: shortDir(t), log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RACKBOOT_TEST_LOG") != "" {
 		s.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
