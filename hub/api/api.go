@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -251,20 +250,9 @@ func (a *API) Serve(ctx context.Context, ln net.Listener, conf *tls.Config) erro
 		TLSConfig:         conf,
 		ErrorLog:          slog.NewLogLogger(a.logger.Handler(), slog.LevelDebug),
 	}
-	ended := make(chan error, 1)
-	bounded := conns.Limit(ln, conns.Config{Total: maxConns, PerSource: maxSourceConns, Refused: a.metrics.connRefused.Inc})
-	go func() { ended <- srv.ServeTLS(bounded, "", "") }()
-	select {
-	case err := <-ended:
+	bounds := conns.Config{Total: maxConns, PerSource: maxSourceConns, Refused: a.metrics.connRefused.Inc}
+	if err := conns.ServeTLS(ctx, srv, ln, bounds, shutdownTimeout); err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "serve api", "%w", err)
-	case <-ctx.Done():
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-	defer cancel()
-	err := srv.Shutdown(end)
-	if err != nil {
-		err = errors.Join(err, srv.Close())
-	}
-	<-ended
-	return err
+	return nil
 }

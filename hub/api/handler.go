@@ -146,7 +146,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, who string, known bo
 	if !known && !open {
 		err := protocol.Errorf(protocol.CodeDenied, "authenticate", "the token is missing or wrong").
 			WithHint("rackctl login gives one to rackctl; a client certificate must be one that clients of hub.yaml names")
-		a.recordDenied(r, entryOf(r, nil, rule{op: "authenticate"}), err)
+		a.Denied(r, entryOf(r, nil, rule{op: "authenticate"}), err)
 		unread(w, r)
 		w.Header().Set("WWW-Authenticate", `Bearer realm="rackboot"`)
 		writeProblem(w, protoapi.ProblemOf(err).WithStatus(http.StatusUnauthorized))

@@ -22,7 +22,7 @@ func (a *API) judge(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	if err := a.may(r, route); err != nil {
-		a.recordDenied(r, entryOf(r, ctx.Operation(), route), err)
+		a.Denied(r, entryOf(r, ctx.Operation(), route), err)
 		writeProblem(w, protoapi.ProblemOf(err))
 		return
 	}

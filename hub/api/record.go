@@ -45,25 +45,41 @@ func (a *API) record(ctx huma.Context, next func(huma.Context)) {
 	}
 	answer := w.(*recorder)
 	e := entryOf(r, ctx.Operation(), a.rules[ctx.Operation().OperationID])
-	e.At, e.Outcome = a.clock().UTC(), protocol.AuditAsked
-	if _, err := a.recorder.Append(r.Context(), e); err != nil {
-		a.logger.Error("audit entry not written", "op", e.Op, "target", e.Target, "err", err)
+	if err := a.Recorded(r.Context(), e, func() (protocol.AuditOutcome, protocol.Code, string) {
+		next(ctx)
+		return ended(answer)
+	}); err != nil {
 		answer.untouched = true
-		writeProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "record", "the audit log cannot be written").
-			WithHint("nothing was done; see the hub's log, and check its disk")))
-		return
+		writeProblem(w, protoapi.ProblemOf(err))
 	}
+}
+
+// Recorded does what an entry says, noted before it is begun and when it has ended, with what do
+// returns. What cannot be noted is not begun: the error, unavailable, is of nothing else. It is
+// for the other listeners of the hub too.
+func (a *API) Recorded(ctx context.Context, e protocol.AuditEntry, do func() (protocol.AuditOutcome, protocol.Code, string)) error {
+	if a.recorder == nil {
+		do()
+		return nil
+	}
+	e.At, e.Outcome = a.clock().UTC(), protocol.AuditAsked
+	if _, err := a.recorder.Append(ctx, e); err != nil {
+		a.logger.Error("audit entry not written", "op", e.Op, "target", e.Target, "err", err)
+		return protocol.Errorf(protocol.CodeUnavailable, "record", "the audit log cannot be written").
+			WithHint("nothing was done; see the hub's log, and check its disk")
+	}
+	e.Outcome, e.Code = protocol.AuditFailed, protocol.CodeInternal
 	defer func() { // also after a panic, which is answered further up
 		e.At = a.clock().UTC()
-		e.Outcome, e.Code, e.Detail = ended(answer)
-		end, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), recordTimeout)
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		defer cancel()
 		if _, err := a.recorder.Append(end, e); err != nil {
 			a.logger.Error("audit entry of an outcome not written", "op", e.Op, "target", e.Target, "outcome", e.Outcome, "err", err)
 			a.metrics.unrecorded.Inc()
 		}
 	}()
-	next(ctx)
+	e.Outcome, e.Code, e.Detail = do()
+	return nil
 }
 
 // ended says how an action ended by what was answered.
@@ -82,9 +98,9 @@ func ended(w *recorder) (protocol.AuditOutcome, protocol.Code, string) {
 	return outcome, p.Code, short(p.Detail, protocol.MaxAuditDetail)
 }
 
-// recordDenied notes what somebody was refused for who they are. So many entries are
-// written and no more: the rest is counted.
-func (a *API) recordDenied(r *http.Request, e protocol.AuditEntry, err error) {
+// Denied notes what somebody was refused for who they are, here or at another listener of the
+// hub. So many entries are written and no more: the rest is counted.
+func (a *API) Denied(r *http.Request, e protocol.AuditEntry, err error) {
 	if a.recorder == nil {
 		return
 	}

@@ -90,7 +90,7 @@ func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
 		dir = c.path("registry")
 	}
 	o.Registry, err = registry.Open(registry.Config{
-		Dir: dir, Quota: quota << 20, MinFree: free << 20, Right: o.right, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
+		Dir: dir, Quota: quota << 20, MinFree: free << 20, Right: o.right, Audit: o, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
 	})
 	return o, err
 }
@@ -98,11 +98,11 @@ func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
 // right says what the sender of a request may do: agents pull with their certificates, and
 // clients of the API with their tokens, certificates and roles what those let them do to the
 // hub as a whole.
-func (o *ownRegistry) right(r *http.Request) (who string, may registry.Right) {
+func (o *ownRegistry) right(r *http.Request) (who registry.Caller, may registry.Right) {
 	name, password, basic := r.BasicAuth()
 	if basic {
 		if name == hubItself && subtle.ConstantTimeCompare([]byte(password), []byte(o.token)) == 1 {
-			return hubItself, registry.Pull
+			return registry.Caller{Name: hubItself}, registry.Pull
 		}
 		// Tools of registries give tokens as passwords.
 		asked := r.Clone(r.Context())
@@ -111,23 +111,39 @@ func (o *ownRegistry) right(r *http.Request) (who string, may registry.Right) {
 	}
 	c, known := o.api.Caller(r)
 	known = known && (!basic || c.Name == name)
+	if known {
+		who.Name = c.Name
+		for _, role := range c.Roles {
+			who.Roles = append(who.Roles, string(role))
+		}
+	}
 	switch {
 	case known && access.May(c, access.Apply, access.Target{}) == access.Allowed:
-		return c.Name, registry.Push
+		return who, registry.Push
 	case known && access.May(c, access.Read, access.Target{}) == access.Allowed:
-		return c.Name, registry.Pull
+		return who, registry.Pull
 	case known:
-		return c.Name, registry.Known
+		return who, registry.Known
 	case r.Header.Get("Authorization") != "": // a guess
 		if o.api.Throttled(r) {
-			return "", registry.Throttled
+			return who, registry.Throttled
 		}
-		return "", registry.None
+		return who, registry.None
 	}
 	if agent := o.api.Agent(r); agent != "" && !o.refused(agent) {
-		return agent, registry.Pull
+		return registry.Caller{Name: agent}, registry.Pull
 	}
-	return "", registry.None
+	return who, registry.None
+}
+
+// Recorded implements registry.Audit.
+func (o *ownRegistry) Recorded(ctx context.Context, e protocol.AuditEntry, do func() (protocol.AuditOutcome, protocol.Code, string)) error {
+	return o.api.Recorded(ctx, e, do)
+}
+
+// Denied implements registry.Audit.
+func (o *ownRegistry) Denied(r *http.Request, e protocol.AuditEntry, err error) {
+	o.api.Denied(r, e, err)
 }
 
 // known adds to options how the hub reads its own registry; ca is its authority.

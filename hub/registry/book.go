@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"rackboot/protocol"
 )
@@ -17,6 +19,7 @@ import (
 const (
 	bookFile     = "book.json"
 	bookVersion  = 1
+	tmpPrefix    = ".book-" // and digits: a book that is being written
 	maxBook      = 64 << 20
 	maxManifests = 10_000 // of all repositories, with their tags
 )
@@ -42,6 +45,25 @@ func (r repository) tags() []string {
 	tags := slices.AppendSeq([]string{}, maps.Keys(r.Tags))
 	slices.Sort(tags)
 	return tags
+}
+
+// clean removes the books that were being written when the hub ended, and nothing else.
+func clean(dir string) error {
+	const op = "clean the registry's folder"
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
+	}
+	for _, f := range all {
+		number, is := strings.CutPrefix(f.Name(), tmpPrefix)
+		if _, err := strconv.ParseUint(number, 10, 64); !is || err != nil || !f.Type().IsRegular() {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
+			return protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
+		}
+	}
+	return nil
 }
 
 func readBook(dir string) (book, error) {
@@ -70,7 +92,7 @@ func (b book) write(dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".book-")
+	f, err := os.CreateTemp(dir, tmpPrefix+"*")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -69,24 +70,37 @@ func named(mediaType string, raw []byte) ([]string, error) {
 
 // putManifest takes a manifest when everything that it names is there: then it is whole, and
 // it is on disk before the tag says so.
-func (r *Registry) putManifest(w http.ResponseWriter, req *http.Request, to route) {
-	body := &patient{r: http.MaxBytesReader(w, req.Body, maxManifest), control: http.NewResponseController(w), idle: r.cfg.Idle, end: time.Now().Add(r.cfg.Whole)}
-	raw, err := io.ReadAll(body)
-	if err != nil {
-		fail(w, http.StatusBadRequest, "MANIFEST_INVALID", fmt.Sprintf("it did not come to its end, or has more than %d bytes", maxManifest))
-		return
+func (r *Registry) putManifest(who Caller) func(http.ResponseWriter, *http.Request, route) {
+	return func(w http.ResponseWriter, req *http.Request, to route) {
+		body := &patient{r: http.MaxBytesReader(w, req.Body, maxManifest), control: http.NewResponseController(w), idle: r.cfg.Idle, end: time.Now().Add(r.cfg.Whole)}
+		raw, err := io.ReadAll(body)
+		if err != nil {
+			fail(w, http.StatusBadRequest, "MANIFEST_INVALID", fmt.Sprintf("it did not come to its end, or has more than %d bytes", maxManifest))
+			return
+		}
+		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
+		if failed := r.recorded(req, who, opPush, to, digest, func() *failure {
+			return r.keep(req.Context(), to, req.Header.Get("Content-Type"), digest, raw)
+		}); failed != nil {
+			failed.answer(w)
+			return
+		}
+		r.cfg.Logger.Info("image pushed", "by", who.Name, "repository", to.repository, "reference", to.reference, "digest", digest)
+		w.Header().Set("Location", "/v2/"+to.repository+kindManifests+digest)
+		w.Header().Set("Docker-Content-Digest", digest)
+		w.WriteHeader(http.StatusCreated)
 	}
-	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
+}
+
+// keep has a manifest in the book, by its digest or under a tag too.
+func (r *Registry) keep(ctx context.Context, to route, kind, digest string, raw []byte) *failure {
 	byDigest := protocol.ValidDigest(to.reference)
 	if byDigest && to.reference != digest {
-		fail(w, http.StatusBadRequest, "DIGEST_INVALID", fmt.Sprintf("what came is %s, not %s", digest, to.reference))
-		return
+		return &failure{http.StatusBadRequest, "DIGEST_INVALID", fmt.Sprintf("what came is %s, not %s", digest, to.reference)}
 	}
-	kind := req.Header.Get("Content-Type")
 	names, err := named(kind, raw)
 	if err != nil {
-		fail(w, http.StatusBadRequest, "MANIFEST_INVALID", err.Error())
-		return
+		return &failure{http.StatusBadRequest, "MANIFEST_INVALID", err.Error()}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,32 +108,30 @@ func (r *Registry) putManifest(w http.ResponseWriter, req *http.Request, to rout
 	for _, n := range names {
 		_, manifest := r.book.Repositories[to.repository].Manifests[n]
 		if !r.blobs.Has(n) || index && !manifest {
-			fail(w, http.StatusBadRequest, "MANIFEST_BLOB_UNKNOWN", "it names "+n+", which is not here; push that first")
-			return
+			return &failure{http.StatusBadRequest, "MANIFEST_BLOB_UNKNOWN", "it names " + n + ", which is not here; push that first"}
 		}
 	}
-	if err := r.blobs.Write(req.Context(), digest, int64(len(raw)), bytes.NewReader(raw)); err != nil {
-		r.full(w)
-		return
+	if err := r.blobs.Write(ctx, digest, int64(len(raw)), bytes.NewReader(raw)); err != nil {
+		return r.full()
 	}
 	next := r.book.with(to.repository, digest, manifest{Type: kind, Names: names})
 	if !byDigest {
 		next = next.tagged(to.repository, to.reference, digest)
 	}
 	if err := next.check(); err != nil {
-		fail(w, http.StatusInsufficientStorage, "DENIED", err.Error())
-		return
+		return &failure{http.StatusInsufficientStorage, "DENIED", err.Error()}
 	}
+	return r.turn(next)
+}
+
+// turn makes a book that of the registry once it is on disk. r.mu is held.
+func (r *Registry) turn(next book) *failure {
 	if err := next.write(r.cfg.Dir); err != nil {
 		r.cfg.Logger.Error("the registry's book was not written", "err", err)
-		fail(w, http.StatusInternalServerError, "UNKNOWN", "the hub's disk did not take it; see the hub's log")
-		return
+		return &failure{http.StatusInternalServerError, "UNKNOWN", "the hub's disk did not take it; see the hub's log"}
 	}
 	r.book = next
-	r.cfg.Logger.Info("image pushed", "repository", to.repository, "reference", to.reference, "digest", digest)
-	w.Header().Set("Location", "/v2/"+to.repository+kindManifests+digest)
-	w.Header().Set("Docker-Content-Digest", digest)
-	w.WriteHeader(http.StatusCreated)
+	return nil
 }
 
 func (r *Registry) getManifest(w http.ResponseWriter, req *http.Request, to route) {
@@ -151,25 +163,35 @@ func (r *Registry) getManifest(w http.ResponseWriter, req *http.Request, to rout
 
 // deleteManifest takes a tag away, or by its digest a manifest with every tag of it. What an
 // index names goes after the index.
-func (r *Registry) deleteManifest(w http.ResponseWriter, _ *http.Request, to route) {
+func (r *Registry) deleteManifest(who Caller) func(http.ResponseWriter, *http.Request, route) {
+	return func(w http.ResponseWriter, req *http.Request, to route) {
+		digest := to.reference
+		if !protocol.ValidDigest(digest) {
+			r.mu.Lock()
+			digest = r.book.Repositories[to.repository].Tags[to.reference]
+			r.mu.Unlock()
+		}
+		if failed := r.recorded(req, who, opDelete, to, digest, func() *failure { return r.forget(to) }); failed != nil {
+			failed.answer(w)
+			return
+		}
+		r.cfg.Logger.Info("image deleted", "by", who.Name, "repository", to.repository, "reference", to.reference, "digest", digest)
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// forget takes a reference out of the book.
+func (r *Registry) forget(to route) *failure {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if by := r.book.namedBy(to.repository, to.reference); by != "" {
-		fail(w, http.StatusConflict, "DENIED", "the index "+by+" names it; delete that first")
-		return
+		return &failure{http.StatusConflict, "DENIED", "the index " + by + " names it; delete that first"}
 	}
 	next, was := r.book.without(to.repository, to.reference)
 	if !was {
-		fail(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "there is no "+to.reference+" in "+to.repository)
-		return
+		return &failure{http.StatusNotFound, "MANIFEST_UNKNOWN", "there is no " + to.reference + " in " + to.repository}
 	}
-	if err := next.write(r.cfg.Dir); err != nil {
-		r.cfg.Logger.Error("the registry's book was not written", "err", err)
-		fail(w, http.StatusInternalServerError, "UNKNOWN", "the hub's disk did not take it; see the hub's log")
-		return
-	}
-	r.book = next
-	w.WriteHeader(http.StatusAccepted)
+	return r.turn(next)
 }
 
 // tags lists the tags of a repository, in order.

@@ -29,6 +29,12 @@ const (
 	Push
 )
 
+// Caller is who sends a request.
+type Caller struct {
+	Name  string
+	Roles []string
+}
+
 // Config configures a Registry.
 type Config struct {
 	Dir string
@@ -36,7 +42,8 @@ type Config struct {
 	// alone, both in bytes.
 	Quota, MinFree int64
 	// Right says who sends a request, and what that one may do.
-	Right func(*http.Request) (who string, may Right)
+	Right func(*http.Request) (who Caller, may Right)
+	Audit Audit // nil keeps none
 	Clock func() time.Time
 	// Idle bounds the time between two pieces of a body that is sent, and Whole that of a
 	// whole upload; 30 s and 1 h if zero.
@@ -81,7 +88,10 @@ func Open(cfg Config) (*Registry, error) {
 		return nil, err
 	}
 	r := &Registry{cfg: cfg, blobs: blobs, sending: make(chan struct{}, maxSending), uploads: map[string]*upload{}, arrived: map[string]time.Time{}}
-	if r.book, err = readBook(cfg.Dir); err != nil {
+	if r.book, err = readBook(cfg.Dir); err == nil {
+		err = clean(cfg.Dir)
+	}
+	if err != nil {
 		return nil, errors.Join(err, blobs.Close())
 	}
 	r.metrics = newMetrics(cfg.Registerer, r)
@@ -136,6 +146,7 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		need = Push
 	}
 	if may < need {
+		r.denied(req, who, may, need == Push)
 		r.refuse(w, may)
 		return
 	}
@@ -151,16 +162,13 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	handler := map[string]map[string]func(http.ResponseWriter, *http.Request, route){
 		kindBlobs:     {http.MethodGet: r.getBlob, http.MethodHead: r.getBlob},
-		kindManifests: {http.MethodGet: r.getManifest, http.MethodHead: r.getManifest, http.MethodPut: r.putManifest, http.MethodDelete: r.deleteManifest},
+		kindManifests: {http.MethodGet: r.getManifest, http.MethodHead: r.getManifest, http.MethodPut: r.putManifest(who), http.MethodDelete: r.deleteManifest(who)},
 		kindTags:      {http.MethodGet: r.tags},
 		kindUploads:   {http.MethodPost: r.begin, http.MethodPatch: r.send, http.MethodPut: r.finish, http.MethodDelete: r.giveUp, http.MethodGet: r.state},
 	}[to.kind][req.Method]
 	if handler == nil || to.kind == kindUploads && (to.reference == "") != (req.Method == http.MethodPost) {
 		fail(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this cannot be done here")
 		return
-	}
-	if need == Push && to.kind == kindManifests {
-		r.cfg.Logger.Info("image changes", "by", who, "method", req.Method, "repository", to.repository, "reference", to.reference)
 	}
 	handler(w, req, to)
 }
@@ -171,13 +179,22 @@ func (r *Registry) refuse(w http.ResponseWriter, may Right) {
 	switch may {
 	case Throttled:
 		w.Header().Set("Retry-After", "1")
-		fail(w, http.StatusTooManyRequests, "TOOMANYREQUESTS", "too many wrong accounts came from this address")
 	case None:
 		w.Header().Set("WWW-Authenticate", `Basic realm="rackboot-hub"`)
-		fail(w, http.StatusUnauthorized, "UNAUTHORIZED", "give the name and the token of a client of the hub, or an agent's certificate")
 	case Known, Pull, Push:
-		fail(w, http.StatusForbidden, "DENIED", "pull needs the role viewer, push the role operator, both without a scope")
 	}
+	refusal(may).answer(w)
+}
+
+func refusal(may Right) *failure {
+	switch may {
+	case Throttled:
+		return &failure{http.StatusTooManyRequests, "TOOMANYREQUESTS", "too many wrong accounts came from this address"}
+	case None:
+		return &failure{http.StatusUnauthorized, "UNAUTHORIZED", "give the name and the token of a client of the hub, or an agent's certificate"}
+	case Known, Pull, Push:
+	}
+	return &failure{http.StatusForbidden, "DENIED", "pull needs the role viewer, push the role operator, both without a scope"}
 }
 
 // fail answers with an error of the specification.

@@ -35,9 +35,13 @@ func newBench(t *testing.T, dir string) *bench {
 	var err error
 	b.Registry, err = Open(Config{
 		Dir: dir, Quota: quota, Clock: func() time.Time { return b.now }, Idle: 200 * time.Millisecond, Whole: 10 * time.Second, Logger: slog.New(slog.DiscardHandler),
-		Right: func(r *http.Request) (string, Right) {
+		Right: func(r *http.Request) (Caller, Right) {
 			as := r.Header.Get("Authorization")
-			return as, map[string]Right{"often": Throttled, "": None, "known": Known, "pull": Pull, "push": Push}[as]
+			may := map[string]Right{"often": Throttled, "": None, "known": Known, "pull": Pull, "push": Push, "wrong": None}[as]
+			if may <= None {
+				as = ""
+			}
+			return Caller{Name: as}, may
 		},
 	})
 	if err != nil {

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -68,20 +67,9 @@ func (r *Registry) Serve(ctx context.Context, ln net.Listener, conf *tls.Config)
 		Handler: r, TLSConfig: conf, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(r.cfg.Logger.Handler(), slog.LevelDebug),
 	}
-	ended := make(chan error, 1)
-	bounded := conns.Limit(ln, conns.Config{Total: maxConns, PerSource: maxSourceConns, Refused: r.metrics.connRefused.Inc})
-	go func() { ended <- srv.ServeTLS(bounded, "", "") }()
-	select {
-	case err := <-ended:
+	bounds := conns.Config{Total: maxConns, PerSource: maxSourceConns, Refused: r.metrics.connRefused.Inc}
+	if err := conns.ServeTLS(ctx, srv, ln, bounds, shutdownTimeout); err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "serve the registry", "%w", err)
-	case <-ctx.Done():
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-	defer cancel()
-	err := srv.Shutdown(end)
-	if err != nil {
-		err = errors.Join(err, srv.Close())
-	}
-	<-ended
-	return err
+	return nil
 }

@@ -174,7 +174,7 @@ func (r *Registry) receive(w http.ResponseWriter, req *http.Request) (digest str
 		return "", 0, false
 	}
 	if req.ContentLength > r.blobs.Capacity() {
-		r.full(w)
+		r.full().answer(w)
 		return "", 0, false
 	}
 	body := &patient{r: req.Body, control: http.NewResponseController(w), idle: r.cfg.Idle, end: time.Now().Add(r.cfg.Whole)}
@@ -191,7 +191,7 @@ func (r *Registry) receive(w http.ResponseWriter, req *http.Request) (digest str
 		r.metrics.received.Add(float64(size))
 		return digest, size, true
 	case errors.Is(err, blob.ErrInsufficient) || errors.Is(err, blob.ErrLimit):
-		r.full(w)
+		r.full().answer(w)
 	default:
 		r.cfg.Logger.Info("a blob did not come to its end", "err", err)
 		fail(w, http.StatusBadRequest, "BLOB_UPLOAD_INVALID", "the content did not come to its end")
@@ -201,11 +201,11 @@ func (r *Registry) receive(w http.ResponseWriter, req *http.Request) (digest str
 
 // full says that nothing more fits. 507 is what tools show with its words, and no reason to
 // try again at once.
-func (r *Registry) full(w http.ResponseWriter) {
+func (r *Registry) full() *failure {
 	r.metrics.full.Inc()
-	fail(w, http.StatusInsufficientStorage, "DENIED", fmt.Sprintf(
+	return &failure{http.StatusInsufficientStorage, "DENIED", fmt.Sprintf(
 		"the hub's registry is full: it may have %d MiB, and leaves %d MiB of its disk alone; delete images, raise registry.quotaMiB of the hub's file, or push to another registry",
-		r.cfg.Quota>>20, r.cfg.MinFree>>20))
+		r.cfg.Quota>>20, r.cfg.MinFree>>20)}
 }
 
 // patient bounds the time between two pieces of a body, and that of the whole.

@@ -91,7 +91,9 @@ func runAPI(ctx context.Context, t *testing.T, on net.Listener) func() error {
 func runRegistry(ctx context.Context, t *testing.T, on net.Listener) func() error {
 	r, err := registry.Open(registry.Config{
 		Dir: t.TempDir(), Quota: 1 << 20, Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
-		Right: func(*http.Request) (string, registry.Right) { return "somebody", registry.Push },
+		Right: func(*http.Request) (registry.Caller, registry.Right) {
+			return registry.Caller{Name: "somebody"}, registry.Push
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

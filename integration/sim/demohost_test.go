@@ -5,6 +5,8 @@ package sim
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
 )
 
 // programs builds what the demo runs.
@@ -133,7 +136,30 @@ func TestRackctlPush(t *testing.T) {
 		printed, err = d.rackctl(ctx, "image", "push", d.image, "--from", d.path("own"), "--ca", d.path("hub", "ca.pem"), "--account", d.path("account"))
 		return "", err
 	}
-	steps := append(d.begin(), demoStep{"push", push}, demoStep{"claim", d.apply("claim")}, demoStep{"resolved", func(ctx context.Context) (string, error) {
+	// Who pushed what is on record, and who was not let in.
+	audited := func(ctx context.Context) (string, error) {
+		if err := os.WriteFile(d.path("account"), []byte("token: a guess\n"), 0o600); err != nil {
+			return "", err
+		}
+		if _, err := d.rackctl(ctx, "image", "push", d.image, "--from", d.path("own"), "--ca", d.path("hub", "ca.pem"), "--account", d.path("account")); err == nil {
+			return "", errors.New("a guess was let in")
+		}
+		said, err := d.rackctl(ctx, "audit", "list", "--target", "image/demo/own:1", "-o", "json")
+		var log protoapi.AuditList
+		if err = errors.Join(err, json.Unmarshal([]byte(said), &log)); err != nil {
+			return "", err
+		}
+		n := len(log.Items)
+		if n < 2 || log.Items[n-1].Caller != "admin" || log.Items[n-1].Op != "push-image" || log.Items[n-1].Outcome != protocol.AuditAccepted || !protocol.ValidDigest(log.Items[n-1].Detail) {
+			return "", fmt.Errorf("the audit log has %s", said)
+		}
+		said, err = d.rackctl(ctx, "audit", "list", "--target", "image/demo/own", "-o", "json")
+		if err == nil && !strings.Contains(said, `"authenticate"`) {
+			err = fmt.Errorf("of the guess the audit log has %s", said)
+		}
+		return "", err
+	}
+	steps := append(d.begin(), demoStep{"push", push}, demoStep{"audit", audited}, demoStep{"claim", d.apply("claim")}, demoStep{"resolved", func(ctx context.Context) (string, error) {
 		said, err := d.event(protocol.EventResolved)(ctx)
 		_, digest, _ := strings.Cut(said, "sha256:")
 		if err == nil && (len(digest) < 64 || !strings.Contains(printed, digest[:64])) {

@@ -1,2 +1,2 @@
-// Package conns bounds the connections of a listener that strangers reach.
+// Package conns bounds the connections of a listener that strangers reach, and serves HTTPS on it.
 package conns
