@@ -38,6 +38,9 @@ func run(config *string, version string, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := serve.CheckOwner("rackboot-agent", cfg.DataDir); err != nil {
+			return err
+		}
 		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l, Ready: func() { l.Info("ready") }})
 	}
 	return c
@@ -78,7 +81,7 @@ func join(config *string, stdout io.Writer) *cobra.Command {
 			}
 			*token = raw
 		}
-		if err := daemon.BecomeOwner(cfg.DataDir); err != nil {
+		if err := serve.BecomeOwner("join", cfg.DataDir); err != nil {
 			return err
 		}
 		agent, err := daemon.Join(c.Context(), cfg, *hub, *token, pem)

@@ -30,6 +30,9 @@ func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := serve.CheckOwner("rackboot-hub", cfg.DataDir); err != nil {
+			return err
+		}
 		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l, Ready: func() { l.Info("ready") }})
 	}
 	restored := &cobra.Command{
@@ -40,7 +43,7 @@ func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 			"after the copy are gone: apply them again.",
 	}
 	restored.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := daemon.LoadConfig(*config)
+		cfg, err := loadAsOwner("restored", *config)
 		if err != nil {
 			return err
 		}
@@ -53,4 +56,14 @@ func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 	}
 	c.AddCommand(run, restored, keysCmd(config, stdout), clientCertificate(config, stdout, stderr))
 	return c
+}
+
+// loadAsOwner reads the hub's file, and becomes the user whom the hub's folder belongs to: what
+// root writes there the hub could not read.
+func loadAsOwner(op, config string) (daemon.Config, error) {
+	cfg, err := daemon.LoadConfig(config)
+	if err == nil {
+		err = serve.BecomeOwner(op, cfg.DataDir)
+	}
+	return cfg, err
 }

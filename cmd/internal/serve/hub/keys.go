@@ -22,7 +22,7 @@ func keysCmd(config *string, stdout io.Writer) *cobra.Command {
 			"follows, also one that is away meanwhile. Stop the hub, run this, start the hub, and back its folder up:\n" +
 			"agents refuse a hub that has an older copy of its keys.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := daemon.LoadConfig(*config)
+			cfg, err := loadAsOwner("keys rotate", *config)
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ func keysCmd(config *string, stdout io.Writer) *cobra.Command {
 			"learn to trust it within minutes. The second run, with --finish, has it sign. Run both while the hub is stopped.\n" +
 			"rackctl and join commands with --ca need the new ca.pem after the second run.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := daemon.LoadConfig(*config)
+			cfg, err := loadAsOwner("keys rotate-ca", *config)
 			if err != nil {
 				return err
 			}

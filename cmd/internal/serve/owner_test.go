@@ -1,12 +1,14 @@
 //go:build host
 
-package daemon
+package serve
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -23,13 +25,13 @@ const nobody = 65534
 // can read what joining gave it.
 func TestBecomeOwner(t *testing.T) {
 	if dir := os.Getenv(ownerVar); dir != "" {
-		if err := BecomeOwner(dir); err != nil {
+		if err := BecomeOwner("test", dir); err != nil {
 			t.Fatalf("%v: %s", err, protocol.HintOf(err))
 		}
 		if groups, err := os.Getgroups(); err != nil || len(groups) > 0 {
 			t.Errorf("groups of root stay: %v, %v", groups, err)
 		}
-		if err := writeKey(filepath.Join(dir, "identity", "x"), []byte("x")); err != nil {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "identity"), 0o700), os.WriteFile(filepath.Join(dir, "identity", "x"), []byte("x"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -59,10 +61,17 @@ func TestBecomeOwner(t *testing.T) {
 			t.Errorf("%s belongs to %d:%d", path, s.Uid, s.Gid)
 		}
 	}
+	// A daemon of root would leave files there, and is told what to do.
+	if err := CheckOwner("rackboot-x", dir); protocol.CodeOf(err) != protocol.CodeDenied || !strings.Contains(err.Error(), dir+" belongs to user nobody") || !strings.Contains(protocol.HintOf(err), "systemctl start rackboot-x") {
+		t.Errorf("a daemon of root: %v (%s)", err, protocol.HintOf(err))
+	}
 	// One's own folder, and one that is not there, change nothing.
 	for _, own := range []string{t.TempDir(), filepath.Join(dir, "nothing")} {
-		if err := BecomeOwner(own); err != nil || os.Geteuid() != 0 {
+		if err := BecomeOwner("test", own); err != nil || os.Geteuid() != 0 {
 			t.Errorf("%s: %v, now %d", own, err, os.Geteuid())
+		}
+		if err := CheckOwner("rackboot-x", own); err != nil {
+			t.Errorf("a daemon in %s: %v", own, err)
 		}
 	}
 	// Anybody else is told what to do.
