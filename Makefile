@@ -74,7 +74,9 @@ images: release ## container images of hub and agent for ARCHES, as OCI archives
 	$(GO) -C tools run ./images -version $(VERSION) -copyright $(RELEASE)/copyright -out $(DIST) $(ARCHES:%=$(RELEASE)/%)
 
 .PHONY: dist
-dist: packages images ## packages, images, a bill of materials and SHA256SUMS, into dist/
+dist: ## packages, images, a bill of materials and SHA256SUMS, into dist/, which has nothing else then
+	tools/dist $(DIST)
+	$(MAKE) packages images
 	$(GO) -C tools run ./licenses -bom $(DIST)/rackboot-$(VERSION).cdx.json -version $(VERSION) $(ARCHES:%=$(RELEASE)/%/*)
 	cp NOTICE $(DIST)/
 	cd $(DIST) && sha256sum $$(find . -type f ! -name SHA256SUMS | cut -c3- | sort) >SHA256SUMS

@@ -149,15 +149,15 @@ func TestRackctlPush(t *testing.T) {
 		if err = errors.Join(err, json.Unmarshal([]byte(said), &log)); err != nil {
 			return "", err
 		}
-		n := len(log.Items)
-		if n < 2 || log.Items[n-1].Caller != "admin" || log.Items[n-1].Op != "push-image" || log.Items[n-1].Outcome != protocol.AuditAccepted || !protocol.ValidDigest(log.Items[n-1].Detail) {
+		pushed, refused := false, false
+		for _, e := range log.Items {
+			pushed = pushed || e.Caller == "admin" && e.Op == "push-image" && e.Outcome == protocol.AuditAccepted && protocol.ValidDigest(e.Detail)
+			refused = refused || e.Caller == "" && e.Op == "authenticate" && e.Outcome == protocol.AuditRefused
+		}
+		if !pushed || !refused {
 			return "", fmt.Errorf("the audit log has %s", said)
 		}
-		said, err = d.rackctl(ctx, "audit", "list", "--target", "image/demo/own", "-o", "json")
-		if err == nil && !strings.Contains(said, `"authenticate"`) {
-			err = fmt.Errorf("of the guess the audit log has %s", said)
-		}
-		return "", err
+		return "", nil
 	}
 	steps := append(d.begin(), demoStep{"push", push}, demoStep{"audit", audited}, demoStep{"claim", d.apply("claim")}, demoStep{"resolved", func(ctx context.Context) (string, error) {
 		said, err := d.event(protocol.EventResolved)(ctx)
