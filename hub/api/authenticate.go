@@ -23,12 +23,16 @@ func (a *API) authenticate(r *http.Request) (who access.Caller, ok bool) {
 // Caller says who sends a request to another listener of the hub, with the same TLS.
 func (a *API) Caller(r *http.Request) (who access.Caller, ok bool) { return a.authenticate(r) }
 
-// Throttled counts a request with a wrong token to another listener of the hub, and reports
-// whether there were too many from its address.
-func (a *API) Throttled(r *http.Request) bool {
-	_, after := a.limits.admit(r, "", false)
+// Throttled counts a request to another listener of the hub, of a caller or with a wrong token
+// if who is empty, and reports whether there were too many of that caller or from that address.
+func (a *API) Throttled(r *http.Request, who string) bool {
+	by := "source"
+	if who != "" {
+		by = "caller"
+	}
+	_, after := a.limits.admit(r, who, who != "")
 	if after > 0 {
-		a.metrics.limited.WithLabelValues("source").Inc()
+		a.metrics.limited.WithLabelValues(by).Inc()
 	}
 	return after > 0
 }

@@ -178,3 +178,30 @@ func metric(t *testing.T, reg *prometheus.Registry, name, label string) float64 
 	t.Fatalf("no %s", name)
 	return 0
 }
+
+// What comes to another listener of the hub counts with what comes to the API: by caller, and by
+// address for whoever is not known.
+func TestThrottled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, reg := limited(t, api.Limits{CallerPerSecond: 1, CallerBurst: 2, SourcePerSecond: 1, SourceBurst: 1})
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/v2/os/manifests/1", nil)
+		for _, step := range []struct {
+			who  string
+			want bool
+		}{{"admin", false}, {"admin", false}, {"admin", true}, {"", false}, {"", true}} {
+			if got := a.Throttled(r, step.who); got != step.want {
+				t.Errorf("%q: %t", step.who, got)
+			}
+		}
+		if status, _ := from(t, a, "192.0.2.9:1", http.MethodGet, protoapi.PathWhoami, "Bearer "+apitest.Token); status != http.StatusTooManyRequests {
+			t.Errorf("the API answers the same caller %d", status)
+		}
+		time.Sleep(time.Second)
+		if a.Throttled(r, "admin") || a.Throttled(r, "") {
+			t.Error("it stays")
+		}
+		if n, err := testutil.GatherAndCount(reg, "rackboot_hub_api_limited_total"); err != nil || n == 0 {
+			t.Errorf("%d series of what was limited, %v", n, err)
+		}
+	})
+}

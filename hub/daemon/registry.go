@@ -119,13 +119,17 @@ func (o *ownRegistry) right(r *http.Request) (who registry.Caller, may registry.
 	}
 	switch {
 	case known && access.May(c, access.Apply, access.Target{}) == access.Allowed:
+		// Each change is an entry of the audit log.
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && o.api.Throttled(r, c.Name) {
+			return who, registry.Throttled
+		}
 		return who, registry.Push
 	case known && access.May(c, access.Read, access.Target{}) == access.Allowed:
 		return who, registry.Pull
 	case known:
 		return who, registry.Known
 	case r.Header.Get("Authorization") != "": // a guess
-		if o.api.Throttled(r) {
+		if o.api.Throttled(r, "") {
 			return who, registry.Throttled
 		}
 		return who, registry.None

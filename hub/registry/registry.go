@@ -22,7 +22,7 @@ type Right int
 
 // The rights.
 const (
-	Throttled Right = iota // not known, and asks too often
+	Throttled Right = iota // asks too often
 	None                   // not known
 	Known                  // known, and may do nothing here
 	Pull
@@ -189,7 +189,7 @@ func (r *Registry) refuse(w http.ResponseWriter, may Right) {
 func refusal(may Right) *failure {
 	switch may {
 	case Throttled:
-		return &failure{http.StatusTooManyRequests, "TOOMANYREQUESTS", "too many wrong accounts came from this address"}
+		return &failure{http.StatusTooManyRequests, "TOOMANYREQUESTS", "too many requests came from this account, or wrong ones from this address"}
 	case None:
 		return &failure{http.StatusUnauthorized, "UNAUTHORIZED", "give the name and the token of a client of the hub, or an agent's certificate"}
 	case Known, Pull, Push:
