@@ -10,7 +10,7 @@ type Entry struct {
 	Deleted  bool // in a Watch: the key was deleted at Revision
 }
 
-// KV is the hub's store: compare-and-set per key, no multi-key invariants.
+// KV is the hub's store: compare-and-set per key, and of several keys all or nothing.
 // A write is on disk when the call returns. Keys are levels of
 // [A-Za-z0-9_=-] joined by dots. Errors wrap those of this package and carry a
 // code of package protocol; after a timeout the outcome of a write is unknown.
@@ -25,17 +25,31 @@ type KV interface {
 	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
 	// Delete returns ErrConflict if the key's revision is not the given one.
 	Delete(ctx context.Context, key string, revision uint64) error
+	// Commit writes several keys, all or nothing, and returns a revision for each op, in their
+	// order; a check has 0. The revisions of a commit follow one another. One key that is not at
+	// its expected revision refuses everything with a [ConflictError]. invalid is what [CheckOps]
+	// says. One op alone is the same as the single write.
+	//
+	// After a timeout, or another error that is neither invalid nor a conflict, all of it is
+	// written or nothing is. To find out, commit the same again: no revision is replaced twice. If
+	// that is a conflict, read a key that it writes: its value says which it was.
+	Commit(ctx context.Context, ops []Op) (revisions []uint64, err error)
 	// List returns the live entries below prefix ("claims." or "" for all) in key
-	// order, and the store's revision at which the list was complete.
+	// order, and the store's revision at which the list was complete. Of a commit it has
+	// everything or nothing. It reads the whole store, whatever the prefix.
 	List(ctx context.Context, prefix string) ([]Entry, uint64, error)
 	// Watch delivers every change below prefix with a revision greater than
 	// after, in revision order, until ctx ends or the store is lost; then the
-	// channel is closed, and if ctx has not ended the reader lists again. It
+	// channel is closed, and if ctx has not ended the reader lists again. A change is the
+	// entries of one commit below prefix, or the one entry of a single write: whoever applies
+	// the whole of each at once never sees half of a commit. It
 	// returns ErrConflict if the store has not reached after (it was restored from
 	// an older copy). A slow reader slows its own watch only; one that lags by more
 	// revisions of a key than the store keeps misses the oldest of them, never the
-	// newest.
-	Watch(ctx context.Context, prefix string, after uint64) (<-chan Entry, error)
+	// newest: where part of a commit is missed, everything up to the store's present revision
+	// comes as one change, each key once. A reader that begins at a revision within a commit
+	// gets the rest of it as one change.
+	Watch(ctx context.Context, prefix string, after uint64) (<-chan []Entry, error)
 }
 
 // Record is one record of a Log.

@@ -17,7 +17,19 @@ const (
 	errMemoryExceeded  jetstream.ErrorCode = 10028 // JSMemoryResourcesExceededErr
 	errStorageExceeded jetstream.ErrorCode = 10047 // JSStorageResourcesExceededErr
 	errStoreFailed     jetstream.ErrorCode = 10077 // JSStreamStoreFailedF: a write to disk failed
+	errNoBatches       jetstream.ErrorCode = 10174 // JSAtomicPublishDisabledErr
+	errBatchIncomplete jetstream.ErrorCode = 10176 // JSAtomicPublishIncompleteBatchErr: the leader changed, or a message was lost
+	errBatchTooLarge   jetstream.ErrorCode = 10199 // JSAtomicPublishTooLargeBatchErrF
+	errTooManyBatches  jetstream.ErrorCode = 10210 // JSAtomicPublishTooManyInflight
 )
+
+// errAnswer is a server that does not answer a batch as one.
+var errAnswer = errors.New("the answer is not that of a batch")
+
+func noBatches(op, stream string) error {
+	return protocol.Errorf(protocol.CodeUnsupported, op, "stream %q has no atomic batches", stream).
+		WithHint("run nats-server 2.12 or newer on all servers of the cluster")
+}
 
 // mapError gives a client or server error a code and a hint. what is the key,
 // subject or stream that the call was about.
@@ -50,6 +62,14 @@ func mapAPIError(op, what string, api *jetstream.APIError, err error) error {
 	switch api.ErrorCode {
 	case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
 		return protocol.Errorf(protocol.CodeConflict, op, "%s: the revision is not the current one: %w", what, state.ErrConflict)
+	case errNoBatches:
+		return noBatches(op, what)
+	case errBatchIncomplete, errTooManyBatches:
+		return protocol.Errorf(protocol.CodeUnavailable, op, "%s: nothing was written: %w", what, err).
+			WithHint("try again")
+	case errBatchTooLarge:
+		return protocol.Errorf(protocol.CodeInvalid, op, "%s: the NATS server takes smaller batches: %w", what, err).
+			WithHint("commit less at once, or raise max_batch_size of the NATS server")
 	case errInsufficient, errMemoryExceeded, errStorageExceeded, errStoreFailed:
 		return protocol.Errorf(protocol.CodeUnavailable, op, "%s: JetStream has insufficient storage: %w", what, err).
 			WithHint("free space in the JetStream store directory of the NATS server, or raise max_file_store")

@@ -20,13 +20,16 @@ const (
 // KV is a state.KV on one stream. All methods are safe for concurrent use.
 type KV struct {
 	st *stream
+	// commits has room for the commits that are under way.
+	commits chan struct{}
 }
 
 var _ state.KV = (*KV)(nil)
 
 // OpenKV creates the stream of the KV or opens it; replicas and history of an
-// existing one are changed to those of cfg. Errors: invalid, conflict (the
-// stream is somebody else's), unsupported (a newer schema), unavailable, timeout.
+// existing one are changed to those of cfg, and it is given atomic batches. Errors: invalid,
+// conflict (the stream is somebody else's), unsupported (a newer schema, or a server without
+// atomic batches), unavailable, timeout.
 func OpenKV(ctx context.Context, cfg Config) (*KV, error) {
 	const op = "open kv"
 	cfg, err := cfg.withDefaults(op)
@@ -34,19 +37,23 @@ func OpenKV(ctx context.Context, cfg Config) (*KV, error) {
 		return nil, err
 	}
 	st, err := openStream(ctx, op, cfg, jetstream.StreamConfig{
-		Description:       "Rackboot key-value store",
-		MaxMsgsPerSubject: int64(cfg.History),
+		Description:        "Rackboot key-value store",
+		MaxMsgsPerSubject:  int64(cfg.History),
+		AllowAtomicPublish: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &KV{st: st}, nil
+	if !st.s.CachedInfo().Config.AllowAtomicPublish {
+		return nil, noBatches(op, cfg.Name)
+	}
+	return &KV{st: st, commits: make(chan struct{}, maxCommits)}, nil
 }
 
 // Get reads through the stream's leader, so it sees every acknowledged write.
 func (k *KV) Get(ctx context.Context, key string) (state.Entry, error) {
 	const op = "kv get"
-	if err := checkKey(op, key); err != nil {
+	if err := state.CheckKey(op, key); err != nil {
 		return state.Entry{}, err
 	}
 	e, err := k.last(ctx, op, key)
@@ -82,7 +89,7 @@ func (k *KV) entry(subject string, h nats.Header, data []byte, seq uint64) state
 // Create writes key if it does not exist or was deleted.
 func (k *KV) Create(ctx context.Context, key string, value []byte) (uint64, error) {
 	const op = "kv create"
-	if err := checkKey(op, key); err != nil {
+	if err := state.CheckKey(op, key); err != nil {
 		return 0, err
 	}
 	rev, err := k.put(ctx, op, key, value, 0)
@@ -91,6 +98,9 @@ func (k *KV) Create(ctx context.Context, key string, value []byte) (uint64, erro
 	}
 	// The subject has messages: the key exists, or its newest is a deletion.
 	e, lastErr := k.last(ctx, op, key)
+	if errors.Is(lastErr, state.ErrNotFound) {
+		return 0, err // somebody else's write of it is under way
+	}
 	if lastErr != nil {
 		return 0, lastErr
 	}
@@ -103,7 +113,7 @@ func (k *KV) Create(ctx context.Context, key string, value []byte) (uint64, erro
 // Update writes key if revision is its current one.
 func (k *KV) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	const op = "kv update"
-	if err := checkKey(op, key); err != nil {
+	if err := state.CheckKey(op, key); err != nil {
 		return 0, err
 	}
 	if revision == 0 {
@@ -121,14 +131,18 @@ func (k *KV) put(ctx context.Context, op, key string, value []byte, revision uin
 // Delete writes a deletion if revision is the current one of key.
 func (k *KV) Delete(ctx context.Context, key string, revision uint64) error {
 	const op = "kv delete"
-	if err := checkKey(op, key); err != nil {
+	if err := state.CheckKey(op, key); err != nil {
 		return err
 	}
 	if revision == 0 {
 		return protocol.Errorf(protocol.CodeConflict, op, "%s: revision 0 is never current: %w", key, state.ErrConflict)
 	}
+	_, err := k.st.publish(ctx, op, k.deletion(key), jetstream.WithExpectLastSequencePerSubject(revision))
+	return err
+}
+
+func (k *KV) deletion(key string) *nats.Msg {
 	msg := nats.NewMsg(k.st.prefix + key)
 	msg.Header.Set(opHeader, opDelete)
-	_, err := k.st.publish(ctx, op, msg, jetstream.WithExpectLastSequencePerSubject(revision))
-	return err
+	return msg
 }

@@ -41,7 +41,7 @@ func OpenLog(ctx context.Context, cfg Config) (*Log, error) {
 // and returns the sequence of the first.
 func (l *Log) Append(ctx context.Context, subject string, data []byte, id string) (uint64, error) {
 	const op = "log append"
-	if err := checkKey(op, subject); err != nil {
+	if err := state.CheckKey(op, subject); err != nil {
 		return 0, err
 	}
 	msg := &nats.Msg{Subject: l.st.prefix + subject, Data: data}
@@ -59,7 +59,7 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) 
 	}
 	filter := ">"
 	if subject != "" {
-		if err := checkKey(op, subject); err != nil {
+		if err := state.CheckKey(op, subject); err != nil {
 			return nil, err
 		}
 		filter = subject
@@ -77,7 +77,7 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) 
 			Subject: m.Subject()[len(l.st.prefix):],
 			Data:    m.Data(),
 		})
-		return len(out) < limit
+		return len(out) < limit && meta.NumPending > 0
 	})
 	if err != nil {
 		return nil, err

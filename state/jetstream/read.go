@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,48 +83,49 @@ func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedCon
 		if err != nil {
 			return err
 		}
-		if !fn(msg, meta) || meta.NumPending == 0 {
+		if !fn(msg, meta) {
 			return nil
 		}
 	}
 }
 
-// List reads the newest message of each key below prefix. Writes that happen
-// meanwhile may be in it; the revision returned is such that a Watch after it
-// misses nothing.
+// List reads the newest message of each key until it has what the stream's leader had at the
+// beginning: the copy that it reads from may lag behind. Writes that happen meanwhile may be in
+// it, whole commits of them: it does not end within one.
 func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, error) {
 	const op = "kv list"
-	if err := checkPrefix(op, prefix); err != nil {
+	if err := state.CheckPrefix(op, prefix); err != nil {
 		return nil, 0, err
 	}
 	ctx, cancel := k.st.deadline(ctx)
 	defer cancel()
-	// Read before the snapshot is taken: all of it is at or after this revision.
 	rev, err := k.st.lastSeq(ctx, op)
-	if err != nil {
+	if err != nil || rev == 0 {
 		return nil, 0, err
 	}
 	live := map[string]state.Entry{}
-	err = k.st.drain(ctx, op, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{k.st.prefix + prefix + ">"},
-		DeliverPolicy:  jetstream.DeliverLastPerSubjectPolicy,
-	}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
-		e := k.entry(m.Subject(), m.Headers(), m.Data(), meta.Sequence.Stream)
-		rev = max(rev, e.Revision)
-		if e.Deleted {
-			delete(live, e.Key)
-		} else {
-			live[e.Key] = e
-		}
-		return true
-	})
+	var at uint64
+	r, err := k.st.read(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy})
 	if err != nil {
 		return nil, 0, err
 	}
-	out := make([]state.Entry, 0, len(live))
-	for _, e := range live {
-		out = append(out, e)
+	defer r.close(ctx)
+	for ended := false; !ended; {
+		msg, meta, err := r.next(ctx, op)
+		if err != nil {
+			return nil, 0, err
+		}
+		m := k.message(msg, meta)
+		at = m.seq
+		if m.isEntry && strings.HasPrefix(m.entry.Key, prefix) {
+			if m.entry.Deleted {
+				delete(live, m.entry.Key)
+			} else {
+				live[m.entry.Key] = m.entry
+			}
+		}
+		ended = m.pending == 0 && at >= rev && !m.within()
 	}
-	slices.SortFunc(out, func(a, b state.Entry) int { return strings.Compare(a.Key, b.Key) })
-	return out, rev, nil
+	out := slices.SortedFunc(maps.Values(live), func(a, b state.Entry) int { return strings.Compare(a.Key, b.Key) })
+	return out, at, nil
 }

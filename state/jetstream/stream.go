@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"rackboot/protocol"
+	"rackboot/state"
 )
 
 // schemaVersion is the version of the stream layout described in doc.go.
@@ -48,7 +49,7 @@ func (c Config) withDefaults(op string) (Config, error) {
 	if c.Conn == nil {
 		return c, protocol.Errorf(protocol.CodeInvalid, op, "no NATS connection is given")
 	}
-	if c.Name == "" || strings.ContainsFunc(c.Name, func(r rune) bool { return r == '.' || r == '=' || !keyRune(r) }) {
+	if strings.ContainsAny(c.Name, ".=") || state.CheckKey(op, c.Name) != nil {
 		return c, protocol.Errorf(protocol.CodeInvalid, op, "stream name %q is not of the form [A-Za-z0-9_-]+", c.Name)
 	}
 	if c.Replicas == 0 {

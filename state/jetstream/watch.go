@@ -9,34 +9,35 @@ import (
 	"rackboot/state"
 )
 
-// Watch follows the stream from the revision after the given one. A revision
+// Watch follows the whole stream from the revision after the given one, and picks what is below
+// prefix: of a batch of which it saw some messages only, it would not know that it is complete. A revision
 // that the stream has not reached is a conflict: the server's data is older
 // than what the caller saw (restored from a backup), so the caller must List
 // again. The channel is closed early, with a warning in the log, if the server
 // could not be reached for some 15 seconds; the caller then lists again too.
-func (k *KV) Watch(ctx context.Context, prefix string, after uint64) (<-chan state.Entry, error) {
+func (k *KV) Watch(ctx context.Context, prefix string, after uint64) (<-chan []state.Entry, error) {
 	const op = "kv watch"
-	if err := checkPrefix(op, prefix); err != nil {
+	if err := state.CheckPrefix(op, prefix); err != nil {
 		return nil, err
 	}
-	r, err := k.follow(ctx, op, prefix, after)
+	r, err := k.follow(ctx, op, after)
 	if err != nil {
 		return nil, err
 	}
-	ch := make(chan state.Entry)
+	ch := make(chan []state.Entry)
 	go func() {
 		defer close(ch)
 		defer r.close(ctx)
 		// A reader that is trying to begin again looks at this, not at ctx.
 		defer context.AfterFunc(ctx, r.it.Stop)()
-		if err := k.deliver(ctx, op, r, ch); ctx.Err() == nil {
+		if err := k.deliver(ctx, op, r, prefix, after, ch); ctx.Err() == nil {
 			k.st.cfg.Logger.Warn("watch ended early", "stream", k.st.cfg.Name, "prefix", prefix, "err", err)
 		}
 	}()
 	return ch, nil
 }
 
-func (k *KV) follow(ctx context.Context, op, prefix string, after uint64) (*reader, error) {
+func (k *KV) follow(ctx context.Context, op string, after uint64) (*reader, error) {
 	ctx, cancel := k.st.deadline(ctx)
 	defer cancel()
 	last, err := k.st.lastSeq(ctx, op)
@@ -48,23 +49,7 @@ func (k *KV) follow(ctx context.Context, op, prefix string, after uint64) (*read
 			WithHint("the store was restored from an older copy: list again and watch from the revision that the list returns")
 	}
 	return k.st.read(ctx, op, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{k.st.prefix + prefix + ">"},
-		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:    after + 1,
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:   after + 1,
 	})
-}
-
-// deliver returns when ctx ends or the stream cannot be read any more.
-func (k *KV) deliver(ctx context.Context, op string, r *reader, ch chan<- state.Entry) error {
-	for {
-		msg, meta, err := r.next(ctx, op)
-		if err != nil {
-			return err
-		}
-		select {
-		case ch <- k.entry(msg.Subject(), msg.Headers(), msg.Data(), meta.Sequence.Stream):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

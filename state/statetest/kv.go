@@ -26,6 +26,14 @@ func TestKV(t *testing.T, open func(*testing.T) state.KV) {
 		{"keys and values", kvEdges},
 		{"list", kvList},
 		{"no lost update", kvNoLostUpdate},
+		{"commit", kvCommit},
+		{"commit refused whole", kvCommitRefused},
+		{"commit invalid", kvCommitInvalid},
+		{"commit of one", kvCommitOne},
+		{"commit of the most", kvCommitMost},
+		{"commits race", kvCommitRace},
+		{"commit seen whole", kvCommitWhole},
+		{"watch from every revision", kvWatchFromEach},
 		{"watch", kvWatch},
 		{"watch ends", kvWatchEnds},
 		{"list and watch make a mirror", kvMirror},
@@ -189,31 +197,37 @@ func kvNoLostUpdate(ctx context.Context, t *testing.T, kv state.KV) {
 	}
 }
 
-// take reads n changes as "key=value" or "-key".
-func take(ctx context.Context, t *testing.T, ch <-chan state.Entry, n int) []string {
+// take reads changes until there are n entries, as "key=value" or "-key".
+func take(ctx context.Context, t *testing.T, ch <-chan []state.Entry, n int) []string {
 	t.Helper()
 	var out []string
 	var last uint64
-	for range n {
+	for len(out) < n {
 		select {
-		case e, ok := <-ch:
+		case change, ok := <-ch:
 			if !ok {
 				t.Fatalf("the watch ended after %q", out)
 			}
-			if e.Revision <= last {
-				t.Errorf("revision %d after %d", e.Revision, last)
-			}
-			last = e.Revision
-			if e.Deleted {
-				out = append(out, "-"+e.Key)
-			} else {
-				out = append(out, e.Key+"="+string(e.Value))
+			for _, e := range change {
+				if e.Revision <= last {
+					t.Errorf("revision %d after %d", e.Revision, last)
+				}
+				last = e.Revision
+				out = append(out, shown(e))
 			}
 		case <-ctx.Done():
 			t.Fatalf("no more changes after %q", out)
 		}
 	}
 	return out
+}
+
+// shown is an entry as "key=value" or "-key".
+func shown(e state.Entry) string {
+	if e.Deleted {
+		return "-" + e.Key
+	}
+	return e.Key + "=" + string(e.Value)
 }
 
 func kvWatch(ctx context.Context, t *testing.T, kv state.KV) {
@@ -315,10 +329,12 @@ func kvMirror(ctx context.Context, t *testing.T, kv state.KV) {
 	must(t, err)
 	for rev < last {
 		select {
-		case e := <-ch:
-			rev = e.Revision
-			if mirror[e.Key] = string(e.Value); e.Deleted {
-				delete(mirror, e.Key)
+		case change := <-ch:
+			for _, e := range change {
+				rev = e.Revision
+				if mirror[e.Key] = string(e.Value); e.Deleted {
+					delete(mirror, e.Key)
+				}
 			}
 		case <-ctx.Done():
 			t.Fatalf("the watch stopped at revision %d of %d", rev, last)

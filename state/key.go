@@ -1,4 +1,4 @@
-package jetstream
+package state
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"rackboot/protocol"
 )
 
-// maxKey bounds a key in bytes; the subject is in every message.
+// maxKey bounds a key in bytes: it is in every message.
 const maxKey = 512
 
 // keyRune reports whether r may stand in a level of a key.
@@ -14,9 +14,9 @@ func keyRune(r rune) bool {
 	return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '=' || r == '-'
 }
 
-// checkKey refuses what is not levels of [A-Za-z0-9_=-] joined by dots. It
-// keeps NATS wildcards (* and >) and empty levels out of subjects.
-func checkKey(op, key string) error {
+// CheckKey refuses what is not levels of [A-Za-z0-9_=-] joined by dots, and what is longer than
+// 512 bytes. Every KV calls it: it keeps wildcards and empty levels out of subjects.
+func CheckKey(op, key string) error {
 	if len(key) > maxKey {
 		return protocol.Errorf(protocol.CodeInvalid, op, "key of %d bytes; the limit is %d", len(key), maxKey)
 	}
@@ -28,8 +28,8 @@ func checkKey(op, key string) error {
 	return nil
 }
 
-// checkPrefix accepts "" and a key followed by a dot.
-func checkPrefix(op, prefix string) error {
+// CheckPrefix accepts "" and a key followed by a dot.
+func CheckPrefix(op, prefix string) error {
 	if prefix == "" {
 		return nil
 	}
@@ -37,5 +37,5 @@ func checkPrefix(op, prefix string) error {
 	if !ok {
 		return protocol.Errorf(protocol.CodeInvalid, op, "prefix %q does not end in a dot", prefix)
 	}
-	return checkKey(op, key)
+	return CheckKey(op, key)
 }
