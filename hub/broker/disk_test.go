@@ -97,8 +97,11 @@ func TestFullDiskHeals(t *testing.T) {
 		}
 		for last := ""; last != fmt.Sprintf("k.%d", acked-1); {
 			select {
-			case e := <-watch:
-				last = e.Key
+			case change, ok := <-watch:
+				if !ok {
+					t.Fatalf("the watch was closed at %q", last)
+				}
+				last = change[len(change)-1].Key
 			case <-time.After(patience):
 				t.Fatalf("the watch ends at %q", last)
 			}

@@ -57,7 +57,8 @@ func (s *Store) BeginAnswer(ctx context.Context, caller, key string, request []b
 	const op = "begin answer"
 	at := answerKey(caller, key)
 	for try := 1; ; try++ {
-		if e, ok := s.mirror.get(at); ok {
+		e, known := s.mirror.get(at)
+		if known {
 			err := json.Unmarshal(e.Value, &a)
 			a.Revision = e.Revision
 			switch {
@@ -66,17 +67,13 @@ func (s *Store) BeginAnswer(ctx context.Context, caller, key string, request []b
 			case s.clock().Sub(a.At) < AnswerLife:
 				return a, true, nil
 			}
-			err = s.remove(ctx, at, e.Revision)
-			if err != nil && !errors.Is(err, state.ErrConflict) {
-				return a, false, stateError(op, err)
-			}
 		}
 		a = Answer{Request: request, At: s.clock().UTC()}
 		value, err := json.Marshal(a)
 		if err != nil {
 			return a, false, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 		}
-		a.Revision, err = s.put(ctx, at, value, 0)
+		a.Revision, err = s.put(ctx, at, value, e.Revision) // an old one makes room
 		switch {
 		case err == nil:
 			s.makeRoom(ctx, caller)

@@ -69,8 +69,9 @@ type ApplyResult struct {
 }
 
 // Apply writes a set of user-written resources: all of them are checked, by
-// themselves and against each other and the store, before any is written. The
-// results are in input order.
+// themselves and against each other and the store, before any is written. A set
+// within the bounds of a commit ([state.MaxOps]) is written at once; a larger one
+// in parts. The results are in input order.
 //
 // The hub owns status, uid, generation and the times: those of the input are
 // ignored, but a uid or revision that is given must be the stored one. The
@@ -107,7 +108,7 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 			}
 		}
 		if !opts.DryRun {
-			err = s.write(ctx, items, done, opts.By)
+			err = s.store(ctx, items, done, opts.By)
 		}
 		switch {
 		case err == nil:
@@ -131,9 +132,32 @@ func results(items []applyItem, done map[int]Outcome) []ApplyResult {
 	return out
 }
 
-// write writes in the order of protocol.Kinds, so that a crash leaves no
-// reference without its target.
-func (s *Store) write(ctx context.Context, items []applyItem, done map[int]Outcome, by string) error {
+// store writes the items at once, up to the bounds of a commit. What is more is written in parts,
+// in the order of protocol.Kinds, so that a crash between them leaves no reference without
+// its target.
+func (s *Store) store(ctx context.Context, items []applyItem, done map[int]Outcome, by string) error {
+	var part []int // of items
+	var ops []state.Op
+	size := 0
+	flush := func() error {
+		if len(ops) == 0 {
+			return nil
+		}
+		revisions, err := s.commit(ctx, ops)
+		if err != nil {
+			return err
+		}
+		for n, i := range part {
+			it := items[i]
+			h := it.next.Head()
+			h.Metadata.Revision = revisions[n]
+			done[i] = it.outcome
+			s.logger.Info("resource applied", "kind", h.Kind, "name", h.Metadata.Name, "outcome", it.outcome,
+				"generation", h.Metadata.Generation, "by", by)
+		}
+		part, ops, size = nil, nil, 0
+		return nil
+	}
 	for _, kind := range protocol.Kinds() {
 		for i, it := range items {
 			h := it.next.Head()
@@ -144,17 +168,17 @@ func (s *Store) write(ctx context.Context, items []applyItem, done map[int]Outco
 			if err != nil {
 				return err
 			}
-			revision, err := s.put(ctx, keyOf(kind, h.Metadata.Name), value, h.Metadata.Revision)
-			if err != nil {
-				return err
+			o := write(keyOf(kind, h.Metadata.Name), value, h.Metadata.Revision)
+			if size += len(o.Key) + len(o.Value); len(ops) == state.MaxOps || size > state.MaxCommitBytes {
+				if err := flush(); err != nil {
+					return err
+				}
+				size = len(o.Key) + len(o.Value)
 			}
-			h.Metadata.Revision = revision
-			done[i] = it.outcome
-			s.logger.Info("resource applied", "kind", kind, "name", h.Metadata.Name, "outcome", it.outcome,
-				"generation", h.Metadata.Generation, "by", by)
+			part, ops = append(part, i), append(ops, o)
 		}
 	}
-	return nil
+	return flush()
 }
 
 // applyItem is one object of an Apply: old as stored (nil if it is new), next

@@ -2,11 +2,13 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/state"
 )
 
 func TestApplyOutcomes(t *testing.T) {
@@ -162,25 +164,52 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// Every write of an Apply is cut off once; what is stored then has no dangling
-// reference, and the same Apply completes it.
-func TestApplyAfterACrashAtEachWrite(t *testing.T) {
+// An Apply is cut off at each of its keys once: nothing is stored then, and the same Apply
+// stores everything.
+func TestApplyIsWhole(t *testing.T) {
 	set := storetest.Site()
-	reversed := make([]protocol.Object, len(set))
-	for i, o := range set {
-		reversed[len(set)-1-i] = o
-	}
 	for cut := range set {
 		mem := storetest.NewMemory()
 		s := open(t, mem)
-		left := cut
-		mem.BeforeWrite = func(string) error {
-			if left--; left < 0 {
-				return errors.New("crash")
-			}
-			return nil
+		cutAt(mem, cut)
+		_, err := s.Apply(t.Context(), set, ApplyOptions{})
+		wantCode(t, err, protocol.CodeUnavailable)
+		mem.BeforeWrite = nil
+		if entries, _, err := mem.List(t.Context(), ""); err != nil || len(entries) > 0 {
+			t.Errorf("cut at %d: %d stored, %v", cut, len(entries), err)
 		}
-		_, err := s.Apply(t.Context(), reversed, ApplyOptions{})
+		s = open(t, mem)
+		for _, r := range apply(t, s, set...) {
+			if r.Outcome != Created {
+				t.Errorf("cut at %d: %s %s was %s", cut, r.Kind, r.Name, r.Outcome)
+			}
+		}
+	}
+}
+
+// cutAt lets so many keys be written, and then none.
+func cutAt(mem *storetest.Memory, left int) {
+	mem.BeforeWrite = func(string) error {
+		if left--; left < 0 {
+			return errors.New("crash")
+		}
+		return nil
+	}
+}
+
+// A set that is larger than a commit is cut off in each of its parts. What is stored then has no
+// dangling reference, and the same Apply completes it.
+func TestApplyOfALargeSetAfterACrash(t *testing.T) {
+	var set []protocol.Object
+	for i := range state.MaxOps {
+		rack := fmt.Sprintf("r%d", i)
+		set = append(set, storetest.BMC("b"+rack, rack), storetest.Segment("s"+rack, rack), storetest.Rack(rack))
+	}
+	for _, cut := range []int{state.MaxOps - 1, state.MaxOps + 1, 3*state.MaxOps - 1} {
+		mem := storetest.NewMemory()
+		s := open(t, mem)
+		cutAt(mem, cut)
+		_, err := s.Apply(t.Context(), set, ApplyOptions{})
 		wantCode(t, err, protocol.CodeUnavailable)
 		mem.BeforeWrite = nil
 		s = open(t, mem)
@@ -197,13 +226,13 @@ func TestApplyAfterACrashAtEachWrite(t *testing.T) {
 				}
 			}
 		}
-		if stored != cut {
-			t.Errorf("cut at %d: %d stored", cut, stored)
+		if want := cut / state.MaxOps * state.MaxOps; stored != want {
+			t.Errorf("cut at %d: %d stored, want %d", cut, stored, want)
 		}
-		apply(t, s, reversed...)
-		for _, r := range apply(t, s, reversed...) {
+		apply(t, s, set...)
+		for _, r := range apply(t, s, set...) {
 			if r.Outcome != Unchanged || r.Object.Head().Metadata.Generation != 1 {
-				t.Errorf("cut at %d: %s %s was %s", cut, r.Kind, r.Name, r.Outcome)
+				t.Fatalf("cut at %d: %s %s was %s", cut, r.Kind, r.Name, r.Outcome)
 			}
 		}
 	}

@@ -21,8 +21,8 @@ type HoldRelease struct {
 
 // DeleteClaim gives a claim metadata.deletedAt; it is removed with Remove when its
 // server was proved Off. A hold that lies on its server refuses that, unless r has a
-// reason: then all of them are released, once the claim goes, so that the server is off
-// throughout.
+// reason: then all of them are released with it, at once. The claim that goes keeps the
+// server off.
 //
 //	claim goes | holds lie | reason | foreign | right | outcome
 //	yes        | *         | no     | *       | *     | nothing changes
@@ -75,11 +75,8 @@ func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, gua
 				WithHint("nothing was changed; somebody with the right to break glass can do so")
 		case deleteGoes:
 		}
-		if !goes {
-			err = s.markDeleted(ctx, claim)
-		}
-		if err == nil {
-			return claim, s.freeHolds(ctx, claim, holds, r)
+		if err = s.endClaim(ctx, claim, holds, r); err == nil {
+			return claim, nil
 		}
 		if !errors.Is(err, state.ErrConflict) || try == writeTries {
 			return nil, stateError(op, err)
@@ -110,32 +107,40 @@ func mayDelete(goes, held, reason, foreign, right bool) deletion {
 	return deleteGoes
 }
 
-func (s *Store) markDeleted(ctx context.Context, claim *protocol.Claim) error {
-	now := s.clock().UTC()
-	claim.Metadata.DeletedAt = &now
-	value, err := encode(claim)
+// endClaim marks the claim deleted, unless it is, and releases the holds, at once.
+func (s *Store) endClaim(ctx context.Context, claim *protocol.Claim, holds []*protocol.Hold, r HoldRelease) error {
+	changed := []protocol.Object{}
+	goes := claim.Metadata.DeletedAt == nil
+	if goes {
+		now := s.clock().UTC()
+		claim.Metadata.DeletedAt = &now
+		changed = append(changed, claim)
+	}
+	for _, h := range holds {
+		if s.release(h, r.By, r.Reason, string(protocol.KindClaim)+"/"+claim.Metadata.Name) {
+			changed = append(changed, h)
+		}
+	}
+	ops := make([]state.Op, len(changed))
+	for i, obj := range changed {
+		value, err := encode(obj)
+		if err != nil {
+			return err
+		}
+		h := obj.Head()
+		ops[i] = write(keyOf(h.Kind, h.Metadata.Name), value, h.Metadata.Revision)
+	}
+	revisions, err := s.commit(ctx, ops)
 	if err != nil {
 		return err
 	}
-	claim.Metadata.Revision, err = s.put(ctx, keyOf(protocol.KindClaim, claim.Metadata.Name), value, claim.Metadata.Revision)
-	if err == nil {
+	for i, obj := range changed {
+		obj.Head().Metadata.Revision = revisions[i]
+	}
+	if goes {
 		s.logger.Info("resource deletion accepted", "kind", protocol.KindClaim, "name", claim.Metadata.Name)
 	}
-	return err
-}
-
-func (s *Store) freeHolds(ctx context.Context, claim *protocol.Claim, holds []*protocol.Hold, r HoldRelease) error {
-	var errs []error
-	for _, h := range holds {
-		s.crash.At("hub.hold.freed")
-		_, err := s.changeHold(ctx, "release", h.Metadata.Name, func(h *protocol.Hold) (bool, error) {
-			return s.release(h, r.By, r.Reason, string(protocol.KindClaim)+"/"+claim.Metadata.Name), nil
-		})
-		if protocol.CodeOf(err) != protocol.CodeNotFound {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // foreign are the holds that somebody else owns.

@@ -2,10 +2,11 @@ package store
 
 import (
 	"bufio"
-	"fmt"
+	"errors"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"rackboot/hub/store/storetest"
@@ -131,36 +132,55 @@ func TestDeleteClaimUnderHolds(t *testing.T) {
 	}
 }
 
-// Killed between the deletion and the releases, the claim goes and the holds lie: the
-// server stays off. The same again releases them.
-func TestDeleteClaimKilled(t *testing.T) {
-	for passage := 1; passage <= 2; passage++ {
-		t.Run(fmt.Sprint(passage), func(t *testing.T) {
-			mem := storetest.NewMemory()
-			s, _, _ := held(t, mem)
-			left := passage
-			s.crash = func(point string) {
-				if left--; left == 0 {
-					panic(point)
-				}
+// Cut off at any of its keys, nothing of it is done: the claim stays and the holds lie. There is
+// no time at which the claim goes and holds are released in part.
+func TestDeleteClaimIsWhole(t *testing.T) {
+	const keys = 3 // the claim and two holds
+	release := HoldRelease{By: "admin", Reason: "rack goes", BreakGlass: true}
+	for cut := range keys {
+		mem := storetest.NewMemory()
+		s, _, _ := held(t, mem)
+		left := cut
+		mem.BeforeWrite = func(string) error {
+			if left--; left < 0 {
+				return errors.New("crash")
 			}
-			release := HoldRelease{By: "admin", Reason: "rack goes", BreakGlass: true}
-			func() {
-				defer func() {
-					if recover() != "hub.hold.freed" {
-						t.Fatal("it was not killed")
-					}
-				}()
-				_, _ = s.DeleteClaim(t.Context(), "c1", release)
-			}()
-			s = open(t, mem)
-			c, err := Get[*protocol.Claim](s, "c1")
-			if err != nil || c.Metadata.DeletedAt == nil || len(s.HoldsOn("n1")) != 3-passage {
-				t.Fatalf("%+v, %v, %d holds", c, err, len(s.HoldsOn("n1")))
-			}
-			if _, err := s.DeleteClaim(t.Context(), "c1", release); err != nil || len(s.HoldsOn("n1")) != 0 {
-				t.Errorf("%v, %d holds", err, len(s.HoldsOn("n1")))
-			}
-		})
+			return nil
+		}
+		_, err := s.DeleteClaim(t.Context(), "c1", release)
+		wantCode(t, err, protocol.CodeUnavailable)
+		mem.BeforeWrite = nil
+		s = open(t, mem)
+		if c, err := Get[*protocol.Claim](s, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.HoldsOn("n1")) != 2 {
+			t.Errorf("cut at %d: %+v, %v, %d holds", cut, c, err, len(s.HoldsOn("n1")))
+		}
+		if c, err := s.DeleteClaim(t.Context(), "c1", release); err != nil || c.Metadata.DeletedAt == nil || len(s.HoldsOn("n1")) != 0 {
+			t.Errorf("again after %d: %+v, %v, %d holds", cut, c, err, len(s.HoldsOn("n1")))
+		}
+	}
+}
+
+// A hold that its owner releases just then is no reason to leave half undone.
+func TestDeleteClaimBesideARelease(t *testing.T) {
+	mem := storetest.NewMemory()
+	s, mine, _ := held(t, mem)
+	other := open(t, mem)
+	once := sync.OnceFunc(func() {
+		if _, err := other.ReleaseHold(t.Context(), mine.Metadata.Name, "admin", ""); err != nil {
+			t.Error(err)
+		}
+	})
+	mem.BeforeWrite = func(key string) error {
+		if key == keyOf(protocol.KindClaim, "c1") {
+			once()
+		}
+		return nil
+	}
+	c, err := s.DeleteClaim(t.Context(), "c1", HoldRelease{By: "admin", Reason: "rack goes", BreakGlass: true})
+	if err != nil || c.Metadata.DeletedAt == nil || len(s.HoldsOn("n1")) != 0 {
+		t.Fatalf("%+v, %v, %d holds", c, err, len(s.HoldsOn("n1")))
+	}
+	if h, err := Get[*protocol.Hold](s, mine.Metadata.Name); err != nil || h.Status.ReleaseReason != "" {
+		t.Errorf("the owner's release was replaced: %+v, %v", h, err)
 	}
 }

@@ -41,23 +41,40 @@ func split(key string) (bucket, name string) {
 	return key[:max(i, 0)], key[i+1:]
 }
 
-func (m *mirror) apply(e cached) {
-	bucket, _ := split(e.Key)
-	m.mu.Lock()
-	changed := m.set(e)
-	m.mu.Unlock()
-	if changed {
-		m.wake(bucket)
-	}
+// apply takes entries that were written at once: whoever reads sees all of them or none.
+func (m *mirror) apply(entries ...cached) {
+	m.atOnce(entries, m.set)
 }
 
-func (m *mirror) applyWatched(e cached) {
-	bucket, _ := split(e.Key)
+// applyWatched is apply for what the watch brings.
+func (m *mirror) applyWatched(entries ...cached) {
+	m.atOnce(entries, func(e cached) bool {
+		m.watched = max(m.watched, e.Revision)
+		return m.set(e)
+	})
+}
+
+// applyOwn is apply for a commit of this process, whose deletions are at the revision that they
+// replace.
+func (m *mirror) applyOwn(entries ...cached) {
+	m.atOnce(entries, func(e cached) bool {
+		if e.Deleted {
+			return m.entomb(e.Key, e.Revision)
+		}
+		return m.set(e)
+	})
+}
+
+func (m *mirror) atOnce(entries []cached, take func(cached) bool) {
+	var changed []string // buckets
 	m.mu.Lock()
-	m.watched = max(m.watched, e.Revision)
-	changed := m.set(e)
+	for _, e := range entries {
+		if bucket, _ := split(e.Key); take(e) && !slices.Contains(changed, bucket) {
+			changed = append(changed, bucket)
+		}
+	}
 	m.mu.Unlock()
-	if changed {
+	for _, bucket := range changed {
 		m.wake(bucket)
 	}
 }
@@ -100,6 +117,12 @@ func (m *mirror) has(key string, revision uint64) bool {
 	return ok && e.Revision >= revision
 }
 
+// lives says whether the key is there at the revision.
+func (m *mirror) lives(key string, revision uint64) bool {
+	e, ok := m.get(key)
+	return ok && e.Revision == revision
+}
+
 func (m *mirror) version() uint64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -108,18 +131,19 @@ func (m *mirror) version() uint64 {
 
 // bury marks a key deleted that was deleted at revision by this process.
 func (m *mirror) bury(key string, revision uint64) {
+	m.applyOwn(cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}})
+}
+
+// entomb is bury; it needs m.mu.
+func (m *mirror) entomb(key string, revision uint64) bool {
 	bucket, name := split(key)
-	m.mu.Lock()
 	old, had := m.buckets[bucket][name]
-	changed := had && old.Revision <= revision && !old.Deleted
-	if changed {
-		m.buckets[bucket][name] = cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
-		m.touched(bucket)
+	if !had || old.Revision > revision || old.Deleted {
+		return false
 	}
-	m.mu.Unlock()
-	if changed {
-		m.wake(bucket)
-	}
+	m.buckets[bucket][name] = cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
+	m.touched(bucket)
+	return true
 }
 
 func (m *mirror) get(key string) (cached, bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"rackboot/protocol"
@@ -44,6 +45,8 @@ type Store struct {
 	crash  state.Crasher
 	vault  Vault
 	mirror *mirror
+	// following says that a watch brings what others write.
+	following atomic.Bool
 
 	healthy func() error
 
@@ -129,12 +132,17 @@ func (s *Store) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for e := range changes {
-		if aside(e.Key) || s.mirror.has(e.Key, e.Revision) { // our own write: it is decoded already
-			s.mirror.seen(e.Revision)
-			continue
+	s.following.Store(true)
+	defer s.following.Store(false)
+	for change := range changes {
+		var news []cached
+		for _, e := range change {
+			if !aside(e.Key) && !s.mirror.has(e.Key, e.Revision) { // else our own write: it is decoded already
+				news = append(news, s.readLogged(e))
+			}
 		}
-		s.mirror.applyWatched(s.readLogged(e))
+		s.mirror.applyWatched(news...)
+		s.mirror.seen(change[len(change)-1].Revision)
 	}
 	return errors.New("watch channel was closed")
 }
@@ -153,8 +161,8 @@ func (s *Store) SubscribeHolds() (<-chan struct{}, func()) {
 // the count stays.
 func (s *Store) Changes() uint64 { return s.mirror.version() }
 
-// put is the one way that a key is written: compare-and-set at revision (0 is
-// create), then the mirror.
+// put is the one way that a key alone is written: compare-and-set at revision (0 is
+// create), then the mirror. Several keys are written by commit.
 func (s *Store) put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	if err := s.healthy(); err != nil {
 		return 0, err
@@ -189,18 +197,4 @@ func (s *Store) remove(ctx context.Context, key string, revision uint64) error {
 	}
 	s.mirror.bury(key, revision)
 	return nil
-}
-
-// refresh brings one key up to date after a lost compare-and-set, so that a
-// retry does not wait for the watch.
-func (s *Store) refresh(ctx context.Context, key string) {
-	e, err := s.kv.Get(ctx, key)
-	switch {
-	case err == nil:
-		s.mirror.apply(s.readLogged(e))
-	case errors.Is(err, state.ErrNotFound):
-		if old, ok := s.mirror.get(key); ok {
-			s.mirror.bury(key, old.Revision)
-		}
-	}
 }

@@ -190,7 +190,7 @@ type breakingWatch struct {
 	broken bool
 }
 
-func (b *breakingWatch) Watch(ctx context.Context, prefix string, after uint64) (<-chan state.Entry, error) {
+func (b *breakingWatch) Watch(ctx context.Context, prefix string, after uint64) (<-chan []state.Entry, error) {
 	if !b.broken {
 		b.broken = true
 		return nil, errors.New("no stream")

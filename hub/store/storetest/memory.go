@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
 
+	"rackboot/protocol"
 	"rackboot/state"
 )
 
@@ -14,12 +16,13 @@ import (
 type Memory struct {
 	mu       sync.Mutex
 	revision uint64
-	live     map[string]state.Entry
-	history  []state.Entry
-	changed  chan struct{} // closed and replaced at each change
+	newest   map[string]state.Entry // of each key, which may be a deletion
+	history  [][]state.Entry        // what was written at once
+	changed  chan struct{}          // closed and replaced at each change
 	records  []state.Record
 	ids      map[string]uint64
-	// BeforeWrite is asked before each write of a key; its error is the write's.
+	// BeforeWrite is asked before each write of a key; its error is the write's, and that of the
+	// whole commit.
 	BeforeWrite func(key string) error
 	// AfterAppend is called when a record of the log is there, before the one who appends
 	// it is told; its error is what that one is told.
@@ -28,73 +31,103 @@ type Memory struct {
 
 // NewMemory makes an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{live: map[string]state.Entry{}, changed: make(chan struct{}), ids: map[string]uint64{}}
+	return &Memory{newest: map[string]state.Entry{}, changed: make(chan struct{}), ids: map[string]uint64{}}
 }
 
 // Get implements state.KV.
 func (m *Memory) Get(_ context.Context, key string) (state.Entry, error) {
+	const op = "kv get"
+	if err := state.CheckKey(op, key); err != nil {
+		return state.Entry{}, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e, ok := m.live[key]
-	if !ok {
-		return state.Entry{}, state.ErrNotFound
+	e, ok := m.newest[key]
+	if !ok || e.Deleted {
+		return state.Entry{}, protocol.Errorf(protocol.CodeNotFound, op, "%s: %w", key, state.ErrNotFound)
 	}
 	return e, nil
 }
 
 // Create implements state.KV.
 func (m *Memory) Create(_ context.Context, key string, value []byte) (uint64, error) {
-	return m.write(state.Entry{Key: key, Value: value}, 0)
+	return m.one(state.Op{Kind: state.OpCreate, Key: key, Value: value})
 }
 
 // Update implements state.KV.
 func (m *Memory) Update(_ context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	if revision == 0 {
-		return 0, state.ErrConflict
-	}
-	return m.write(state.Entry{Key: key, Value: value}, revision)
+	return m.one(state.Op{Kind: state.OpUpdate, Key: key, Value: value, Revision: revision})
 }
 
 // Delete implements state.KV.
 func (m *Memory) Delete(_ context.Context, key string, revision uint64) error {
-	if revision == 0 {
-		return state.ErrConflict
-	}
-	_, err := m.write(state.Entry{Key: key, Deleted: true}, revision)
+	_, err := m.one(state.Op{Kind: state.OpDelete, Key: key, Revision: revision})
 	return err
 }
 
-func (m *Memory) write(e state.Entry, revision uint64) (uint64, error) {
-	if m.BeforeWrite != nil {
-		if err := m.BeforeWrite(e.Key); err != nil {
-			return 0, err
+func (m *Memory) one(o state.Op) (uint64, error) {
+	revisions, err := m.write("kv "+string(o.Kind), []state.Op{o})
+	if err != nil {
+		return 0, err
+	}
+	return revisions[0], nil
+}
+
+// Commit implements state.KV.
+func (m *Memory) Commit(_ context.Context, ops []state.Op) ([]uint64, error) {
+	return m.write("kv commit", ops)
+}
+
+func (m *Memory) write(op string, ops []state.Op) ([]uint64, error) {
+	if err := state.CheckOps(op, ops); err != nil {
+		return nil, err
+	}
+	for _, o := range ops {
+		if m.BeforeWrite != nil && o.Kind != state.OpCheck {
+			if err := m.BeforeWrite(o.Key); err != nil {
+				return nil, err
+			}
 		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.live[e.Key].Revision != revision {
-		return 0, state.ErrConflict
+	var stale []string
+	for _, o := range ops {
+		e := m.newest[o.Key]
+		if o.Revision != e.Revision && !(o.Revision == 0 && e.Deleted) {
+			stale = append(stale, o.Key)
+		}
 	}
-	m.revision++
-	e.Revision = m.revision
-	if e.Deleted {
-		delete(m.live, e.Key)
-	} else {
-		m.live[e.Key] = e
+	if len(stale) > 0 {
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "%w", &state.ConflictError{Keys: stale})
 	}
-	m.history = append(m.history, e)
+	revisions := make([]uint64, len(ops))
+	var change []state.Entry
+	for i, o := range ops {
+		if o.Kind == state.OpCheck {
+			continue
+		}
+		m.revision++
+		e := state.Entry{Key: o.Key, Value: o.Value, Revision: m.revision, Deleted: o.Kind == state.OpDelete}
+		m.newest[o.Key], revisions[i] = e, m.revision
+		change = append(change, e)
+	}
+	m.history = append(m.history, change)
 	close(m.changed)
 	m.changed = make(chan struct{})
-	return e.Revision, nil
+	return revisions, nil
 }
 
 // List implements state.KV.
 func (m *Memory) List(_ context.Context, prefix string) ([]state.Entry, uint64, error) {
+	if err := state.CheckPrefix("kv list", prefix); err != nil {
+		return nil, 0, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []state.Entry
-	for key, e := range m.live {
-		if strings.HasPrefix(key, prefix) {
+	for key, e := range m.newest {
+		if strings.HasPrefix(key, prefix) && !e.Deleted {
 			out = append(out, e)
 		}
 	}
@@ -103,20 +136,32 @@ func (m *Memory) List(_ context.Context, prefix string) ([]state.Entry, uint64, 
 }
 
 // Watch implements state.KV.
-func (m *Memory) Watch(ctx context.Context, prefix string, after uint64) (<-chan state.Entry, error) {
-	out := make(chan state.Entry)
+func (m *Memory) Watch(ctx context.Context, prefix string, after uint64) (<-chan []state.Entry, error) {
+	const op = "kv watch"
+	if err := state.CheckPrefix(op, prefix); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if after > m.revision {
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "revision %d is ahead of the store, which is at %d: %w", after, m.revision, state.ErrConflict)
+	}
+	out := make(chan []state.Entry)
 	go func() {
 		defer close(out)
 		for next := 0; ; {
 			m.mu.Lock()
 			batch, changed := m.history[next:], m.changed
 			m.mu.Unlock()
-			for _, e := range batch {
-				if e.Revision <= after || !strings.HasPrefix(e.Key, prefix) {
+			for _, change := range batch {
+				change = slices.DeleteFunc(slices.Clone(change), func(e state.Entry) bool {
+					return e.Revision <= after || !strings.HasPrefix(e.Key, prefix)
+				})
+				if len(change) == 0 {
 					continue
 				}
 				select {
-				case out <- e:
+				case out <- change:
 				case <-ctx.Done():
 					return
 				}

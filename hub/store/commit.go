@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rackboot/state"
+)
+
+// refreshWait bounds how long a writer that lost waits for the watch to bring what it lost to, and
+// refreshPoll is how often it looks.
+const (
+	refreshWait = 250 * time.Millisecond
+	refreshPoll = 2 * time.Millisecond
+)
+
+// write is the Op that makes a key's value at a revision; 0 creates.
+func write(key string, value []byte, revision uint64) state.Op {
+	if revision == 0 {
+		return state.Op{Kind: state.OpCreate, Key: key, Value: value}
+	}
+	return state.Op{Kind: state.OpUpdate, Key: key, Value: value, Revision: revision}
+}
+
+// commit writes several keys, all or nothing, then the mirror, in which nobody sees half of it.
+// The revisions are those of the ops.
+func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
+	if err := s.healthy(); err != nil {
+		return nil, err
+	}
+	revisions, err := s.kv.Commit(ctx, ops)
+	if errors.Is(err, state.ErrConflict) {
+		lost := state.Conflicting(err)
+		if len(lost) == 0 { // it is not known which
+			for _, o := range ops {
+				lost = append(lost, o.Key)
+			}
+		}
+		s.refresh(ctx, lost...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	change := make([]cached, 0, len(ops))
+	for i, o := range ops {
+		switch o.Kind {
+		case state.OpCheck:
+		case state.OpDelete:
+			change = append(change, cached{Entry: state.Entry{Key: o.Key, Revision: o.Revision, Deleted: true}})
+		case state.OpCreate, state.OpUpdate:
+			change = append(change, s.readLogged(state.Entry{Key: o.Key, Value: o.Value, Revision: revisions[i]}))
+		}
+	}
+	s.mirror.applyOwn(change...)
+	return revisions, nil
+}
+
+// refresh brings keys up to date after a lost compare-and-set, so that a retry sees what it lost to.
+// It waits for the watch, since what others wrote may be a commit, of which one key alone would be
+// half; where nothing is watched, or the watch is late, the keys are read one by one.
+func (s *Store) refresh(ctx context.Context, keys ...string) {
+	for _, key := range keys {
+		e, err := s.kv.Get(ctx, key)
+		old, had := s.mirror.get(key)
+		switch {
+		case err == nil && !s.arrives(ctx, func() bool { return s.mirror.has(key, e.Revision) }):
+			s.mirror.apply(s.readLogged(e))
+		case errors.Is(err, state.ErrNotFound) && had && !s.arrives(ctx, func() bool { return !s.mirror.lives(key, old.Revision) }):
+			s.mirror.bury(key, old.Revision)
+		}
+	}
+}
+
+// arrives waits until the watch has brought something; false if it did not.
+func (s *Store) arrives(ctx context.Context, there func() bool) bool {
+	late := time.NewTimer(refreshWait)
+	defer late.Stop()
+	poll := time.NewTicker(refreshPoll)
+	defer poll.Stop()
+	for !there() {
+		if !s.following.Load() {
+			return false
+		}
+		select {
+		case <-poll.C:
+		case <-late.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
