@@ -57,8 +57,8 @@ func (s *Store) BeginAnswer(ctx context.Context, caller, key string, request []b
 	const op = "begin answer"
 	at := answerKey(caller, key)
 	for try := 1; ; try++ {
-		e, known := s.mirror.get(at)
-		if known {
+		var old uint64 // of an answer whose life is over, which makes room
+		if e, ok := s.mirror.get(at); ok {
 			err := json.Unmarshal(e.Value, &a)
 			a.Revision = e.Revision
 			switch {
@@ -67,13 +67,14 @@ func (s *Store) BeginAnswer(ctx context.Context, caller, key string, request []b
 			case s.clock().Sub(a.At) < AnswerLife:
 				return a, true, nil
 			}
+			old = e.Revision
 		}
 		a = Answer{Request: request, At: s.clock().UTC()}
 		value, err := json.Marshal(a)
 		if err != nil {
 			return a, false, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 		}
-		a.Revision, err = s.put(ctx, at, value, e.Revision) // an old one makes room
+		a.Revision, err = s.put(ctx, at, value, old)
 		switch {
 		case err == nil:
 			s.makeRoom(ctx, caller)
