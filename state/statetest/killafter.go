@@ -3,6 +3,7 @@ package statetest
 import (
 	"os"
 	"testing"
+	"time"
 )
 
 // KillAfter runs main in a child process on an empty directory and kills it
@@ -12,6 +13,13 @@ import (
 //
 // main calls ack with one line per write that it holds to be durable.
 func KillAfter(t *testing.T, n int, main func(dir string, ack func(string))) (dir string, acked []string) {
+	t.Helper()
+	return KillAfterDelay(t, n, 0, main)
+}
+
+// KillAfterDelay is KillAfter with a pause between the acknowledgement and the kill, to come
+// upon what main does next. main may acknowledge that it begins something.
+func KillAfterDelay(t *testing.T, n int, delay time.Duration, main func(dir string, ack func(string))) (dir string, acked []string) {
 	t.Helper()
 	if isChild(t) {
 		p := openPipe()
@@ -24,7 +32,7 @@ func KillAfter(t *testing.T, n int, main func(dir string, ack func(string))) (di
 	dir = t.TempDir()
 	rep := runChild(t, dir, 0, func(p *os.Process, r *report) {
 		if len(r.acked) == n {
-			_ = p.Kill()
+			time.AfterFunc(delay, func() { _ = p.Kill() }) // it may have ended by itself
 		}
 	})
 	if rep.done {
