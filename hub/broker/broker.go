@@ -28,6 +28,7 @@ type Broker struct {
 
 	server atomic.Pointer[server.Server] // the one of now; it may have ended
 	health health
+	full   atomic.Bool // the store has what it may have
 
 	mu     sync.Mutex
 	conns  []*nats.Conn

@@ -116,7 +116,7 @@ func (c *Config) options(host string, port int, auth server.Authentication) *ser
 		JetStream:                  true,
 		StoreDir:                   c.Dir,
 		SyncAlways:                 true,
-		JetStreamMaxStore:          c.MaxStore,
+		JetStreamMaxStore:          c.MaxStore + reserve,
 		JetStreamMaxMemory:         maxMemory,
 		JetStreamLimits:            server.JSLimitOpts{DefaultMaxConsumers: -1},
 		CustomClientAuthentication: auth,

@@ -47,7 +47,11 @@ func (h *health) get() (since time.Time, cause error) {
 // does not wait. The code is unavailable.
 func (b *Broker) Healthy() error {
 	since, cause := b.health.get()
-	if cause == nil {
+	switch {
+	case cause == nil && b.full.Load():
+		return protocol.Errorf(protocol.CodeUnavailable, "use the hub's store", "the store in %s has the %d bytes that it may have", b.cfg.Dir, b.cfg.MaxStore).
+			WithHint("delete what nobody needs")
+	case cause == nil:
 		return nil
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, "use the hub's store", "the store in %s takes no writes since %s: %w",
@@ -59,6 +63,20 @@ var (
 	errFailedWrite = errors.New("a write to it failed")
 	errStopped     = errors.New("the server within the hub has ended")
 )
+
+// reserve is what the server may store beyond what is configured. It is never used up: the hub
+// stops writing within a second, and a server that comes to its own limit within a commit keeps
+// half of it (nats-server v2.15.2, processJetStreamAtomicBatchMsg, without a cluster).
+const reserve = 1 << 30
+
+// used are the bytes of the server's store; 0 if it does not say.
+func used(s *server.Server) int64 {
+	info, err := s.Jsz(nil)
+	if err != nil {
+		return 0
+	}
+	return int64(info.Store)
+}
 
 // sick says what is wrong with the server's store, of what only a new start can mend.
 func sick(s *server.Server) error {
@@ -88,7 +106,9 @@ func (b *Broker) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		found := sick(b.server.Load())
+		s := b.server.Load()
+		b.full.Store(s.Running() && used(s) >= b.cfg.MaxStore)
+		found := sick(s)
 		twice := found != nil && before != nil
 		before = found
 		switch _, known := b.health.get(); {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/state"
 	"rackboot/state/jetstream"
 	"rackboot/state/statetest"
 )
@@ -72,18 +73,7 @@ func TestKVTruncatedBlock(t *testing.T) {
 	for _, cut := range []int64{1, 100, 1000} {
 		t.Run(fmt.Sprintf("cut %d", cut), func(t *testing.T) {
 			dir, acked := statetest.KillAfter(t, 100, putAll)
-			blocks, err := filepath.Glob(filepath.Join(dir, "jetstream", "*", "streams", "KV", "msgs", "*.blk"))
-			if err != nil || len(blocks) == 0 {
-				t.Fatalf("no block file below %s: %v", dir, err)
-			}
-			last := blocks[len(blocks)-1]
-			fi, err := os.Stat(last)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(last, fi.Size()-cut); err != nil {
-				t.Fatal(err)
-			}
+			truncate(t, dir, cut)
 			entries, _, err := testKV(t, dir).List(t.Context(), "")
 			if err != nil {
 				t.Fatal(err)
@@ -99,5 +89,57 @@ func TestKVTruncatedBlock(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A block that lost its end within a commit keeps nobody waiting for the rest of it.
+func TestCommitTruncatedBlock(t *testing.T) {
+	const commits, cut = 20, 300
+	dir := t.TempDir()
+	s, nc, err := startServer(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range commits {
+		ops := make([]state.Op, 3)
+		for n := range ops {
+			ops[n] = state.Op{Kind: state.OpCreate, Key: fmt.Sprintf("c%02d.%d", i, n), Value: make([]byte, 100)}
+		}
+		if _, err := kv.Commit(t.Context(), ops); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nc.Close()
+	s.Shutdown()
+	s.WaitForShutdown()
+	truncate(t, dir, cut)
+	entries, rev, err := testKV(t, dir).List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d of %d keys are left, at revision %d", len(entries), 3*commits, rev)
+	if len(entries) < 3*(commits-2) || len(entries) == 3*commits {
+		t.Errorf("%d keys are left", len(entries))
+	}
+}
+
+// truncate takes the last bytes from the store's newest block file.
+func truncate(t *testing.T, dir string, cut int64) {
+	t.Helper()
+	blocks, err := filepath.Glob(filepath.Join(dir, "jetstream", "*", "streams", "KV", "msgs", "*.blk"))
+	if err != nil || len(blocks) == 0 {
+		t.Fatalf("no block file below %s: %v", dir, err)
+	}
+	last := blocks[len(blocks)-1]
+	fi, err := os.Stat(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(last, fi.Size()-cut); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, er
 		return nil, 0, err
 	}
 	defer r.close(ctx)
-	for ended := false; !ended; {
+	for ended := r.empty && k.st.cfg.Replicas == 1; !ended; { // where all was lost, nothing comes
 		msg, meta, err := r.next(ctx, op)
 		if err != nil {
 			return nil, 0, err
@@ -124,8 +125,35 @@ func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, er
 				live[m.entry.Key] = m.entry
 			}
 		}
-		ended = m.pending == 0 && at >= rev && !m.within()
+		if ended, err = k.ends(ctx, op, m, rev); err != nil {
+			return nil, 0, err
+		}
 	}
 	out := slices.SortedFunc(maps.Values(live), func(a, b state.Entry) int { return strings.Compare(a.Key, b.Key) })
-	return out, at, nil
+	return out, max(at, rev), nil
+}
+
+// ends reports whether a list has everything with this message.
+func (k *KV) ends(ctx context.Context, op string, m message, rev uint64) (bool, error) {
+	one := k.st.cfg.Replicas == 1
+	switch {
+	case m.pending > 0:
+		return false, nil
+	case !m.within():
+		// A single copy that is behind its own last sequence has lost what is missing.
+		return m.seq >= rev || one, nil
+	case !one:
+		return false, nil
+	}
+	// The rest of the batch is being written, and this waits until it is; or it never comes.
+	_, err := k.st.s.GetMsg(ctx, m.seq+1)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		k.st.cfg.Logger.Error("the last commit in the store is there in part", "stream", k.st.cfg.Name, "revision", m.seq,
+			"hint", "the NATS server has lost data, or reached its storage limit within the commit")
+		return true, nil
+	}
+	if err != nil {
+		return false, mapError(op, k.st.cfg.Name, err)
+	}
+	return false, nil
 }
