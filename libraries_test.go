@@ -72,6 +72,7 @@ func testLibraries() []library {
 		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults"}, "a broker inside the bubble"},
 		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
 		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
+		{"github.com/nats-io/nats.go", []string{"integration/brokers"}, "the store on a cluster whose leaders are killed"},
 	}
 }
 
