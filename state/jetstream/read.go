@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -15,6 +16,10 @@ import (
 // fetchAhead is how many messages a reader may have in flight. It bounds the
 // memory of a reader that does not keep up.
 const fetchAhead = 256
+
+// heartbeat is how often the server says that there is nothing. A reader begins again when it
+// misses two: in a cluster the first request may come before the consumer hears it.
+const heartbeat = time.Second
 
 // resetAttempts bounds how often a reader tries to begin again after it lost
 // its consumer (a leader changed, the connection broke), with 1, 2, 4 and 8
@@ -37,7 +42,7 @@ func (st *stream) read(ctx context.Context, op string, cfg jetstream.OrderedCons
 	if err != nil {
 		return nil, mapError(op, st.cfg.Name, err)
 	}
-	it, err := c.Messages(jetstream.PullMaxMessages(fetchAhead))
+	it, err := c.Messages(jetstream.PullMaxMessages(fetchAhead), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return nil, mapError(op, st.cfg.Name, err)
 	}
