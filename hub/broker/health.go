@@ -50,7 +50,7 @@ func (b *Broker) Healthy() error {
 	switch {
 	case cause == nil && b.full.Load():
 		return protocol.Errorf(protocol.CodeUnavailable, "use the hub's store", "the store in %s has the %d bytes that it may have", b.cfg.Dir, b.cfg.MaxStore).
-			WithHint("delete what nobody needs")
+			WithHint("report it: no hub is expected to need as much, and the bound cannot be configured")
 	case cause == nil:
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 // refreshWait bounds how long a writer that lost waits for the watch to bring what it lost to, and
 // refreshPoll is how often it looks.
 const (
-	refreshWait = 250 * time.Millisecond
+	refreshWait = time.Second
 	refreshPoll = 2 * time.Millisecond
 )
 
@@ -57,23 +57,27 @@ func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 }
 
 // refresh brings keys up to date after a lost compare-and-set, so that a retry sees what it lost to.
-// It waits for the watch, since what others wrote may be a commit, of which one key alone would be
-// half; where nothing is watched, or the watch is late, the keys are read one by one.
+// That is waited for, since what others wrote may be a commit, of which one key alone would be
+// half. Only where nothing is watched the keys are read one by one.
 func (s *Store) refresh(ctx context.Context, keys ...string) {
 	for _, key := range keys {
 		e, err := s.kv.Get(ctx, key)
 		old, had := s.mirror.get(key)
 		switch {
-		case err == nil && !s.arrives(ctx, func() bool { return s.mirror.has(key, e.Revision) }):
-			s.mirror.apply(s.readLogged(e))
-		case errors.Is(err, state.ErrNotFound) && had && !s.arrives(ctx, func() bool { return !s.mirror.lives(key, old.Revision) }):
-			s.mirror.bury(key, old.Revision)
+		case err == nil:
+			if !s.awaits(ctx, func() bool { return s.mirror.has(key, e.Revision) }) {
+				s.mirror.apply(s.readLogged(e))
+			}
+		case errors.Is(err, state.ErrNotFound) && had:
+			if !s.awaits(ctx, func() bool { return !s.mirror.lives(key, old.Revision) }) {
+				s.mirror.bury(key, old.Revision)
+			}
 		}
 	}
 }
 
-// arrives waits until the watch has brought something; false if it did not.
-func (s *Store) arrives(ctx context.Context, there func() bool) bool {
+// awaits waits a while until the watch has brought something; false if nothing is watched.
+func (s *Store) awaits(ctx context.Context, there func() bool) bool {
 	late := time.NewTimer(refreshWait)
 	defer late.Stop()
 	poll := time.NewTicker(refreshPoll)
@@ -85,9 +89,9 @@ func (s *Store) arrives(ctx context.Context, there func() bool) bool {
 		select {
 		case <-poll.C:
 		case <-late.C:
-			return false
+			return true // the next try loses again
 		case <-ctx.Done():
-			return false
+			return true
 		}
 	}
 	return true

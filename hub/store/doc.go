@@ -25,13 +25,13 @@
 //
 // # Crashes
 //
-// The key-value store has no transaction over several keys, so each operation
-// is written such that running it again completes what a crash cut off:
+// What belongs together is one commit, which a crash does not cut off. What is not is written
+// such that running it again completes it:
 //
-//   - Apply checks the whole set before it writes, and writes in the order of
-//     protocol.Kinds, in which a resource comes after those that it refers to.
-//     After a crash a prefix is stored, in which every reference holds; the same
-//     Apply again finds that prefix unchanged and writes the rest.
+//   - Apply checks the whole set before it writes, and is one commit. A set that is larger
+//     than a commit may be is several, in the order of protocol.Kinds, in which a
+//     resource comes after those that it refers to. After a crash some of them are stored, in
+//     which every reference holds; the same Apply again finds those unchanged and writes the rest.
 //   - CreateHold, ReleaseHold, ConfirmDown, CreateRequest, Put, PutRequest, PutApproval, PutLedger, PutSealed, PutEnv,
 //     PutISO, KeepStub, Rewrap and PutMeta write one key. CreateHold finds a hold that a crash left unanswered by its owner,
 //     key and server, and answers with it.
@@ -40,9 +40,8 @@
 //     the same Import finds what is written unchanged, and writes the rest.
 //   - BeginAnswer and EndAnswer write one key each. What a crash cut off between them
 //     stays begun, and is answered as unknown.
-//   - DeleteClaim writes metadata.deletedAt, and only then releases holds where it
-//     is asked to, so that the server stays off throughout; the same again releases
-//     what a crash left. The deletion is finished with Remove by whoever proves that
+//   - DeleteClaim writes metadata.deletedAt and releases holds, where it is asked to, in
+//     one commit. The deletion is finished with Remove by whoever proves that
 //     the server is Off.
 //
 // # One hub

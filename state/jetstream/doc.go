@@ -10,6 +10,13 @@
 // message with the header Rackboot-Op: delete; it is kept, so that a Watch
 // that starts later still sees it.
 //
+// A Commit is one atomic batch (NATS ADR-50): its messages have consecutive sequences and the
+// headers Nats-Batch-Id, Nats-Batch-Sequence and, on the last, Nats-Batch-Commit, which stay with
+// them, so that readers take them together. Each message carries one expectation. That of a key
+// which is checked and not written rides on a message of its own below "<name>.$check", in front
+// of the others, whose header Rackboot-Checks says how many there are; it is no entry. Readers
+// read the whole stream: a filter would hide where a batch ends.
+//
 // A Log is one stream with subjects "<name>.<subject>"; the stream sequence is
 // the record's Seq. The stream's duplicate window makes an Append with an id
 // idempotent.
@@ -23,5 +30,7 @@
 // A write returns after the server's acknowledgement. That the acknowledgement
 // means "on disk" is the server's setting (jetstream sync_interval: always);
 // without it a power cut, though not a crash of the process, may lose the last
-// two minutes.
+// two minutes. A batch is whole after a crash, or the death of any of the servers. A single server
+// that comes to its storage limit within a batch keeps half of it, and answers nobody; a cluster
+// judges the whole batch first. So let no single server come to its limit.
 package jetstream
