@@ -157,6 +157,9 @@ func (k *KV) send(ctx context.Context, op string, msgs []*nats.Msg, checks int) 
 			return 0, mapError(op, m.Subject[len(k.st.prefix):], nats.ErrMaxPayload)
 		}
 	}
+	if err := ctx.Err(); err != nil { // nothing is sent that nobody ends
+		return 0, mapError(op, what, err)
+	}
 	for _, m := range msgs[:last] {
 		if err := nc.PublishMsg(m); err != nil {
 			return 0, mapError(op, what, err)

@@ -106,7 +106,7 @@ func wholeGroups(t *testing.T, kv *jetstream.KV, acked int) {
 // TestCommitKilled: a process is killed when a commit begins, while one is under way, and when one was
 // acknowledged. What is there afterwards is whole, and what was acknowledged is there.
 func TestCommitKilled(t *testing.T) {
-	for round := range 6 {
+	for round := range 4 {
 		t.Run(strconv.Itoa(round), func(t *testing.T) {
 			// An even number of lines is one that was acknowledged, so the next begins; an odd number is one
 			// that is under way.

@@ -315,7 +315,7 @@ func (g groups) torn(size int) string {
 // whole, and write other keys between. Readers list, and watch from where they listed; none
 // ever sees half of a commit.
 func kvCommitWhole(ctx context.Context, t *testing.T, kv state.KV) {
-	const writers, commits, size, names = 4, 60, 4, 3
+	const writers, commits, size, names = 4, 40, 4, 3
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	var writing, reading sync.WaitGroup
