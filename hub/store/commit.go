@@ -8,7 +8,7 @@ import (
 	"rackboot/state"
 )
 
-// refreshWait bounds how long a writer that lost waits for the watch to bring what it lost to, and
+// refreshWait bounds how long a writer that lost waits for the watch to bring all that it lost to, and
 // refreshPoll is how often it looks.
 const (
 	refreshWait = time.Second
@@ -60,26 +60,27 @@ func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 // That is waited for, since what others wrote may be a commit, of which one key alone would be
 // half. Only where nothing is watched the keys are read one by one.
 func (s *Store) refresh(ctx context.Context, keys ...string) {
+	wait, stop := context.WithTimeout(ctx, refreshWait)
+	defer stop()
 	for _, key := range keys {
 		e, err := s.kv.Get(ctx, key)
 		old, had := s.mirror.get(key)
 		switch {
 		case err == nil:
-			if !s.awaits(ctx, func() bool { return s.mirror.has(key, e.Revision) }) {
+			if !s.awaits(wait, func() bool { return s.mirror.has(key, e.Revision) }) {
 				s.mirror.apply(s.readLogged(e))
 			}
 		case errors.Is(err, state.ErrNotFound) && had:
-			if !s.awaits(ctx, func() bool { return !s.mirror.lives(key, old.Revision) }) {
+			if !s.awaits(wait, func() bool { return !s.mirror.lives(key, old.Revision) }) {
 				s.mirror.bury(key, old.Revision)
 			}
 		}
 	}
 }
 
-// awaits waits a while until the watch has brought something; false if nothing is watched.
+// awaits waits until the watch has brought something, or ctx ends, upon which the next try loses
+// again; false if nothing is watched.
 func (s *Store) awaits(ctx context.Context, there func() bool) bool {
-	late := time.NewTimer(refreshWait)
-	defer late.Stop()
 	poll := time.NewTicker(refreshPoll)
 	defer poll.Stop()
 	for !there() {
@@ -88,8 +89,6 @@ func (s *Store) awaits(ctx context.Context, there func() bool) bool {
 		}
 		select {
 		case <-poll.C:
-		case <-late.C:
-			return true // the next try loses again
 		case <-ctx.Done():
 			return true
 		}
