@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -189,9 +190,7 @@ func followPairs(ctx context.Context, t *testing.T, kv *jetstream.KV, over chan 
 				return seen
 			}
 			p, m := pairsOf(change)
-			for name, n := range p {
-				pairs[name] = n
-			}
+			maps.Copy(pairs, p)
 			for name, n := range m {
 				marks[name] += n
 			}

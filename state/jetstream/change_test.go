@@ -42,7 +42,7 @@ func TestJoiner(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			j := joiner{last: c.after}
 			var out []string
-			for _, text := range strings.Fields(c.messages) {
+			for text := range strings.FieldsSeq(c.messages) {
 				change, err := j.add(spelled(t, text), func() (uint64, error) {
 					if c.end == 0 {
 						t.Errorf("%s: something is taken to be gone", text)

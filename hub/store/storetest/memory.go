@@ -94,7 +94,7 @@ func (m *Memory) write(op string, ops []state.Op) ([]uint64, error) {
 	var stale []string
 	for _, o := range ops {
 		e := m.newest[o.Key]
-		if o.Revision != e.Revision && !(o.Revision == 0 && e.Deleted) {
+		if absent := o.Revision == 0 && e.Deleted; !absent && o.Revision != e.Revision {
 			stale = append(stale, o.Key)
 		}
 	}
