@@ -7,6 +7,8 @@ import (
 	"rackboot/protocol"
 )
 
+const requestBucket = "request"
+
 // StoredRequest is a one-shot request with what the hub knows of it.
 type StoredRequest struct {
 	protocol.Request
@@ -111,7 +113,7 @@ func (s *Store) RemoveRequest(ctx context.Context, id string) error {
 // requestBook's requests are without pointers: a copy of one is its reader's own.
 func (s *Store) requestBook() *book[StoredRequest] {
 	return &book[StoredRequest]{
-		store: s, bucket: "request", what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
+		store: s, bucket: requestBucket, what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
 		revision: func(v *StoredRequest) *uint64 { return &v.Revision },
 	}
 }

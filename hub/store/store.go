@@ -145,7 +145,7 @@ func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscrib
 
 // SubscribeHolds is Subscribe for the changes of holds, requests and approvals only.
 func (s *Store) SubscribeHolds() (<-chan struct{}, func()) {
-	return s.mirror.subscribe(bucketOf(protocol.KindHold), "request", bucketApproval)
+	return s.mirror.subscribe(bucketOf(protocol.KindHold), requestBucket, bucketApproval)
 }
 
 // Changes counts what has changed in what is read here since the store was opened.
