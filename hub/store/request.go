@@ -39,10 +39,7 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 			WithHint("give a shorter one")
 	}
 	open := 0
-	for _, old := range s.Requests() {
-		if old.Server != r.Server || old.Report.Outcome != protocol.OutcomePending {
-			continue
-		}
+	for _, old := range s.openRequests(reference(protocol.KindServer, r.Server)) {
 		open++
 		if r.Ref != "" && old.Ref == r.Ref && old.By == r.By && old.Action == r.Action {
 			return old, nil
@@ -77,6 +74,26 @@ func (s *Store) Requests() []StoredRequest {
 		if r.ID != "" {
 			out = append(out, *r)
 		}
+	}
+	return out
+}
+
+// OpenRequests lists the requests that have not ended, as Requests does.
+func (s *Store) OpenRequests() []StoredRequest { return s.openRequests(anyOpen) }
+
+// OpenRequestsOf lists those of a rack.
+func (s *Store) OpenRequestsOf(rack string) []StoredRequest {
+	return s.openRequests(reference(protocol.KindRack, rack))
+}
+
+// OpenRequestsFor lists those that were made of a claim.
+func (s *Store) OpenRequestsFor(claimUID string) []StoredRequest {
+	return s.openRequests(claimed(claimUID))
+}
+
+func (s *Store) openRequests(key string) (out []StoredRequest) {
+	for _, e := range s.mirror.find(openRequests, key) {
+		out = append(out, *s.requests.of(e.Entry))
 	}
 	return out
 }
