@@ -14,12 +14,18 @@ type index struct {
 	maintained map[string]*protocol.Maintenance
 	// discoveries are the configurations of discoveries, by server.
 	discoveries map[string]*protocol.BootConfiguration
-	held        map[string]bool // servers
+	held        map[string][]*protocol.Hold // not released, by server
 	byRack      map[string][]*protocol.Server
 	holds       map[string][]*protocol.Hold // by rack
 	asked       map[string][]Request        // by rack
 	parts       map[string][]*protocol.Segment
 	behind      map[string][]*protocol.Server // by BMC
+	bmcsIn      map[string][]*protocol.BMC    // by rack
+	accepted    map[string][]*protocol.BMC    // by MAC address
+	bound       map[string][]*protocol.Claim  // by rack
+	takers      map[string][]*protocol.Claim  // by the group whose image they take
+	given       map[string][]*protocol.BootConfiguration
+	maintains   map[string][]*protocol.Maintenance // by rack
 }
 
 // Indexed is the fleet with an index of what it has now; one that has an index keeps
@@ -31,25 +37,37 @@ func (f Fleet) Indexed() Fleet {
 	x := &index{
 		bmcs: make(map[string]*protocol.BMC, len(f.BMCs)), servers: make(map[string]*protocol.Server, len(f.Servers)),
 		claims: make(map[string]*protocol.Claim, len(f.Claims)), configs: make(map[string]*protocol.BootConfiguration, len(f.Configs)),
-		held: map[string]bool{}, byRack: map[string][]*protocol.Server{}, holds: map[string][]*protocol.Hold{},
+		held: map[string][]*protocol.Hold{}, byRack: map[string][]*protocol.Server{}, holds: map[string][]*protocol.Hold{},
 		asked: map[string][]Request{}, parts: map[string][]*protocol.Segment{},
 		behind: map[string][]*protocol.Server{}, maintained: map[string]*protocol.Maintenance{},
 		discoveries: map[string]*protocol.BootConfiguration{}, racks: make(map[string]*protocol.Rack, len(f.Racks)),
+		bmcsIn: map[string][]*protocol.BMC{}, accepted: map[string][]*protocol.BMC{}, bound: map[string][]*protocol.Claim{},
+		takers: map[string][]*protocol.Claim{}, given: map[string][]*protocol.BootConfiguration{}, maintains: map[string][]*protocol.Maintenance{},
 	}
 	for _, r := range f.Racks {
 		first(x.racks, r.Metadata.Name, r)
 	}
 	for _, b := range f.BMCs {
 		first(x.bmcs, b.Metadata.Name, b)
+		group(x.bmcsIn, b.Spec.RackRef.Name, b)
+		if mac := b.MAC(); mac != "" && !b.Pending() {
+			group(x.accepted, mac, b)
+		}
 	}
 	for _, s := range f.Servers {
 		first(x.servers, s.Metadata.Name, s)
 	}
 	for _, c := range f.Claims {
 		first(x.claims, c.Status.Server, c)
+		if from := c.Spec.ImageFrom; from != nil {
+			group(x.takers, from.Group, c)
+		}
 	}
 	for _, b := range f.Configs {
 		first(x.configs, b.Spec.ClaimUID, b)
+		if b.Spec.Group != "" {
+			group(x.given, b.Spec.Group, b)
+		}
 		if b.Spec.Purpose == protocol.PurposeDiscovery {
 			first(x.discoveries, b.Spec.Server, b)
 		}
@@ -64,9 +82,19 @@ func (f Fleet) Indexed() Fleet {
 		group(x.byRack, f.RackOf(s.Metadata.Name), s)
 		group(x.behind, s.Spec.BMCRef.Name, s)
 	}
+	for _, c := range f.Claims {
+		if c.Status.Server != "" {
+			group(x.bound, f.RackOf(c.Status.Server), c)
+		}
+	}
+	for _, m := range f.Maintenances {
+		group(x.maintains, f.RackOf(m.Spec.ServerRef.Name), m)
+	}
 	for _, h := range f.Holds {
 		group(x.holds, f.RackOfHold(h), h)
-		x.held[h.Spec.Server] = x.held[h.Spec.Server] || h.Status.ReleasedAt == nil
+		if h.Status.ReleasedAt == nil {
+			group(x.held, h.Spec.Server, h)
+		}
 	}
 	for _, q := range f.Requests {
 		group(x.asked, q.Rack, q)
