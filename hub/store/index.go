@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -28,6 +29,7 @@ const (
 	ConfigsByBootImage    Key[*protocol.BootConfiguration] = "configurations by boot image"
 	RevisionsByGroup      Key[*protocol.GroupRevision]     = "revisions by the UID of their group"
 	BootImagesByCatalogue Key[*protocol.BootImage]         = "boot images by catalogue"
+	SecretsByType         Key[*protocol.Secret]            = "secrets by type"
 )
 
 // What is found by keys that are no resources' own has these names.
@@ -36,6 +38,7 @@ const (
 	openRequests  = "requests that have not ended"
 	openApprovals = "approvals that are not over"
 	anyOpen       = "any" // all of one of the two above
+	bySealed      = "what was sealed for agents by its digest"
 )
 
 func newIndexes() *indexes {
@@ -55,6 +58,7 @@ func newIndexes() *indexes {
 	row(x, ConfigsByBootEnv, func(b *protocol.BootConfiguration) []string { return one(b.Spec.BootEnv) })
 	row(x, ConfigsByBootImage, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Image.BootImage) })
 	row(x, RevisionsByGroup, func(r *protocol.GroupRevision) []string { return one(r.Spec.GroupUID) })
+	row(x, SecretsByType, func(s *protocol.Secret) []string { return one(string(s.Spec.Type)) })
 	row(x, BootImagesByCatalogue, func(b *protocol.BootImage) []string { return one(b.Spec.Catalogue) })
 
 	var referrers []string
@@ -66,6 +70,7 @@ func newIndexes() *indexes {
 	x.add(byReference, referenceKeys, referrers...)
 	x.add(openRequests, requestKeys, requestBucket)
 	x.add(openApprovals, approvalKeys, bucketApproval)
+	x.add(bySealed, sealedKeys, ignitionBucket, formerBucket, envBucket)
 	return x
 }
 
@@ -228,6 +233,26 @@ func approvalKeys(e cached) []string {
 
 // approvedTarget is a hold or a server as a key of approvals.
 func approvedTarget(name string) string { return "target/" + name }
+
+// sealedKeys is the digest of what was sealed. It is read no further than that: behind it
+// is all that was sealed.
+func sealedKeys(e cached) []string {
+	d := json.NewDecoder(bytes.NewReader(e.Value))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		field, err := d.Token()
+		var value any
+		if err != nil || d.Decode(&value) != nil {
+			return nil
+		}
+		if digest, ok := value.(string); ok && field == "sealed" {
+			return []string{digest}
+		}
+	}
+	return nil
+}
 
 func paramNames(params map[string]any) (out []string) {
 	for name := range params {

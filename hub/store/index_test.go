@@ -90,7 +90,7 @@ func walked(m *mirror, i *index) map[string][]string {
 }
 
 func entryKey(t *rapid.T) string {
-	bucket := rapid.SampledFrom([]string{"res.servers", "res.bmcs", "res.claims", "res.holds", "res.bootconfigurations", bucketOf(protocol.KindProfile), "res.params", requestBucket, bucketApproval}).Draw(t, "bucket")
+	bucket := rapid.SampledFrom([]string{"res.servers", "res.bmcs", "res.claims", "res.holds", "res.bootconfigurations", bucketOf(protocol.KindProfile), "res.params", requestBucket, bucketApproval, ignitionBucket, formerBucket, envBucket}).Draw(t, "bucket")
 	return bucket + "." + rapid.SampledFrom([]string{"a", "a-b", "b", "c"}).Draw(t, "name")
 }
 
@@ -119,6 +119,8 @@ func entryOf(t *rapid.T, revision uint64) cached {
 		r.Precondition.ClaimUID = word("claim")
 		r.Report.Outcome = rapid.SampledFrom([]protocol.Outcome{"", protocol.OutcomePending, protocol.OutcomeUnknown}).Draw(t, "outcome")
 		v = r
+	case ignitionBucket, formerBucket, envBucket:
+		v = SealedIgnition{Config: name, IgnitionIntent: protocol.IgnitionIntent{Sealed: word("digest")}, Body: []byte("body")}
 	case bucketApproval:
 		r := StoredApproval{}
 		r.ID, r.Rack, r.Targets = name, word("rack"), []string{word("target"), word("target")}
@@ -133,6 +135,9 @@ func entryOf(t *rapid.T, revision uint64) cached {
 	value, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if bucket, _ := split(key); bucket == envBucket {
+		value = append(value, "\nwhat was sealed"...)
 	}
 	if rapid.IntRange(0, 7).Draw(t, "unreadable") == 0 {
 		value = []byte(`{"spec":7`)

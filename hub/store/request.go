@@ -92,8 +92,8 @@ func (s *Store) OpenRequestsFor(claimUID string) []StoredRequest {
 }
 
 func (s *Store) openRequests(key string) (out []StoredRequest) {
-	for _, e := range s.mirror.find(openRequests, key) {
-		out = append(out, *s.requests.of(e.Entry))
+	for _, r := range s.requests.find(openRequests, key) {
+		out = append(out, *r)
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		setLock: newLock(), holdLock: newLock(),
 	}
 	s.sealed, s.envs, s.requests = s.sealedBook(), s.envBook(), s.requestBook()
-	s.ignitions, s.formerIgnitions = s.ignitionBook("ignition"), s.ignitionBook("formerignition")
+	s.ignitions, s.formerIgnitions = s.ignitionBook(ignitionBucket), s.ignitionBook(formerBucket)
 	entries, revision, err := cfg.KV.List(ctx, "")
 	if err != nil {
 		return nil, stateError(op, err)
