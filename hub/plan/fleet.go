@@ -101,6 +101,9 @@ func (f Fleet) server(name string) *protocol.Server {
 	return nil
 }
 
+// Server is a server by its name, or nil.
+func (f Fleet) Server(name string) *protocol.Server { return f.server(name) }
+
 // behind are the servers of a BMC.
 func (f Fleet) behind(bmc string) (out []*protocol.Server) {
 	if f.index != nil {
