@@ -19,7 +19,7 @@ func (c *Control) keeps(f plan.Fleet) map[string]*protocol.KeepIntent {
 	byRack := map[string][]bootimages.KeepGroup{}
 	for _, g := range groups {
 		archs := map[string][]string{} // by rack
-		for _, m := range bootimages.Members(g, f.Servers) {
+		for _, m := range f.Selected(g.Spec.Selector.MatchLabels) {
 			addArch(archs, f.RackOf(m.Metadata.Name), m.Spec.Architecture)
 		}
 		for _, b := range f.ConfigsOf(g.Metadata.Name) {

@@ -81,9 +81,13 @@ func (c *Control) wipeWaitsThere(m *protocol.Maintenance) bool {
 // refuseWipes denies the maintenances whose wipe nobody approved. A change of the spec
 // asks anew. One that has begun stays, and its server off: it is not asked for again.
 func (c *Control) refuseWipes(ctx context.Context, r store.StoredApproval, why string) error {
-	for _, m := range store.List[*protocol.Maintenance](c.cfg.Store) {
+	var asked []*protocol.Maintenance
+	for _, server := range r.Targets {
+		asked = append(asked, store.Referring[*protocol.Maintenance](c.cfg.Store, protocol.KindServer, server)...)
+	}
+	for _, m := range asked {
 		b := m.Spec.Boot.BootEnv
-		if b == nil || m.Status.State == protocol.MaintenanceActive && !c.wipeWaitsThere(m) || !slices.Contains(r.Targets, m.Spec.ServerRef.Name) {
+		if b == nil || m.Status.State == protocol.MaintenanceActive && !c.wipeWaitsThere(m) {
 			continue
 		}
 		if !slices.ContainsFunc(r.Boots, func(t protocol.ApprovedBoot) bool { return t.Owner == m.Metadata.UID }) {

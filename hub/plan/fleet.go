@@ -220,6 +220,26 @@ func (f Fleet) MaintenancesIn(rack string) []*protocol.Maintenance {
 	return f.Indexed().index.maintains[rack]
 }
 
+// Selected are the servers that have all of some labels; none has no labels.
+func (f Fleet) Selected(labels map[string]string) (out []*protocol.Server) {
+	if len(labels) == 0 {
+		return nil
+	}
+	f = f.Indexed()
+	from := f.Servers
+	for k, v := range labels {
+		if some, known := f.index.labelled[label{k, v}]; known && len(some) < len(from) {
+			from = some
+		}
+	}
+	for _, s := range from {
+		if matches(&protocol.Selector{MatchLabels: labels}, s.Metadata.Labels) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // HoldsIn are the holds that a rack's agent enforces.
 func (f Fleet) HoldsIn(rack string) []*protocol.Hold { return f.Indexed().index.holds[rack] }
 

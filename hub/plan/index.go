@@ -1,6 +1,11 @@
 package plan
 
-import "rackboot/protocol"
+import (
+	"maps"
+	"slices"
+
+	"rackboot/protocol"
+)
 
 // index makes the lookups of a fleet cost the same however large it is. Of two
 // resources that answer to one key the first by name counts, as in a scan.
@@ -26,7 +31,12 @@ type index struct {
 	takers      map[string][]*protocol.Claim  // by the group whose image they take
 	given       map[string][]*protocol.BootConfiguration
 	maintains   map[string][]*protocol.Maintenance // by rack
+	labelled    map[label][]*protocol.Server       // of the labels that selectors name
+	selectors   map[label][]*protocol.ServerGroup  // by the first label that each selects by
 }
+
+// label is one label that a selector wants.
+type label struct{ key, value string }
 
 // Indexed is the fleet with an index of what it has now; one that has an index keeps
 // it. Its slices must not be changed afterwards.
@@ -90,6 +100,21 @@ func (f Fleet) Indexed() Fleet {
 	for _, m := range f.Maintenances {
 		group(x.maintains, f.RackOf(m.Spec.ServerRef.Name), m)
 	}
+	x.labelled = f.selectorLabels()
+	for _, s := range f.Servers {
+		for k, v := range s.Metadata.Labels {
+			if _, wanted := x.labelled[label{k, v}]; wanted {
+				x.labelled[label{k, v}] = append(x.labelled[label{k, v}], s)
+			}
+		}
+	}
+	x.selectors = map[label][]*protocol.ServerGroup{}
+	for _, g := range f.Groups {
+		if labels := g.Spec.Selector.MatchLabels; len(labels) > 0 {
+			k := slices.Min(slices.Collect(maps.Keys(labels)))
+			x.selectors[label{k, labels[k]}] = append(x.selectors[label{k, labels[k]}], g)
+		}
+	}
 	for _, h := range f.Holds {
 		group(x.holds, f.RackOfHold(h), h)
 		if h.Status.ReleasedAt == nil {
@@ -103,6 +128,26 @@ func (f Fleet) Indexed() Fleet {
 		group(x.parts, s.Spec.RackRef.Name, s)
 	}
 	return f
+}
+
+// selectorLabels are what groups, and claims that have no server, select servers by; of
+// other labels nobody looks for servers.
+func (f Fleet) selectorLabels() map[label][]*protocol.Server {
+	out := map[label][]*protocol.Server{}
+	add := func(labels map[string]string) {
+		for k, v := range labels {
+			out[label{k, v}] = nil
+		}
+	}
+	for _, g := range f.Groups {
+		add(g.Spec.Selector.MatchLabels)
+	}
+	for _, c := range f.Claims {
+		if c.Status.Server == "" && c.Spec.ServerSelector != nil {
+			add(c.Spec.ServerSelector.MatchLabels)
+		}
+	}
+	return out
 }
 
 func first[T any](m map[string]T, key string, v T) {

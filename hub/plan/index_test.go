@@ -28,6 +28,15 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 				f.Claims[i], f.Configs[i] = &own, &cfg
 			}
 		}
+		word := func(what string) string { return rapid.SampledFrom([]string{"1", "2"}).Draw(t, what) }
+		for i, s := range f.Servers {
+			own := *s
+			own.Metadata.Labels = map[string]string{"a": word("a"), "b": word("b")}
+			f.Servers[i] = &own
+		}
+		for _, labels := range []map[string]string{{"a": "1"}, {"a": word("a"), "b": word("b")}} {
+			f.Groups = append(f.Groups, &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Selector: protocol.Selector{MatchLabels: labels}}})
+		}
 		x := f.Indexed()
 		for _, s := range append(slices.Clone(f.Servers), serverOf("absent", "r0")) {
 			name := s.Metadata.Name
@@ -46,6 +55,17 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 			same(t, "holds in "+rack, x.HoldsIn(rack), f.Holds, func(h *protocol.Hold) bool { return f.RackOfHold(h) == rack })
 			if f.Rack(rack) != x.Rack(rack) {
 				t.Fatalf("rack %q differs", rack)
+			}
+		}
+		for _, labels := range []map[string]string{nil, {"a": "1"}, {"a": "1", "b": "1"}, {"b": "2"}, {"c": "1"}} {
+			same(t, fmt.Sprintf("servers with %v", labels), x.Selected(labels), f.Servers, func(s *protocol.Server) bool {
+				return matches(&protocol.Selector{MatchLabels: labels}, s.Metadata.Labels)
+			})
+		}
+		for _, s := range f.Servers {
+			selecting := slices.DeleteFunc(slices.Clone(f.Groups), func(g *protocol.ServerGroup) bool { return !matches(&g.Spec.Selector, s.Metadata.Labels) })
+			if of := x.groupOf(s); (of != nil) != (len(selecting) == 1) || of != nil && of != selecting[0] {
+				t.Fatalf("the group of %s: %v of %v", s.Metadata.Name, of, selecting)
 			}
 		}
 		for _, name := range []string{"g", "absent"} {

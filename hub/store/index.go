@@ -24,7 +24,6 @@ const (
 	ClaimsByServer        Key[*protocol.Claim]             = "claims by the server that they have"
 	HoldsByRack           Key[*protocol.Hold]              = "holds by status.rack"
 	ConfigsByOwner        Key[*protocol.BootConfiguration] = "configurations by the UID of their owner"
-	ConfigsByServer       Key[*protocol.BootConfiguration] = "configurations by server"
 	ConfigsByBootEnv      Key[*protocol.BootConfiguration] = "configurations by boot environment"
 	ConfigsByBootImage    Key[*protocol.BootConfiguration] = "configurations by boot image"
 	RevisionsByGroup      Key[*protocol.GroupRevision]     = "revisions by the UID of their group"
@@ -54,7 +53,6 @@ func newIndexes() *indexes {
 	row(x, ClaimsByServer, func(c *protocol.Claim) []string { return one(c.Status.Server) })
 	row(x, HoldsByRack, func(h *protocol.Hold) []string { return one(h.Status.Rack) })
 	row(x, ConfigsByOwner, func(b *protocol.BootConfiguration) []string { return one(b.Spec.ClaimUID) })
-	row(x, ConfigsByServer, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Server) })
 	row(x, ConfigsByBootEnv, func(b *protocol.BootConfiguration) []string { return one(b.Spec.BootEnv) })
 	row(x, ConfigsByBootImage, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Image.BootImage) })
 	row(x, RevisionsByGroup, func(r *protocol.GroupRevision) []string { return one(r.Spec.GroupUID) })
