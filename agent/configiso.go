@@ -51,5 +51,5 @@ func (b *boots) configData(server string, e indexed) ([]byte, error) {
 		}
 		b.agent.cfg.Crash.At("agent.userdata.onmedium")
 	}
-	return b.agent.userData.open(server, a.ClaimUID, *a.Ignition)
+	return b.agent.userData.open(server, a.OwnerUID, *a.Ignition)
 }

@@ -55,7 +55,7 @@ func (e *envs) keyOf(in protocol.ServerIntent) envKey {
 	if in.Boot == nil || in.Boot.Env == nil {
 		return envKey{}
 	}
-	k := envKey{server: in.Server, claim: in.ClaimUID, bundle: in.Boot.Env.Bundle, sealed: in.Boot.Env.Sealed}
+	k := envKey{server: in.Server, claim: in.Owner.UID, bundle: in.Boot.Env.Bundle, sealed: in.Boot.Env.Sealed}
 	if seg, ok := e.agent.index.Segment(in.Segment); ok {
 		k.base, _ = netboot.BaseURL(seg)
 		if seg.IPv6 != nil {
@@ -191,10 +191,10 @@ func (e *envs) make(ctx context.Context, k envKey) error {
 func (e *envs) restore(ctx context.Context, in protocol.ServerIntent) error {
 	was, err := e.agent.store.Env(in.Server)
 	e.note(err)
-	if was == nil || was.Claim != in.ClaimUID {
+	if was == nil || was.OwnerUID != in.Owner.UID {
 		return nil
 	}
-	b, err := e.build(ctx, was.Server, was.Claim, was.Intent, in)
+	b, err := e.build(ctx, was.Server, was.OwnerUID, was.Intent, in)
 	if err == nil {
 		err = e.swap(b)
 	}
@@ -218,7 +218,7 @@ func (e *envs) swap(next *environment) error {
 	}
 	if was == nil || was.generation != next.generation || was.intent.Sealed != next.intent.Sealed {
 		if err := e.agent.store.PutEnv(store.Env{
-			Server: next.server, Claim: next.claim, Intent: next.intent, OS: next.os, Generation: next.generation, Source: next.source, At: next.at,
+			Server: next.server, OwnerUID: next.claim, Intent: next.intent, OS: next.os, Generation: next.generation, Source: next.source, At: next.at,
 		}); err != nil {
 			next.view.Release()
 			return err

@@ -71,7 +71,7 @@ func installing(t *testing.T) (s *server, reads *atomic.Int64) {
 		v.Record.Power, v.Record.Epoch = protocol.PowerOn, 1
 		v.Record.Attempt = &decide.Attempt{
 			ID: "a", Token: "token", State: protocol.AttemptFetched, Since: time.Now(), At: time.Now(), OnSent: time.Now(), Intended: protocol.TargetUefiHTTP, Observed: protocol.TargetUefiHTTP,
-			ClaimUID: in.ClaimUID, Generation: in.Boot.Generation, Digest: in.Boot.Image.Digest, Served: true, Evidence: protocol.EvidenceFetched,
+			OwnerUID: in.Owner.UID, Generation: in.Boot.Generation, Digest: in.Boot.Image.Digest, Served: true, Evidence: protocol.EvidenceFetched,
 			Chain: &protocol.BootChain{First: "uki", Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
 		}
 		return decide.Plan{Record: v.Record, Persist: true}

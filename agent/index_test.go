@@ -18,7 +18,7 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 		Server: "server-1", BootMAC: client.MAC, Architecture: "amd64",
 	}}}, Records: []store.Standing{{Server: "server-1", Attempt: &decide.Attempt{Token: "token-1", State: protocol.AttemptFailed, Intended: protocol.TargetHdd}}}}
 	held := before
-	held.Holds = []decide.Hold{{ActiveHold: protocol.ActiveHold{ID: "hold-1", Server: "server-1"}}}
+	held.Holds = []decide.Hold{{ActiveHold: protocol.ActiveHold{ID: "hold-1", HoldSpec: protocol.HoldSpec{Server: "server-1"}}}}
 
 	x := newIndex()
 	x.rebuild(before)

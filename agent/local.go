@@ -168,7 +168,7 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport
 
 // ended is a hold that was released here.
 func ended(r protocol.Release) local.Hold {
-	return local.Hold{ActiveHold: protocol.ActiveHold{ID: r.HoldID, Server: r.Server}, Word: protocol.HoldReleased, Released: &r}
+	return local.Hold{ActiveHold: protocol.ActiveHold{ID: r.HoldID, HoldSpec: protocol.HoldSpec{Server: r.Server}}, Word: protocol.HoldReleased, Released: &r}
 }
 
 // Holds implements local.Reader.

@@ -79,14 +79,14 @@ func boot(b *testing.B, a *Agent, in protocol.ServerIntent) {
 	b.Helper()
 	_, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Attempt = &decide.Attempt{
-			ID: in.Server, Token: in.Server, State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, ClaimUID: in.ClaimUID, Digest: in.Boot.Image.Digest,
+			ID: in.Server, Token: in.Server, State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: in.Owner.UID, Digest: in.Boot.Image.Digest,
 			Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
 		}
 		v.Record.Used, v.Record.Earlier = map[string]decide.GrantUse{}, map[string]protocol.Provisioned{}
 		for g := range 4 {
-			key := fmt.Sprintf("%s/%d", in.ClaimUID, g)
+			key := fmt.Sprintf("%s/%d", in.Owner.UID, g)
 			v.Record.Used[key] = decide.GrantUse{Attempts: 1, Spent: true, Reason: "the boot file was fetched"}
-			v.Record.Earlier[key] = protocol.Provisioned{ClaimUID: in.ClaimUID, Server: in.Server, ImageDigest: in.Boot.Image.Digest}
+			v.Record.Earlier[key] = protocol.Provisioned{OwnerUID: in.Owner.UID, Server: in.Server, ImageDigest: in.Boot.Image.Digest}
 		}
 		return decide.Plan{Record: v.Record, Persist: true}
 	})
@@ -107,8 +107,8 @@ func benchShard(n, shard int, version uint64) protocol.RackDoc {
 		name := fmt.Sprintf("server-%05d", n)
 		d.Servers = append(d.Servers, protocol.ServerIntent{
 			Server: name, UID: "uid-" + name, Segment: "boot", BootMAC: fmt.Sprintf("52:54:00:00:%02x:%02x", n>>8, n&255), Architecture: "amd64",
-			BMC: protocol.BMCIntent{Name: name, Address: "https://192.0.2.1", CredentialsRef: "local:bmc"}, Claim: name, ClaimUID: "claim-" + name, Power: protocol.WantOn,
-			Boot: &protocol.BootIntent{Claim: name, ClaimUID: "claim-" + name, Generation: version, Policy: protocol.BootPolicy{Boot: protocol.BootHdd}, Image: protocol.Image{
+			BMC: protocol.BMCIntent{Name: name, Address: "https://192.0.2.1", CredentialsRef: "local:bmc"}, Owner: protocol.Owner{Name: name, UID: "claim-" + name}, Power: protocol.WantOn,
+			Boot: &protocol.BootIntent{Owner: protocol.Owner{Name: name, UID: "claim-" + name}, Generation: version, Policy: protocol.BootPolicy{Boot: protocol.BootHdd}, Image: protocol.Image{
 				Digest: digest, Artefacts: []protocol.Artefact{{Digest: digest, Size: 1}},
 			}},
 		})

@@ -207,13 +207,13 @@ func checkEntry(in protocol.ServerIntent) error {
 		return fmt.Errorf("a BMC address and credentials, local:NAME or secret:NAME, are needed")
 	case in.Power != "" && in.Power != protocol.WantOn && in.Power != protocol.WantOff:
 		return fmt.Errorf("power %q is unknown to this agent", in.Power)
-	case !slices.Contains(protocol.Purposes(), in.Purpose.Or()):
-		return fmt.Errorf("purpose %q is unknown to this agent", in.Purpose)
+	case !slices.Contains(protocol.Purposes(), in.Owner.Kind.Or()):
+		return fmt.Errorf("purpose %q is unknown to this agent", in.Owner.Kind)
 	case in.Boot != nil && !slices.Contains(protocol.Boots(), in.Boot.Policy.Boot):
 		return fmt.Errorf("boot %q is unknown to this agent", in.Boot.Policy.Boot)
 	case in.Boot != nil && in.Boot.Policy.OSReboot != "" && !slices.Contains(protocol.OSReboots(), in.Boot.Policy.OSReboot):
 		return fmt.Errorf("osReboot %q is unknown to this agent", in.Boot.Policy.OSReboot)
-	case in.Boot != nil && (in.Boot.ClaimUID != in.ClaimUID || in.Boot.Purpose.Or() != in.Purpose.Or()):
+	case in.Boot != nil && (in.Boot.Owner.UID != in.Owner.UID || in.Boot.Owner.Kind.Or() != in.Owner.Kind.Or()):
 		return fmt.Errorf("the boot configuration is for another owner")
 	case in.Boot != nil:
 		return in.Boot.CheckFallback()

@@ -133,17 +133,10 @@ func (s *session) hear(m protocol.Announce) (news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.announced
-	again := m.Hub == o.Hub && m.Nonce == o.Nonce
-	if m.Nonce == "" { // a hub of version 1 says another each time
-		again = again && m.At.Equal(o.At)
-	}
-	if again || m.At.Before(s.newest) {
+	if m.Hub == o.Hub && m.Nonce == o.Nonce || m.At.Before(s.newest) {
 		return false
 	}
-	s.announced, s.newest = m, m.At
-	if m.Nonce != "" {
-		s.nonce = m.Nonce
-	}
+	s.announced, s.newest, s.nonce = m, m.At, m.Nonce
 	return true
 }
 

@@ -23,9 +23,6 @@ func TestAnnouncements(t *testing.T) {
 		{protocol.Announce{Hub: "a", Nonce: "2", At: at(3)}, true},  // its link came back
 		{protocol.Announce{Hub: "b", Nonce: "3", At: at(4)}, true},
 		{protocol.Announce{Hub: "a", Nonce: "2", At: at(3)}, false},
-		{protocol.Announce{Hub: "c", At: at(5)}, true}, // of version 1
-		{protocol.Announce{Hub: "c", At: at(5)}, false},
-		{protocol.Announce{Hub: "c", At: at(6)}, true},
 	} {
 		if got := s.hear(tt.m); got != tt.news {
 			t.Errorf("%d: %+v: news %t", i, tt.m, got)

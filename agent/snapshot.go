@@ -53,7 +53,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 		// The hub signed the document that it came in. It is believed, never filed: what
 		// this agent signs it has seen.
 		snap.Echo = &protocol.Provisioned{
-			ClaimUID: in.Boot.ClaimUID, Generation: in.Boot.Generation, Server: in.Server, ServerUID: in.UID, ImageDigest: a.ImageDigest, At: a.At,
+			OwnerUID: in.Boot.Owner.UID, Generation: in.Boot.Generation, Server: in.Server, ServerUID: in.UID, ImageDigest: a.ImageDigest, At: a.At,
 		}
 	}
 	snap.Artefacts = s.agent.artefacts(in)
@@ -114,9 +114,9 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Fallback.Report()
 	if v.Intent != nil && !v.Intent.Missing {
 		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
-		r.ClaimUID = v.Intent.ClaimUID
+		r.OwnerUID = v.Intent.Owner.UID
 		r.Account = s.agent.accountReport(v.Intent.BMC)
-		r.Released = v.Intent.Releasing && rec.Released == v.Intent.ClaimUID
+		r.Released = v.Intent.Releasing && rec.Released == v.Intent.Owner.UID
 		if v.Intent.Boot != nil {
 			r.Env = s.agent.envs.report(v.Intent.ServerIntent)
 			r.BootGeneration = v.Intent.Boot.Generation
@@ -149,7 +149,7 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 // provisionedOf is the record of the owner's configuration, or else the newest.
 func provisionedOf(v store.View, rec decide.Record) *protocol.Provisioned {
 	if in := v.Intent; in != nil && in.Boot != nil {
-		if p := rec.ProvisionedFor(in.Boot.ClaimUID, in.Boot.Generation); p != nil {
+		if p := rec.ProvisionedFor(in.Boot.Owner.UID, in.Boot.Generation); p != nil {
 			return p
 		}
 	}

@@ -119,11 +119,7 @@ func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
 	if m.Trust != "" {
 		a.news(m.Trust)
 	}
-	valid := m.ValidFor
-	if valid == 0 {
-		valid = protocol.SyncValid // a hub of version 1
-	}
-	a.hubClock.verify(m.At, valid)
+	a.hubClock.verify(m.At, m.ValidFor)
 	if verified, _ := a.hubClock.fresh(); verified {
 		a.report.clear(protocol.CondHubUnverified)
 	}

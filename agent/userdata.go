@@ -94,7 +94,7 @@ func (u *userData) fetch(ctx context.Context, in protocol.ServerIntent) error {
 	const op = "fetch user data"
 	ref, blobs := in.Boot.Ignition, u.agent.cfg.Blobs
 	if blobs.Has(ref.Sealed) && blobs.Verify(ctx, ref.Sealed) == nil {
-		_, err := u.open(in.Server, in.ClaimUID, *ref)
+		_, err := u.open(in.Server, in.Owner.UID, *ref)
 		return err
 	}
 	switch {
@@ -117,7 +117,7 @@ func (u *userData) fetch(ctx context.Context, in protocol.ServerIntent) error {
 		return err
 	}
 	u.agent.cfg.Crash.At("agent.userdata.local")
-	_, err = u.open(in.Server, in.ClaimUID, *ref)
+	_, err = u.open(in.Server, in.Owner.UID, *ref)
 	return err
 }
 
@@ -216,7 +216,7 @@ func (b *boots) OpenUserData(remote netip.Addr, token string) (*netboot.File, er
 	if _, e, ok = b.agent.index.token(token); !ok || decide.Ignition(e.held, e.missing, e.attempt, token, b.whose(e, name, remote)) != decide.IgnitionGive {
 		return nil, absent
 	}
-	content, err := b.agent.userData.open(name, e.attempt.ClaimUID, *e.attempt.Ignition)
+	content, err := b.agent.userData.open(name, e.attempt.OwnerUID, *e.attempt.Ignition)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "that of %s: %w", name, err)
 	}

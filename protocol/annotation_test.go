@@ -142,7 +142,7 @@ func FuzzRebootAnnotation(f *testing.F) {
 		if a.Mode == StopHard && !strings.Contains(value, "hard") && !strings.Contains(value, `\`) {
 			t.Errorf("%q is hard", value)
 		}
-		h := Hold{Spec: HoldSpec{Server: "n1", Key: a.Key, Owner: "o", Mode: a.Mode, Ref: value}}
+		h := Hold{Spec: HoldSpec{Server: "n1", Owner: "o", HoldTerms: HoldTerms{Key: a.Key, Mode: a.Mode, Ref: value}}}
 		h.Metadata.Name = "h1"
 		h.Default()
 		if wrong := h.Validate(); a.Key != "" && len(wrong) > 0 {

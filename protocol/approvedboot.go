@@ -24,7 +24,7 @@ func (t ApprovedBoot) Permits(server string, b *BootIntent) bool {
 	if b.Env != nil {
 		env = b.Env.Name
 	}
-	return t.Server == server && t.Owner != "" && t.Owner == b.ClaimUID && (t.BootEnv == "" || t.BootEnv == env) && (t.Image == "" || t.Image == b.Image.Digest)
+	return t.Server == server && t.Owner != "" && t.Owner == b.Owner.UID && (t.BootEnv == "" || t.BootEnv == env) && (t.Image == "" || t.Image == b.Image.Digest)
 }
 
 // OfBoots says whether approvals of the class name the boots that they allow.

@@ -30,7 +30,7 @@ func BMCStates() []BMCState { return []BMCState{BMCPending, BMCAccepted} }
 
 // BMCStatus is what is known of the BMC besides its spec.
 type BMCStatus struct {
-	// State is empty where a hub of version 1 stored it, which means accepted.
+	// State is empty where somebody applied the BMC, which means accepted.
 	State BMCState `json:"state,omitempty"`
 	// AcceptedBy is a caller, or segment/NAME for its rule.
 	AcceptedBy string `json:"acceptedBy,omitempty"`

@@ -13,8 +13,7 @@ const (
 // Purposes lists the purposes.
 func Purposes() []Purpose { return []Purpose{PurposeClaim, PurposeMaintenance, PurposeDiscovery} }
 
-// Or is the purpose, and PurposeClaim if there is none: hubs of version 1 did not name
-// what was the only one.
+// Or is the purpose, and PurposeClaim where none is named.
 func (p Purpose) Or() Purpose {
 	if p == "" {
 		return PurposeClaim
@@ -43,12 +42,8 @@ type BootConfiguration struct {
 
 // BootConfigurationSpec is fixed at creation.
 type BootConfigurationSpec struct {
-	Server  string  `json:"server"`
-	Purpose Purpose `json:"purpose"`
-	// Claim and ClaimUID are the name and UID of the owner, which the purpose tells the
-	// kind of.
-	Claim      string     `json:"claim"`
-	ClaimUID   string     `json:"claimUID"`
+	Server     string     `json:"server"`
+	Owner      Owner      `json:"owner"`
 	Image      Image      `json:"image"`
 	BootPolicy BootPolicy `json:"bootPolicy"`
 	// KernelArgs are the server's and the owner's, which are at the end of the image's

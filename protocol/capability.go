@@ -9,15 +9,6 @@ type Capability string
 
 // The capabilities.
 const (
-	// CapNonce: echoes nonces, so that its messages cannot be played back.
-	CapNonce Capability = "nonce"
-	// CapFence: follows the highest fence.
-	CapFence Capability = "fence"
-	// CapIncarnation: takes no grant and no request that was given to another
-	// incarnation, and takes a new incarnation when told.
-	CapIncarnation Capability = "incarnation"
-	// CapEventGap: numbers events without holes and records those that it lost.
-	CapEventGap Capability = "event-gap"
 	// CapBootHdd, CapBootUefiHTTP: boots claims by this policy.
 	CapBootHdd      Capability = "boot.hdd"
 	CapBootUefiHTTP Capability = "boot.uefi-http"
@@ -73,13 +64,12 @@ const (
 
 // Capabilities are those of this release.
 func Capabilities() []Capability {
-	return append(BaseCapabilities(), CapNonce, CapFence, CapIncarnation, CapEventGap, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase, CapSegmentIPv6, CapSealed, CapApproval, CapBootChain, CapRotate, CapBootIgnition, CapBootNetwork, CapOSReboot, CapPurposes, CapBootAdopted, CapBootVirtualMedia, CapRequestResume, CapDiscovery, CapBootURI, CapBootEnv, CapBootFallback, CapBootFiles, CapBootKeep)
-}
-
-// BaseCapabilities are those of version 1, whose agents do not announce any. They
-// refuse a first boot that they cannot do by themselves.
-func BaseCapabilities() []Capability {
-	return []Capability{CapBootHdd, CapBootUefiHTTP, CapRequestReboot}
+	return []Capability{
+		CapBootHdd, CapBootUefiHTTP, CapRequestReboot, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase,
+		CapSegmentIPv6, CapSealed, CapApproval, CapBootChain, CapRotate, CapBootIgnition, CapBootNetwork, CapOSReboot,
+		CapPurposes, CapBootAdopted, CapBootVirtualMedia, CapRequestResume, CapDiscovery, CapBootURI, CapBootEnv,
+		CapBootFallback, CapBootFiles, CapBootKeep,
+	}
 }
 
 // Lacking returns what is needed and not there.
@@ -111,13 +101,13 @@ func (b BootIntent) Needs() (need []Capability) {
 	if b.Policy.OSReboot == OSRebootRearm {
 		need = append(need, CapOSReboot)
 	}
-	if b.Purpose.Or() != PurposeClaim {
+	if b.Owner.Kind.Or() != PurposeClaim {
 		need = append(need, CapPurposes)
 	}
 	if b.Reach == ReachURI {
 		need = append(need, CapBootURI)
 	}
-	if b.Purpose == PurposeDiscovery {
+	if b.Owner.Kind == PurposeDiscovery {
 		need = append(need, CapDiscovery)
 	}
 	if _, ok := b.Image.Artefact(ArtefactUKI); !ok && len(b.Image.Artefacts) > 0 && b.Policy.FirstBoot != FirstBootVirtualMedia {

@@ -25,15 +25,15 @@
 //
 // [Version] is one integer. History:
 //
-//	1  2026-11-20  first version
-//	2  2026-11-20  nonce, fence, incarnation, digests, capabilities; all additive
+//	1  not released yet
 //
-// Versions that are next to each other work together.
+// Versions that are next to each other work together. Within a version, [Capability]
+// says what an agent can do.
 package protocol
 
 // Version is the version of the documents and reports of this package.
 // It grows by one with each release that changes them; see the package comment.
-const Version = 2
+const Version = 1
 
 // MaxServersPerShard bounds the servers in one RackDoc shard so that a shard
 // stays well under the message cap of 128 KiB.

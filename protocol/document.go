@@ -21,8 +21,8 @@ type HoldDoc struct {
 	Agent    string    `json:"agent"`
 	Term     uint64    `json:"term"`
 	IssuedAt time.Time `json:"issuedAt"`
-	// Fence is that of the hub that signed; zero from hubs of version 1.
-	Fence    Fence        `json:"fence,omitzero"`
+	// Fence is that of the hub that signed.
+	Fence    Fence        `json:"fence"`
 	Holds    []ActiveHold `json:"holds,omitempty"`
 	Releases []Release    `json:"releases,omitempty"`
 	Requests []Request    `json:"requests,omitempty"`
@@ -37,7 +37,7 @@ type RackDoc struct {
 	Agent    string         `json:"agent"`
 	Term     uint64         `json:"term"`
 	IssuedAt time.Time      `json:"issuedAt"`
-	Fence    Fence          `json:"fence,omitzero"` // as in HoldDoc
+	Fence    Fence          `json:"fence"`
 	Shard    int            `json:"shard"`
 	Shards   int            `json:"shards"`
 	Rack     *RackIntent    `json:"rack,omitempty"`
@@ -81,12 +81,8 @@ type ServerIntent struct {
 	// Identity is the one that an operator accepted after it had changed; empty
 	// trusts the first that is read.
 	Identity string `json:"identity,omitempty"`
-	// Claim and ClaimUID are the name and UID of the server's one owner: its claim, or a
-	// maintenance or discovery, as Purpose says.
-	Claim    string `json:"claim,omitempty"`
-	ClaimUID string `json:"claimUID,omitempty"`
-	// Purpose is the owner's; empty is a claim, or no owner.
-	Purpose Purpose `json:"purpose,omitempty"`
+	// Owner is the server's only one; zero is none.
+	Owner Owner `json:"owner,omitzero"`
 	// PowerCycle lets the owner stop a server that it finds running for nobody. One that
 	// runs for an earlier owner is stopped without it.
 	PowerCycle bool `json:"powerCycle,omitempty"`
@@ -135,9 +131,7 @@ func (b BMCIntent) Same(o BMCIntent) bool {
 
 // BootIntent is a BootConfiguration as it travels to an agent.
 type BootIntent struct {
-	Purpose    Purpose    `json:"purpose"`
-	Claim      string     `json:"claim"`
-	ClaimUID   string     `json:"claimUID"`
+	Owner      Owner      `json:"owner"`
 	Generation uint64     `json:"generation"` // of the configuration
 	Image      Image      `json:"image"`
 	Policy     BootPolicy `json:"policy"`
@@ -182,7 +176,7 @@ func (b *BootIntent) Former() *BootIntent {
 		return nil
 	}
 	return &BootIntent{
-		Purpose: b.Purpose, Claim: b.Claim, ClaimUID: b.ClaimUID, Reach: b.Reach,
+		Owner: b.Owner, Reach: b.Reach,
 		Generation: f.Generation, Image: f.Image, Policy: f.Policy, Grant: f.Grant, GrantFor: f.GrantFor, Ignition: f.Ignition,
 	}
 }
@@ -203,7 +197,7 @@ func (b *BootIntent) CheckFallback() error {
 	const op = "check the boot to return to"
 	switch f := b.Fallback; {
 	case f == nil:
-	case b.Policy.Boot != BootNetwork, f.Policy.Boot != BootNetwork, b.Purpose.Or() != PurposeClaim:
+	case b.Policy.Boot != BootNetwork, f.Policy.Boot != BootNetwork, b.Owner.Kind.Or() != PurposeClaim:
 		return Errorf(CodeInvalid, op, "it is for claims with boot: Network")
 	case f.After < 1:
 		return Errorf(CodeInvalid, op, "after %d failed boots", f.After)
@@ -223,7 +217,7 @@ func (b *BootIntent) CheckFallback() error {
 // discovery is for MaxAttempts boots in all, whatever they fetched: its image writes
 // nothing.
 type Grant struct {
-	ClaimUID    string    `json:"claimUID"`
+	OwnerUID    string    `json:"ownerUID"`
 	Generation  uint64    `json:"generation"`
 	Server      string    `json:"server"`
 	ServerUID   string    `json:"serverUID"`
@@ -243,7 +237,7 @@ type Grant struct {
 // ended with an installed system. It is never unset for its claim UID and
 // generation.
 type Provisioned struct {
-	ClaimUID    string       `json:"claimUID"`
+	OwnerUID    string       `json:"ownerUID"`
 	Generation  uint64       `json:"generation"`
 	Server      string       `json:"server"`
 	ServerUID   string       `json:"serverUID"`

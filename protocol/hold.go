@@ -75,26 +75,39 @@ type Hold struct {
 	Status HoldStatus `json:"status,omitzero"`
 }
 
-// HoldSpec never changes after creation.
+// HoldSpec never changes after creation. It is the same at the hub, on its way and at the
+// agent.
 type HoldSpec struct {
-	Server string   `json:"server"`
-	Key    string   `json:"key"`   // chosen by the client, one hold per (owner, key)
-	Owner  string   `json:"owner"` // the authenticated caller, set by the hub
-	Mode   StopMode `json:"mode"`
+	Server string `json:"server"`
+	Owner  string `json:"owner"` // the authenticated caller, set by the hub or the agent
+	HoldTerms
+}
+
+// HoldTerms is what a client says of the hold that it wants.
+type HoldTerms struct {
+	Key  string   `json:"key"`            // chosen by the client, one hold per (owner, key)
+	Mode StopMode `json:"mode,omitempty"` // default soft
 	// SoftTimeout overrides the rack's.
-	SoftTimeout Duration `json:"softTimeout,omitempty"`
+	SoftTimeout Duration `json:"softTimeout,omitzero"`
 	Reason      string   `json:"reason,omitempty"`
 	// Ref is kept as it was given, so that whoever placed the hold can trace it
 	// back to its source (seed 002).
 	Ref string `json:"ref,omitempty"`
 	// TTL is how long the hold lies, counted from when it is enforced and only while
 	// the agent runs; 0 is until it is released.
-	TTL Duration `json:"ttl,omitempty"`
+	TTL Duration `json:"ttl,omitzero"`
 	// OnExpiry says what happens then. Default keep.
 	OnExpiry OnExpiry `json:"onExpiry,omitempty"`
 	// ForceDuringFirmware stops the server also during firmware work that is marked
 	// as uninterruptible.
 	ForceDuringFirmware bool `json:"forceDuringFirmware,omitempty"`
+}
+
+// Stops is what of the hold decides how its server is stopped. Who placed it, and why, is
+// left out.
+func (s HoldSpec) Stops() HoldSpec {
+	s.Owner, s.Key, s.Reason, s.Ref = "", "", "", ""
+	return s
 }
 
 // HoldStatus is filled from reports when it is printed; ReleasedAt is stored.
@@ -179,18 +192,8 @@ const maxTTL = 30 * 24 * time.Hour
 
 // ActiveHold is a hold as it travels to an agent.
 type ActiveHold struct {
-	ID          string        `json:"id"`
-	Server      string        `json:"server"`
-	Key         string        `json:"key"`
-	Owner       string        `json:"owner"`
-	Mode        StopMode      `json:"mode"`
-	SoftTimeout time.Duration `json:"softTimeout,omitempty"`
-	Ref         string        `json:"ref,omitempty"`
-	Reason      string        `json:"reason,omitempty"`
-	TTL         time.Duration `json:"ttl,omitempty"`
-	OnExpiry    OnExpiry      `json:"onExpiry,omitempty"`
-	// ForceDuringFirmware as in [HoldSpec].
-	ForceDuringFirmware bool `json:"forceDuringFirmware,omitempty"`
+	ID string `json:"id"`
+	HoldSpec
 	// ConfirmedDown may be added after the hold was placed; nothing else changes.
 	ConfirmedDown *Confirmation `json:"confirmedDown,omitempty"`
 }
@@ -251,7 +254,7 @@ type Request struct {
 // are not checked.
 type Precondition struct {
 	Power    PowerState `json:"power,omitempty"`
-	ClaimUID string     `json:"claimUID,omitempty"`
+	OwnerUID string     `json:"ownerUID,omitempty"`
 }
 
 // Outcome is how a request ended.

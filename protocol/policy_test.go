@@ -38,12 +38,12 @@ func TestBootNeeds(t *testing.T) {
 	for want, in := range map[string]BootIntent{
 		"boot.hdd":                                         {Policy: BootPolicy{FirstBootPxe, BootHdd, ""}},
 		"boot.hdd boot.uefi-http":                          {Policy: BootPolicy{FirstBootUefiHTTP, BootHdd, OSRebootSafeStop}},
-		"boot.hdd boot.virtual-media":                      {Policy: BootPolicy{FirstBootVirtualMedia, BootHdd, ""}, Purpose: PurposeClaim},
+		"boot.hdd boot.virtual-media":                      {Policy: BootPolicy{FirstBootVirtualMedia, BootHdd, ""}, Owner: Owner{Kind: PurposeClaim}},
 		"boot.hdd boot.uefi-http boot.uri":                 {Policy: BootPolicy{FirstBootUefiHTTP, BootHdd, ""}, Reach: ReachURI},
 		"boot.network":                                     {Policy: BootPolicy{FirstBootPxe, BootNetwork, ""}},
 		"boot.hdd boot.os-reboot":                          {Policy: BootPolicy{FirstBootPxe, BootHdd, OSRebootRearm}},
-		"boot.hdd boot.purposes":                           {Policy: BootPolicy{FirstBootPxe, BootHdd, ""}, Purpose: PurposeMaintenance},
-		"boot.hdd boot.purposes boot.discovery boot.chain": {Policy: BootPolicy{FirstBootPxe, BootHdd, ""}, Purpose: PurposeDiscovery, Image: Image{Artefacts: []Artefact{{Kind: ArtefactKernel}}}},
+		"boot.hdd boot.purposes":                           {Policy: BootPolicy{FirstBootPxe, BootHdd, ""}, Owner: Owner{Kind: PurposeMaintenance}},
+		"boot.hdd boot.purposes boot.discovery boot.chain": {Policy: BootPolicy{FirstBootPxe, BootHdd, ""}, Owner: Owner{Kind: PurposeDiscovery}, Image: Image{Artefacts: []Artefact{{Kind: ArtefactKernel}}}},
 	} {
 		var got []string
 		for _, c := range in.Needs() {

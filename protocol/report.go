@@ -29,10 +29,10 @@ type ServerReport struct {
 	Observation Observation `json:"observation"`
 	// ReadAge is how long before the report Observation was begun, by a clock that nobody
 	// sets: the last read that is on the agent's disk, or had nothing to be put there.
-	// Absent where there is none since the agent started, and from agents of before.
+	// Absent where there is none since the agent started.
 	ReadAge time.Duration `json:"readAge,omitempty"`
 	// Power is the last On or Off that was read, also while the BMC does not answer;
-	// absent before the first, and from agents that do not say it.
+	// absent before the first.
 	Power      PowerState `json:"power,omitempty"`
 	PowerEpoch uint64     `json:"powerEpoch"`
 	// StoppedSince is the first Off of the present run of Off reads.
@@ -43,9 +43,9 @@ type ServerReport struct {
 	// since it was last powered on.
 	PendingRebootSince *time.Time `json:"pendingRebootSince,omitempty"`
 	// ClaimUID is the claim that the agent acts for.
-	ClaimUID string `json:"claimUID,omitempty"`
+	OwnerUID string `json:"ownerUID,omitempty"`
 	// BootGeneration is the generation of the configuration that the agent has, which
-	// ArtefactsLocal is of; absent from agents of before.
+	// ArtefactsLocal is of; absent where it has none.
 	BootGeneration uint64          `json:"bootGeneration,omitempty"`
 	ArtefactsLocal bool            `json:"artefactsLocal,omitempty"`
 	Attempt        *AttemptReport  `json:"attempt,omitempty"`
@@ -127,8 +127,7 @@ type HoldReport struct {
 	// Hold is the hold itself where the hub's document does not name it: the hub lost
 	// it, or it was placed at the agent. The hub takes it over.
 	Hold *ActiveHold `json:"hold,omitempty"`
-	// State says more than Word; Reason why it is not further. Absent from agents of
-	// version 1.
+	// State says more than Word; Reason why it is not further.
 	State  HoldState `json:"state,omitempty"`
 	Reason string    `json:"reason,omitempty"`
 	// ExpiredAt is when the time to live was over.
@@ -183,7 +182,7 @@ type AttemptReport struct {
 	Outcome  BootOutcome  `json:"outcome,omitempty"`
 	Evidence EvidenceKind `json:"evidence,omitempty"`
 	Reason   string       `json:"reason,omitempty"`
-	// Code is why it failed; empty from agents of before, and while it has not.
+	// Code is why it failed; empty while it has not.
 	Code AttemptCode `json:"code,omitempty"`
 	// URI is the boot file's URL with the token removed.
 	URI string `json:"uri,omitempty"`

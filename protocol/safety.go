@@ -75,7 +75,7 @@ const (
 type UnexpectedReport struct {
 	At time.Time  `json:"at"`
 	To PowerState `json:"to"`
-	// By is what showed it; empty from agents of before.
+	// By is what showed it.
 	By UnexpectedBy `json:"by,omitempty"`
 	// Stands and Why are of a server that is On.
 	Stands Stands `json:"stands,omitempty"`

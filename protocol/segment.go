@@ -78,7 +78,7 @@ type SegmentIntent struct {
 	BaseURL string `json:"baseURL"`
 	// LeaseTime is option 51.
 	LeaseTime time.Duration `json:"leaseTime"`
-	// Role is empty from hubs of version 1, which means boot.
+	// Role is boot where it is empty.
 	Role SegmentRole `json:"role,omitempty"`
 	// BMCPrefixes are MAC prefixes, each whole bytes; Scan are subnets.
 	BMCPrefixes []string       `json:"bmcPrefixes,omitempty"`
@@ -87,9 +87,9 @@ type SegmentIntent struct {
 	BMCMACs []string `json:"bmcMACs,omitempty"`
 	// Try is the Segment's [AnnotationTry]: another value makes another content.
 	Try string `json:"try,omitempty"`
-	// Service is nil from hubs that know of none: full, without reservations.
+	// Service is nil for full service without reservations.
 	Service *ServiceIntent `json:"service,omitempty"`
-	// IPv6 is nil where nothing is served over IPv6, and from hubs that know of none.
+	// IPv6 is nil where nothing is served over IPv6.
 	IPv6 *SegmentIPv6Intent `json:"ipv6,omitempty"`
 }
 

@@ -26,8 +26,7 @@ type Hello struct {
 	Digests map[string]string `json:"digests,omitempty"`
 	// Fence is the highest that the agent has followed.
 	Fence Fence `json:"fence,omitzero"`
-	// Capabilities are what the agent can do; absent from agents of version 1,
-	// which have those of [BaseCapabilities].
+	// Capabilities are what the agent can do.
 	Capabilities []Capability `json:"capabilities,omitempty"`
 	// Approvals is what the agent wants approvals for; absent from agents without
 	// CapApproval.
@@ -59,8 +58,8 @@ type Sync struct {
 	// Digests are of the signed bytes of the documents in Heads.
 	Digests map[string]string `json:"digests,omitempty"`
 	// Epoch and Fence are the hub's.
-	Epoch uint64 `json:"epoch,omitempty"`
-	Fence Fence  `json:"fence,omitzero"`
+	Epoch uint64 `json:"epoch"`
+	Fence Fence  `json:"fence"`
 	// ValidFor is how long after At the agent may take the hub's word for fresh.
 	ValidFor time.Duration `json:"validFor,omitempty"`
 	// Again asks for a Hello with Nonce: the hub does not conclude anything from one
@@ -121,9 +120,8 @@ type Announce struct {
 	Hub   string    `json:"hub"` // random, new for each start
 	Epoch uint64    `json:"epoch"`
 	At    time.Time `json:"at"`
-	// Nonce goes back in the Hello.
-	Nonce string `json:"nonce,omitempty"`
-	Fence Fence  `json:"fence,omitzero"`
+	Nonce string    `json:"nonce"` // goes back in the Hello
+	Fence Fence     `json:"fence"`
 	// Spread is the time over which the answers of all agents are to be spread.
 	Spread time.Duration `json:"spread,omitempty"`
 }

@@ -26,10 +26,10 @@ type identity struct {
 	Answer  api.JoinAnswer `json:"answer"`
 	Key     []byte         `json:"key"`     // Ed25519 seed; signs reports
 	LinkKey []byte         `json:"linkKey"` // PEM, of the certificate
-	// Hub is the URL that it joined at; empty in a file of before.
-	Hub string `json:"hub,omitempty"`
+	// Hub is the URL that it joined at.
+	Hub string `json:"hub"`
 	// Keys are the hub's, followed from the one that it gave at joining.
-	Keys wire.Keys `json:"keys,omitzero"`
+	Keys wire.Keys `json:"keys"`
 	// Spare is a certificate that the hub made while a clock was wrong; see
 	// decide.NextCertificate.
 	Spare *spare `json:"spare,omitempty"`
@@ -84,9 +84,6 @@ func loadIdentity(dataDir string) (identity, error) {
 	if err := json.Unmarshal(raw, &id); err != nil || len(id.Key) != ed25519.SeedSize {
 		return identity{}, protocol.Errorf(protocol.CodeInvalid, op, "%s is damaged", identityPath(dataDir)).
 			WithHint("remove it and join again with a new token")
-	}
-	if len(id.Keys.Everyday) == 0 { // of before
-		id.Keys.Everyday = id.Answer.HubKey
 	}
 	return id, nil
 }

@@ -55,9 +55,6 @@ func Join(ctx context.Context, c Config, hub, token string, ca []byte) (agent st
 		return "", err
 	}
 	id.Hub = hub
-	if id.Answer.Standing.HubCA == nil {
-		id.Answer.Standing.HubCA = ca // of a hub of before
-	}
 	if id.Keys, err = wire.PinKeys(id.Answer.HubKey, id.Answer.Standing.KeyStatements); err != nil {
 		return "", err
 	}

@@ -112,7 +112,7 @@ func waitRule(w waiting) Wait {
 func Explain(s Server) Explanation {
 	w := waiting{
 		intent: s.Intent != nil, reached: s.Report.Observation.Power != protocol.PowerUnreachable && s.Report.Observation.Power != "",
-		fenced: true, claim: s.Intent != nil && s.Intent.ClaimUID != "",
+		fenced: true, claim: s.Intent != nil && s.Intent.Owner.UID != "",
 	}
 	for _, h := range s.Holds {
 		if h.Word == protocol.HoldReleased {

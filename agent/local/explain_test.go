@@ -40,7 +40,7 @@ func TestWaitRule(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	claimed := &protocol.ServerIntent{ClaimUID: "u"}
+	claimed := &protocol.ServerIntent{Owner: protocol.Owner{UID: "u"}}
 	off := protocol.ServerReport{Observation: protocol.Observation{Power: protocol.PowerOff}}
 	conds := func(codes ...protocol.ConditionCode) (r protocol.ServerReport) {
 		r = off

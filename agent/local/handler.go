@@ -99,20 +99,13 @@ func (a *API) place(r *http.Request) (int, any, error) {
 
 // asked is the hold that a request asks for, by the rules of every hold.
 func asked(req api.HoldRequest, server, owner, id string) (protocol.ActiveHold, error) {
-	h := protocol.Hold{Spec: protocol.HoldSpec{
-		Server: server, Key: req.Key, Owner: owner, Mode: req.Mode, SoftTimeout: req.SoftTimeout, Reason: req.Reason, Ref: req.Ref,
-		TTL: req.TTL, OnExpiry: req.OnExpiry, ForceDuringFirmware: req.ForceDuringFirmware,
-	}}
+	h := protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: owner, HoldTerms: req.HoldTerms}}
 	h.Metadata.Name = id
 	h.Default()
 	if f := h.Validate(); len(f) > 0 {
 		return protocol.ActiveHold{}, protocol.Errorf(protocol.CodeInvalid, "hold", "%w", f).WithHint("correct the fields and place it again")
 	}
-	s := h.Spec
-	return protocol.ActiveHold{
-		ID: id, Server: s.Server, Key: s.Key, Owner: s.Owner, Mode: s.Mode, SoftTimeout: s.SoftTimeout.D(), Ref: s.Ref, Reason: s.Reason,
-		TTL: s.TTL.D(), OnExpiry: s.OnExpiry, ForceDuringFirmware: s.ForceDuringFirmware,
-	}, nil
+	return protocol.ActiveHold{ID: id, HoldSpec: h.Spec}, nil
 }
 
 // maxReason bounds a reason in bytes, as a hold's is.

@@ -80,12 +80,12 @@ func (k *Keeper) Reveal(c store.Credentials) (protocol.BMCCredentials, error) {
 
 // OpenIgnition opens user data that the hub sealed for a server; denied if it was not.
 func (k *Keeper) OpenIgnition(server, claim string, ref protocol.IgnitionRef, sealed []byte) ([]byte, error) {
-	return k.key.OpenIgnition(sealbox.IgnitionBinding{Agent: k.agent, Server: server, Claim: claim, IgnitionRef: ref}, sealed)
+	return k.key.OpenIgnition(sealbox.IgnitionBinding{Agent: k.agent, Server: server, OwnerUID: claim, IgnitionRef: ref}, sealed)
 }
 
 // OpenEnv implements agent.Secrets.
 func (k *Keeper) OpenEnv(server, claim, bundle string, sealed []byte) ([]byte, error) {
-	return k.key.OpenEnv(sealbox.EnvBinding{Agent: k.agent, Server: server, Claim: claim, Bundle: bundle}, sealed)
+	return k.key.OpenEnv(sealbox.EnvBinding{Agent: k.agent, Server: server, OwnerUID: claim, Bundle: bundle}, sealed)
 }
 
 // Lock implements store.Box.

@@ -247,10 +247,7 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 }
 
 // sameHold compares what is enforced. A confirmation may come later.
-func sameHold(a, b protocol.ActiveHold) bool {
-	return a.Server == b.Server && a.Mode == b.Mode && a.SoftTimeout == b.SoftTimeout &&
-		a.TTL == b.TTL && a.OnExpiry == b.OnExpiry && a.ForceDuringFirmware == b.ForceDuringFirmware
-}
+func sameHold(a, b protocol.ActiveHold) bool { return a.Stops() == b.Stops() }
 
 // ApplyRack makes a RackDoc shard durable. Entries that admit refuses are
 // rejected alone; what was in force for them stays, their credentials too. Segments that

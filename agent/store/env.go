@@ -11,7 +11,7 @@ import (
 // agent starts, also while the hub is away and when a newer one is refused.
 type Env struct {
 	Server     string             `json:"server"`
-	Claim      string             `json:"claim"` // UID of the owner that it was sealed for
+	OwnerUID   string             `json:"ownerUID"` // that it was sealed for
 	Intent     protocol.EnvIntent `json:"intent"`
 	OS         string             `json:"os,omitempty"`
 	Generation string             `json:"generation"`

@@ -114,17 +114,16 @@ var (
 )
 
 // admit compares a document's fence with the one followed. The first row that fits
-// decides; zero is a document of a hub of version 1.
+// decides.
 //
 //	fence | answer
-//	zero  | take
 //	same  | take
 //	lower | fenced
 //	rival | fenced
 //	newer | ahead
 func admit(doc, have protocol.Fence) error {
 	switch {
-	case doc == protocol.Fence{} || doc == have:
+	case doc == have:
 		return nil
 	case doc.Newer(have):
 		return ErrAhead

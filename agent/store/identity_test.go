@@ -17,7 +17,7 @@ func TestAdmit(t *testing.T) {
 		doc  protocol.Fence
 		want error
 	}{
-		{protocol.Fence{}, nil},
+		{protocol.Fence{}, ErrFenced},
 		{have, nil},
 		{protocol.Fence{Number: 4, Hub: "a"}, ErrFenced},
 		{protocol.Fence{Number: 5, Hub: "a"}, ErrFenced},
@@ -51,7 +51,7 @@ func TestFenceIsDurable(t *testing.T) {
 	}
 	doc := protocol.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: 9}, Fence: protocol.Fence{Number: 4, Hub: "a"},
-		Holds: []protocol.ActiveHold{{ID: "h", Server: "n1"}},
+		Holds: []protocol.ActiveHold{{ID: "h", HoldSpec: protocol.HoldSpec{Server: "n1"}}},
 	}
 	if _, _, err := s.ApplyHolds(time.Now(), doc, "d"); !errors.Is(err, ErrFenced) || protocol.HintOf(err) == "" {
 		t.Errorf("holds: %v", err)

@@ -23,13 +23,13 @@ func (s *Store) known(t *testing.T, servers ...string) {
 }
 
 func here(id, server, key, owner string) protocol.ActiveHold {
-	return protocol.ActiveHold{ID: id, Server: server, Key: key, Owner: owner, Mode: protocol.StopHard}
+	return protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: server, Owner: owner, HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}}}
 }
 
 func TestHoldHere(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	s.known(t, "n1")
-	s.told(t, 1, 0, []protocol.ActiveHold{{ID: "hub-1", Server: "n2", Key: "k", Owner: "o"}})
+	s.told(t, 1, 0, []protocol.ActiveHold{{ID: "hub-1", HoldSpec: protocol.HoldSpec{Server: "n2", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k"}}}})
 	long := here("x", "n1", "long", "local:ann")
 	long.Reason = strings.Repeat("r", maxLocal)
 	soft := here("x", "n1", "k", "local:ann")
@@ -92,7 +92,7 @@ func TestLocalIsAdopted(t *testing.T) {
 		local, missing bool
 	}{
 		{nil, true, false},
-		{[]protocol.ActiveHold{{ID: "hub-1", Server: "n1", Key: "k", Owner: "o"}}, true, false},
+		{[]protocol.ActiveHold{{ID: "hub-1", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k"}}}}, true, false},
 		{[]protocol.ActiveHold{other}, true, false}, // the id with another content
 		{[]protocol.ActiveHold{mine}, false, false},
 		{nil, false, true},
@@ -143,7 +143,7 @@ func TestReleaseRule(t *testing.T) {
 func TestReleaseHere(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	s.known(t, "n1")
-	s.told(t, 1, 0, []protocol.ActiveHold{{ID: "hub-1", Server: "n1", Key: "k", Owner: "o"}})
+	s.told(t, 1, 0, []protocol.ActiveHold{{ID: "hub-1", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k"}}}})
 	for _, h := range []protocol.ActiveHold{here("a", "n1", "k", "local:ann"), here("b", "n1", "k", "local:bob")} {
 		if _, _, err := s.HoldHere(tombstoneStart, h); err != nil {
 			t.Fatal(err)
@@ -174,7 +174,7 @@ func TestReleaseHere(t *testing.T) {
 		t.Errorf("%+v, %v", dead, err)
 	}
 	// The hub's document still names its hold, and one that it has adopted meanwhile.
-	s.told(t, 2, 2*time.Minute, []protocol.ActiveHold{{ID: "hub-1", Server: "n1", Key: "k", Owner: "o"}, here("b", "n1", "k", "local:bob")})
+	s.told(t, 2, 2*time.Minute, []protocol.ActiveHold{{ID: "hub-1", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k"}}}, here("b", "n1", "k", "local:bob")})
 	s.wantHolds(t, nil, []string{"a", "b", "hub-1"})
 	s.told(t, 3, 3*time.Minute, nil)
 	s.wantHolds(t, nil, []string{"a"}) // no document has named it: one may yet

@@ -25,7 +25,7 @@ func bootedRecord(i int) decide.Record {
 	at := noon.Add(time.Duration(i) * time.Second)
 	a := &decide.Attempt{
 		ID: "attempt-" + name, Token: strings.Repeat("t", 32), State: protocol.AttemptSucceeded, Since: at, At: at, Number: 3,
-		Intended: protocol.TargetHdd, ClaimUID: "claim-" + name, Generation: 3, Digest: "sha256:" + strings.Repeat("a", 64), OnSent: at,
+		Intended: protocol.TargetHdd, OwnerUID: "claim-" + name, Generation: 3, Digest: "sha256:" + strings.Repeat("a", 64), OnSent: at,
 		Evidence: protocol.EvidenceInstalled,
 		Chain: &protocol.BootChain{Last: "installer.efi", Files: []protocol.ChainFile{
 			{Name: "shim.efi", Digest: "sha256:" + strings.Repeat("b", 64)}, {Name: "installer.efi", Digest: "sha256:" + strings.Repeat("c", 64)},
@@ -42,7 +42,7 @@ func bootedRecord(i int) decide.Record {
 	for g := range 3 {
 		key := fmt.Sprintf("claim-%s/%d", name, g)
 		r.Used[key] = decide.GrantUse{Attempts: 2, Spent: true, Reason: "the boot file was fetched", At: at}
-		r.Earlier[key] = protocol.Provisioned{Server: name, ClaimUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Digest, At: at}
+		r.Earlier[key] = protocol.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Digest, At: at}
 	}
 	return r
 }

@@ -15,7 +15,7 @@ var tombstoneStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
 // lying is a hold as a document of the hub names it.
 func lying(id string) protocol.ActiveHold {
-	return protocol.ActiveHold{ID: id, Server: "n1", Key: id, Owner: "o", Mode: protocol.StopSoft}
+	return protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: id, Mode: protocol.StopSoft}}}
 }
 
 // told applies the next version of the hold document.

@@ -40,7 +40,9 @@ func (a *API) annotate(ctx context.Context, in *namedBody) (*answer[protoapi.Ann
 		return &answer[protoapi.AnnotationAnswer]{protoapi.AnnotationAnswer{Request: &status}}, nil
 	}
 	hold, err := a.store.CreateHold(ctx, &protocol.Hold{Spec: protocol.HoldSpec{
-		Server: in.Name, Key: parsed.Key, Owner: caller(ctx).Name, Mode: parsed.Mode, Ref: req.Value,
+		Server:    in.Name,
+		Owner:     caller(ctx).Name,
+		HoldTerms: protocol.HoldTerms{Key: parsed.Key, Mode: parsed.Mode, Ref: req.Value},
 	}})
 	if err != nil {
 		return nil, problem(err)

@@ -97,7 +97,7 @@ func TestPossibleRequests(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if r.Precondition.ClaimUID != pre || r.AnyPhase != req.AnyPhase || r.Ref != req.Ref {
+				if r.Precondition.OwnerUID != pre || r.AnyPhase != req.AnyPhase || r.Ref != req.Ref {
 					t.Errorf("%s: %+v", name, r.Request)
 				}
 				if again, err := c.Reboot(t.Context(), "n1", req); err != nil || again.ID != r.ID {
@@ -136,18 +136,18 @@ func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power
 
 func TestHoldTerms(t *testing.T) {
 	_, admin, _ := owned(t)
-	ask := protoapi.HoldRequest{Key: "k", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}
+	ask := protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}}
 	h, err := admin.CreateHold(t.Context(), "n1", ask)
 	if err != nil || h.Spec.TTL != ask.TTL || h.Spec.OnExpiry != protocol.ExpiryRelease || !h.Spec.ForceDuringFirmware {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	for name, bad := range map[string]protoapi.HoldRequest{
-		"another ttl":              {Key: "k", TTL: protocol.Duration(2 * time.Hour)},
-		"a ttl of seconds":         {Key: "l", TTL: protocol.Duration(time.Second)},
-		"a ttl of months":          {Key: "l", TTL: protocol.Duration(31 * 24 * time.Hour)},
-		"an expiry of nothing":     {Key: "l", OnExpiry: protocol.ExpiryRelease},
-		"an expiry nobody has":     {Key: "l", TTL: protocol.Duration(time.Hour), OnExpiry: "melt"},
-		"a ttl that runs backward": {Key: "l", TTL: -protocol.Duration(time.Hour)},
+		"another ttl":              {HoldTerms: protocol.HoldTerms{Key: "k", TTL: protocol.Duration(2 * time.Hour)}},
+		"a ttl of seconds":         {HoldTerms: protocol.HoldTerms{Key: "l", TTL: protocol.Duration(time.Second)}},
+		"a ttl of months":          {HoldTerms: protocol.HoldTerms{Key: "l", TTL: protocol.Duration(31 * 24 * time.Hour)}},
+		"an expiry of nothing":     {HoldTerms: protocol.HoldTerms{Key: "l", OnExpiry: protocol.ExpiryRelease}},
+		"an expiry nobody has":     {HoldTerms: protocol.HoldTerms{Key: "l", TTL: protocol.Duration(time.Hour), OnExpiry: "melt"}},
+		"a ttl that runs backward": {HoldTerms: protocol.HoldTerms{Key: "l", TTL: -protocol.Duration(time.Hour)}},
 	} {
 		want := protocol.CodeInvalid
 		if bad.Key == "k" {

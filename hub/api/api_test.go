@@ -263,7 +263,7 @@ func TestHoldsAndReboots(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{Mode: protocol.StopHard})
-	if err != nil || r.Rack != "r1" || r.By != "admin" || r.Precondition.ClaimUID != claims[0].Metadata.UID ||
+	if err != nil || r.Rack != "r1" || r.By != "admin" || r.Precondition.OwnerUID != claims[0].Metadata.UID ||
 		!r.NotAfter.Equal(apitest.Now().Add(10*time.Minute)) || r.Report.Outcome != protocol.OutcomePending {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -277,11 +277,11 @@ func TestHoldsAndReboots(t *testing.T) {
 	_, err = c.Reboot(ctx, "n9", protoapi.RebootRequest{})
 	wantCode(t, err, protocol.CodeNotFound)
 
-	hold, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{Key: "upgrade", Ref: "node/7"})
+	hold, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "upgrade", Ref: "node/7"}})
 	if err != nil || hold.Spec.Owner != "admin" || hold.Status.Word != protocol.HoldAccepted {
 		t.Fatalf("%+v, %v", hold, err)
 	}
-	again, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{Key: "upgrade", Ref: "node/7"})
+	again, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "upgrade", Ref: "node/7"}})
 	if err != nil || again.Metadata.Name != hold.Metadata.Name {
 		t.Fatalf("%+v, %v", again, err)
 	}

@@ -44,11 +44,7 @@ func (a *API) hold(ctx context.Context, in *namedBody) (*answer[*protocol.Hold],
 	if err := body("hold", in.RawBody, &req); err != nil {
 		return nil, err
 	}
-	hold, err := a.store.CreateHold(ctx, &protocol.Hold{Spec: protocol.HoldSpec{
-		Server: in.Name, Key: req.Key, Owner: caller(ctx).Name, Mode: req.Mode,
-		SoftTimeout: req.SoftTimeout, Reason: req.Reason, Ref: req.Ref,
-		TTL: req.TTL, OnExpiry: req.OnExpiry, ForceDuringFirmware: req.ForceDuringFirmware,
-	}})
+	hold, err := a.store.CreateHold(ctx, &protocol.Hold{Spec: protocol.HoldSpec{Server: in.Name, Owner: caller(ctx).Name, HoldTerms: req.HoldTerms}})
 	return decorated(a, hold, err)
 }
 

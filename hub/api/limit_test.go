@@ -154,7 +154,7 @@ func TestClientWaits(t *testing.T) {
 	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{Key: "k"}); err != nil {
+	if _, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k"}}); err != nil {
 		t.Errorf("%v (%s)", err, protocol.HintOf(err))
 	}
 }

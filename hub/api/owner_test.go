@@ -39,7 +39,7 @@ func owned(t *testing.T) (h *apitest.Hub, admin, ha *protoapi.Client) {
 
 func place(t *testing.T, c *protoapi.Client, key string) *protocol.Hold {
 	t.Helper()
-	h, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{Key: key, Mode: protocol.StopHard})
+	h, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
 	if err != nil {
 		t.Fatal(err)
 	}

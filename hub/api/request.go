@@ -158,7 +158,7 @@ func (a *API) possible(server string, req protoapi.RebootRequest) (pre protocol.
 	case resume && a.held(server) != "":
 		return pre, refuse("server %q is held: %s", server, a.held(server)).WithHint("release its holds first: rackctl get holds")
 	}
-	return protocol.Precondition{ClaimUID: claim.Metadata.UID}, nil
+	return protocol.Precondition{OwnerUID: claim.Metadata.UID}, nil
 }
 
 // stoppable says why a server cannot be powered off once: its claim would start
@@ -205,6 +205,6 @@ func (a *API) discoveryOf(server string) *protocol.Claim {
 		return nil
 	}
 	meta := d.Metadata
-	meta.UID = d.Spec.ClaimUID
+	meta.UID = d.Spec.Owner.UID
 	return &protocol.Claim{Header: protocol.Header{Kind: d.Kind, Metadata: meta}, Spec: protocol.ClaimSpec{Power: protocol.WantOn}}
 }

@@ -13,7 +13,7 @@ import (
 func TestBootConfigurationsAreTheHubs(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	rows(t, h.Store)
-	now := protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Purpose: protocol.PurposeClaim, ClaimUID: "u"}}
+	now := protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: "u"}}}
 	now.Metadata.Name = "c1"
 	now.Default()
 	if err := h.Store.Put(t.Context(), &now); err != nil {

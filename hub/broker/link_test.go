@@ -69,7 +69,7 @@ func TestLinkOverTheBroker(t *testing.T) {
 	exchange := func() {
 		t.Helper()
 		topic := protocol.TopicDown("rack-1", protocol.LeafHold)
-		data, err := wire.Seal(signer, topic, &protocol.HoldDoc{Agent: "rack-1", Holds: []protocol.ActiveHold{{Ref: strings.Repeat("r", 4096)}}})
+		data, err := wire.Seal(signer, topic, &protocol.HoldDoc{Agent: "rack-1", Holds: []protocol.ActiveHold{{HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Ref: strings.Repeat("r", 4096)}}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

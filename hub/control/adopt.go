@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"rackboot/hub/store"
@@ -15,19 +14,16 @@ const localOwner = "local:"
 
 // adopt takes over holds that an agent enforces and no document names: the hub was
 // restored from a copy that is older than they are, or they were placed at the agent.
-// Only so can they be released here. An agent of version 1 says only that one of the
-// server's holds is missing, and not which and whose; it says no state of any.
+// Only so can they be released here.
 func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
 	name := a.Metadata.Name
-	missing := slices.ContainsFunc(s.Conditions, func(cond protocol.ConditionState) bool { return cond.Code == protocol.CondHoldMissing })
-	missing = missing && c.contacts.see(name).stage != stageBehind
 	var errs []error
 	for _, hr := range s.Holds {
 		if hr.Released != nil || hr.Word == protocol.HoldReleased {
 			errs = append(errs, c.endedThere(ctx, a, s.Server, hr))
 			continue
 		}
-		if hr.Hold == nil && (!missing || hr.State != "") {
+		if hr.Hold == nil {
 			continue
 		}
 		_, err := store.Peek[*protocol.Hold](c.cfg.Store, hr.ID)
@@ -87,21 +83,17 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 
 // adopted is the hold that a report names, with its particulars where they are given.
 func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold {
-	h := &protocol.Hold{Spec: protocol.HoldSpec{
-		Server: server, Key: "adopted-" + hr.ID, Owner: hubName, Mode: protocol.StopHard,
-		Reason: "agent " + agent + " enforces it, and this hub did not know it",
-	}}
+	h := &protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: hubName, HoldTerms: protocol.HoldTerms{
+		Key: "adopted-" + hr.ID, Mode: protocol.StopHard, Reason: "agent " + agent + " enforces it, and this hub did not know it",
+	}}}
 	h.Metadata.Name = hr.ID
 	h.Metadata.Annotations = map[string]string{annotationAdopted: agent}
 	was := hr.Hold
-	if was == nil || was.ID != hr.ID || was.Server != server {
+	if was.ID != hr.ID || was.Server != server {
 		return h
 	}
 	full := *h
-	full.Spec = protocol.HoldSpec{
-		Server: server, Key: was.Key, Owner: was.Owner, Mode: was.Mode, SoftTimeout: protocol.Duration(was.SoftTimeout), Reason: was.Reason,
-		Ref: was.Ref, TTL: protocol.Duration(was.TTL), OnExpiry: was.OnExpiry, ForceDuringFirmware: was.ForceDuringFirmware,
-	}
+	full.Spec = was.HoldSpec
 	full.Status.ConfirmedDown = was.ConfirmedDown
 	full.Default()
 	if len(full.Validate()) > 0 {

@@ -22,7 +22,7 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 	l, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
 		s, sent := l.Sent[m.Doc]
 		same := sent && s.Head == m.Head
-		if foreign = same && m.Digest != "" && m.Digest != sealed(s); foreign || !same || l.Acked[m.Doc] == m.Head {
+		if foreign = same && m.Digest != "" && m.Digest != s.Sealed; foreign || !same || l.Acked[m.Doc] == m.Head {
 			return false
 		}
 		l.Acked[m.Doc] = m.Head

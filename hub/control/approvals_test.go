@@ -267,7 +267,7 @@ func TestWithheldIsAsked(t *testing.T) {
 	b.pass()
 	m.listens()
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, Withheld: true, Hold: &protocol.ActiveHold{ID: id, Server: "n1", Owner: "ha", Key: "k"}}}
+	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, Withheld: true, Hold: &protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "ha", HoldTerms: protocol.HoldTerms{Key: "k"}}}}}
 	m.reports(r)
 	b.pass()
 	m.listens()

@@ -31,7 +31,7 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 	last := acked(l, m.Incarnation)
 	var tail uint64
 	c.contacts.with(name, func(k *contact) { tail = k.tail[m.Incarnation] })
-	for _, ev := range withGaps(m.Events, last, tail, l.Peer.Can(protocol.CapEventGap)) {
+	for _, ev := range withGaps(m.Events, last, tail) {
 		id := fmt.Sprintf("%s-%s-%d", name, m.Incarnation, ev.Seq)
 		if ev.From > 0 {
 			id += fmt.Sprintf("-from-%d", ev.From)
@@ -59,7 +59,7 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 	answer.EventsAcked = last
 	c.contacts.with(name, func(k *contact) {
 		answer.Nonce = k.nonceOf(m.Session)
-		if answer.Nonce == "" && now.Peer.Can(protocol.CapNonce) {
+		if answer.Nonce == "" {
 			// A session that this hub has not heard of: it must be greeted.
 			answer.Nonce, answer.Again = k.give(m.Session, now.Acked, c.nonce), true
 		}
@@ -71,8 +71,8 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 // withGaps are the events of a batch that come after the last one which was filed,
 // with a record before each where numbers are missing that no record of the agent
 // covers. tail is the first number of a database of which none was filed; 0 is not
-// known. Agents of version 1 leave numbers out for other reasons.
-func withGaps(batch []protocol.Event, last, tail uint64, whole bool) (out []protocol.Event) {
+// known.
+func withGaps(batch []protocol.Event, last, tail uint64) (out []protocol.Event) {
 	next := last + 1
 	if last == 0 {
 		next = tail
@@ -87,7 +87,7 @@ func withGaps(batch []protocol.Event, last, tail uint64, whole bool) (out []prot
 		} else {
 			ev.From = 0
 		}
-		if whole && next > 0 && begins > next {
+		if next > 0 && begins > next {
 			out = append(out, protocol.Event{
 				From: next, Seq: begins - 1, At: ev.At, Code: protocol.EventLost,
 				Message: fmt.Sprintf("%d events did not reach the hub", begins-next),

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -43,8 +44,9 @@ type bench struct {
 	kek       string // the key of the hub's secrets; empty is none
 	trail     trail
 	seq       map[string]uint64
-	unread    bool // nothing is known of servers that no test reports
-	feature   bool // managedBootImages
+	nonces    map[string]string // of the session that greets began, by agent
+	unread    bool              // nothing is known of servers that no test reports
+	feature   bool              // managedBootImages
 	version   string
 
 	policy      approval.Policy
@@ -66,7 +68,7 @@ func key(name string) ed25519.PrivateKey {
 
 func newBench(t *testing.T, images Images) *bench {
 	t.Helper()
-	b := &bench{t: t, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), mem: storetest.NewMemory(), hub: wire.NewSigner(key("hub")), images: images, seq: map[string]uint64{}}
+	b := &bench{t: t, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), mem: storetest.NewMemory(), hub: wire.NewSigner(key("hub")), images: images, seq: map[string]uint64{}, nonces: map[string]string{}}
 	b.restart()
 	t.Cleanup(b.unaltered)
 	return b
@@ -93,6 +95,7 @@ func (b *bench) restart() {
 	if b.store != nil {
 		b.unaltered()
 	}
+	clear(b.nonces)
 	b.reg = prometheus.NewRegistry()
 	vault := secret.New(secret.Config{
 		Current: &secret.Source{Env: "KEY"}, Getenv: func(string) string { return b.kek }, Logger: slog.New(slog.DiscardHandler), Registerer: b.reg,
@@ -225,8 +228,20 @@ func (b *bench) join(rack string) string {
 	return name
 }
 
-// says has an agent sign a message for its own topic.
-func (b *bench) says(agent, leaf string, msg any) { b.forge(agent, leaf, key(agent), msg) }
+// says has an agent sign a message for its own topic. One without a nonce gets that of
+// the session which greets began.
+func (b *bench) says(agent, leaf string, msg any) {
+	b.t.Helper()
+	switch m := msg.(type) {
+	case protocol.Applied:
+		m.Nonce = cmp.Or(m.Nonce, b.nonces[agent])
+		msg = m
+	case protocol.Report:
+		m.Nonce = cmp.Or(m.Nonce, b.nonces[agent])
+		msg = m
+	}
+	b.forge(agent, leaf, key(agent), msg)
+}
 
 // forge seals a message with any key.
 func (b *bench) forge(agent, leaf string, k ed25519.PrivateKey, msg any) {
@@ -247,6 +262,7 @@ func seal(t *testing.T, k ed25519.PrivateKey, topic string, msg any) []byte {
 // reports sends a report with the next number.
 func (b *bench) reports(agent string, servers ...protocol.ServerReport) {
 	b.t.Helper()
+	b.known(agent)
 	b.seq[agent]++
 	b.says(agent, protocol.LeafReport, protocol.Report{Agent: agent, Session: "s", Incarnation: "i", Seq: b.seq[agent], At: b.now, Shards: 1, Servers: servers})
 }
@@ -283,27 +299,42 @@ func last[T any](b *bench, agent, leaf string) (m T) {
 // acks acknowledges everything that the ledger has for an agent.
 func (b *bench) acks(agent string) {
 	b.t.Helper()
-	l, err := b.store.Ledger(agent)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	b.known(agent)
+	l := b.ledger(agent)
 	for leaf, s := range l.Sent {
-		b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: s.Head})
+		b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: s.Head, Digest: s.Sealed})
 	}
 }
 
+// hello begins a session of an agent that has these documents: the first Hello asks for
+// the nonce with which the second proves that it is new.
 func (b *bench) hello(agent, session string, applied map[string]protocol.Head) {
 	b.t.Helper()
-	b.says(agent, protocol.LeafHello, protocol.Hello{Agent: agent, Session: session, Incarnation: "i", Protocol: protocol.Version, Applied: applied, At: b.now})
+	l := b.ledger(agent)
+	m := protocol.Hello{
+		Agent: agent, Session: session, Incarnation: "i", Protocol: protocol.Version, Applied: applied, Digests: map[string]string{},
+		At: b.now, Nonce: b.nonces[agent], Capabilities: protocol.Capabilities(),
+	}
+	for leaf, head := range applied {
+		if s, ok := l.Sent[leaf]; ok && s.Head == head {
+			m.Digests[leaf] = s.Sealed
+		}
+	}
+	for range 3 {
+		b.says(agent, protocol.LeafHello, m)
+		answer := last[protocol.Sync](b, agent, protocol.LeafSync)
+		b.nonces[agent], m.Nonce = answer.Nonce, answer.Nonce
+		if !answer.Again {
+			return
+		}
+	}
+	b.t.Fatalf("the hub never heeds %s", agent)
 }
 
-// greets has an agent of version 1 say a Hello that is in step with the ledger.
+// greets has an agent say that it has what the ledger has.
 func (b *bench) greets(agent string) {
 	b.t.Helper()
-	l, err := b.store.Ledger(agent)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	l := b.ledger(agent)
 	applied := map[string]protocol.Head{}
 	for leaf, s := range l.Sent {
 		applied[leaf] = s.Head
@@ -311,6 +342,23 @@ func (b *bench) greets(agent string) {
 	sent := b.sent
 	b.hello(agent, "s", applied)
 	b.sent = sent
+}
+
+func (b *bench) ledger(agent string) store.Ledger {
+	b.t.Helper()
+	l, err := b.store.Ledger(agent)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return l
+}
+
+// known greets an agent that has no session.
+func (b *bench) known(agent string) {
+	b.t.Helper()
+	if b.nonces[agent] == "" {
+		b.greets(agent)
+	}
 }
 
 func codes(conds []protocol.ConditionState) string {

@@ -20,8 +20,8 @@ type certificate struct {
 
 func certificateKey(agent string) string { return "cert-" + agent }
 
-// certificateOf reads what is kept; of an agent that joined with a hub of before it is
-// what that one gave it.
+// certificateOf reads what is kept. Where there is nothing, the certificate is as old as
+// the agent.
 func (c *Control) certificateOf(a *protocol.Agent) certificate {
 	raw, _, err := c.cfg.Store.Meta(certificateKey(a.Metadata.Name))
 	var k certificate

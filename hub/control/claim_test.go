@@ -131,7 +131,7 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	n1, _ := store.Get[*protocol.Server](b.store, "n1")
-	if g.ClaimUID != cfg.Spec.ClaimUID || g.ServerUID != n1.Metadata.UID || g.ImageDigest != cfg.Spec.Image.Digest || g.Generation != 1 || g.MaxAttempts != firstBootAttempts || g.FirstBoot != protocol.FirstBootUefiHTTP {
+	if g.OwnerUID != cfg.Spec.Owner.UID || g.ServerUID != n1.Metadata.UID || g.ImageDigest != cfg.Spec.Image.Digest || g.Generation != 1 || g.MaxAttempts != firstBootAttempts || g.FirstBoot != protocol.FirstBootUefiHTTP {
 		t.Errorf("the grant is %+v", g)
 	}
 	b.acks(agent)
@@ -174,7 +174,7 @@ func TestClaimEnds(t *testing.T) {
 		uid      string
 	}{{"Off, not proved", false, uid}, {"proved for an earlier claim", true, "earlier"}} {
 		r := off("n1")
-		r.Released, r.ClaimUID = c.released, c.uid
+		r.Released, r.OwnerUID = c.released, c.uid
 		b.reports(agent, r)
 		b.pass()
 		if b.claim("c1").Status.Phase != protocol.PhaseReleasing || b.configs() != 1 {
@@ -182,7 +182,7 @@ func TestClaimEnds(t *testing.T) {
 		}
 	}
 	r := off("n1")
-	r.Released, r.ClaimUID = true, uid
+	r.Released, r.OwnerUID = true, uid
 	b.reports(agent, r)
 	b.dies("hub.claim.unconfigured", func() { _ = b.control.reconcile(ctx(t)) })
 	if _, err := store.Get[*protocol.Claim](b.store, "c1"); err != nil || b.configs() != 0 {
@@ -228,6 +228,10 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	had := map[string]protocol.Head{}
+	for leaf, s := range b.ledger(agent).Sent {
+		had[leaf] = s.Head
+	}
 	b.pass()
 	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
@@ -238,7 +242,8 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	}
 	for range 2 {
 		b.restart()
-		b.greets(agent)
+		b.hello(agent, "s", had)
+		b.reports(agent, off("n1"), off("n2"))
 		b.pass()
 		if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 0 || len(d.Releases) != 1 || d.Releases[0].HoldID != h.Metadata.Name {
 			t.Errorf("the document says %+v", d)

@@ -143,10 +143,8 @@ func (cs *contacts) names() []string {
 
 // proof says how far a Hello proves that it is new, and what had been acknowledged
 // when its nonce was given.
-func (k *contact) proof(m protocol.Hello, nonced bool, announced string) (proof, map[string]protocol.Head) {
+func (k *contact) proof(m protocol.Hello, announced string) (proof, map[string]protocol.Head) {
 	switch {
-	case !nonced:
-		return proofOld, nil
 	case k.now.is(m.Session, m.Nonce):
 		return proofSure, k.now.acked
 	case k.asked.is(m.Session, m.Nonce):

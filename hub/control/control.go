@@ -111,7 +111,7 @@ type Control struct {
 	metrics   *metrics
 
 	announceMu sync.Mutex
-	announced  announcement
+	announced  string // nonce of the last announcement
 
 	joining  sync.Mutex
 	own      *wire.Verifier // of what this hub signed, also with its keys before
@@ -265,7 +265,6 @@ func (c *Control) tick() {
 	now := c.cfg.Clock()
 	c.resend()
 	c.syncs(now)
-	c.announceAgain(now)
 	c.asksAgain(now)
 	c.readInventories(now)
 	c.firmwareDue(now)

@@ -43,7 +43,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 		c.decorateGroup(o)
 	case *protocol.BootConfiguration:
 		o.Status.State = protocol.BootConfigReady
-		if r, _ := c.mirror.server(o.Spec.Server); r != nil && r.Attempt != nil && r.ClaimUID == o.Spec.ClaimUID {
+		if r, _ := c.mirror.server(o.Spec.Server); r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
 			o.Status.HTTPBootURI = r.Attempt.URI
 		}
 	}
@@ -54,8 +54,8 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	name := s.Metadata.Name
 	r, at := c.mirror.server(name)
 	in := plan.Intent(f, s)
-	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Claim, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
-	if in.Purpose == protocol.PurposeDiscovery {
+	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
+	if in.Owner.Kind == protocol.PurposeDiscovery {
 		s.Status.Claim = "" // nobody's
 	}
 	if r != nil {

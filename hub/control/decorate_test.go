@@ -133,7 +133,7 @@ func TestDecorateBootConfiguration(t *testing.T) {
 	b.apply(storetest.Claim("c1", "n1"))
 	b.pass()
 	r := off("n1")
-	r.ClaimUID = b.claim("c1").Metadata.UID
+	r.OwnerUID = b.claim("c1").Metadata.UID
 	r.Attempt = &protocol.AttemptReport{URI: "http://rack/b/…/boot.efi"}
 	b.reports(agent, r)
 	c, err := store.Get[*protocol.BootConfiguration](b.store, "c1")

@@ -59,7 +59,7 @@ func hostOf() *protocol.HostInventory {
 // found is a report that the image has reported.
 func found(uid string) protocol.ServerReport {
 	r := off("n1")
-	r.ClaimUID = uid
+	r.OwnerUID = uid
 	r.Attempt = &protocol.AttemptReport{ID: "a1", State: protocol.AttemptSucceeded, Number: 1, Intended: protocol.TargetPxe, Observed: protocol.TargetUefiHTTP, Evidence: protocol.EvidenceDiscovered}
 	r.Image = &protocol.ImageReport{State: protocol.ProbeDiscovered, At: time.Date(2026, 11, 20, 9, 5, 0, 0, time.UTC), Digest: "sha256:i", Bytes: 40, Inventory: hostOf()}
 	return r
@@ -90,11 +90,11 @@ func TestDiscoveryLifecycle(t *testing.T) {
 			}
 			step("hub.discovery.configured")
 			cfg := b.discovery("n1")
-			if cfg == nil || cfg.Spec.Purpose != protocol.PurposeDiscovery || cfg.Spec.BootPolicy.FirstBoot != protocol.FirstBootPxe {
+			if cfg == nil || cfg.Spec.Owner.Kind != protocol.PurposeDiscovery || cfg.Spec.BootPolicy.FirstBoot != protocol.FirstBootPxe {
 				t.Fatalf("%+v", cfg)
 			}
 			in := m.intent("n1")
-			if in.ClaimUID != cfg.Spec.ClaimUID || in.Power != protocol.WantOn || in.PowerCycle || in.Boot == nil || in.Boot.Policy.FirstBoot != protocol.FirstBootPxe {
+			if in.Owner.UID != cfg.Spec.Owner.UID || in.Power != protocol.WantOn || in.PowerCycle || in.Boot == nil || in.Boot.Policy.FirstBoot != protocol.FirstBootPxe {
 				t.Fatalf("%+v", in)
 			}
 			var g protocol.Grant
@@ -110,24 +110,24 @@ func TestDiscoveryLifecycle(t *testing.T) {
 				t.Errorf("%+v", c.Status)
 			}
 
-			late := found(cfg.Spec.ClaimUID)
+			late := found(cfg.Spec.Owner.UID)
 			late.Image.Inventory = nil
 			m.reports(late)
 			step("none")
 			if b.discovery("n1") == nil || b.server("n1").Status.Discovered != nil {
 				t.Error("it has ended before the inventory has come")
 			}
-			m.reports(found(cfg.Spec.ClaimUID))
+			m.reports(found(cfg.Spec.Owner.UID))
 			if die == "hub.discovery.ends" {
 				step(die) // in the same pass
 			} else {
 				step("hub.discovery.kept")
 			}
 			d := b.server("n1").Status.Discovered
-			if d == nil || d.Inventory == nil || d.Inventory.MemoryBytes != 64<<30 || d.Method != protocol.TargetUefiHTTP || d.ImageDigest != cfg.Spec.Image.Digest || d.UID != cfg.Spec.ClaimUID {
+			if d == nil || d.Inventory == nil || d.Inventory.MemoryBytes != 64<<30 || d.Method != protocol.TargetUefiHTTP || d.ImageDigest != cfg.Spec.Image.Digest || d.UID != cfg.Spec.Owner.UID {
 				t.Fatalf("%+v", d)
 			}
-			if in := m.intent("n1"); !in.Releasing || in.ClaimUID != cfg.Spec.ClaimUID || in.Boot != nil || b.shown("n1").Status.Phase == protocol.PhaseAvailable {
+			if in := m.intent("n1"); !in.Releasing || in.Owner.UID != cfg.Spec.Owner.UID || in.Boot != nil || b.shown("n1").Status.Phase == protocol.PhaseAvailable {
 				t.Fatalf("it does not end: %+v", in)
 			}
 			if c := b.claim("c1"); c.Status.Server != "" {
@@ -137,7 +137,7 @@ func TestDiscoveryLifecycle(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := off("n1")
-			r.ClaimUID, r.Released = cfg.Spec.ClaimUID, true
+			r.OwnerUID, r.Released = cfg.Spec.Owner.UID, true
 			m.reports(r)
 			step("hub.discovery.unconfigured")
 			if b.discovery("n1") != nil {
@@ -145,7 +145,7 @@ func TestDiscoveryLifecycle(t *testing.T) {
 			}
 			m.reports(off("n1"))
 			s := b.shown("n1")
-			if in := m.intent("n1"); in.ClaimUID != "" || in.Power != "" || in.Discovery != "" || s.Status.Phase != protocol.PhaseAvailable || s.Status.Discovered == nil {
+			if in := m.intent("n1"); in.Owner.UID != "" || in.Power != "" || in.Discovery != "" || s.Status.Phase != protocol.PhaseAvailable || s.Status.Discovered == nil {
 				t.Errorf("%+v; %s", in, s.Status.Phase)
 			}
 			b.apply(storetest.Claim("c1", "n1"))
@@ -163,9 +163,9 @@ func TestDiscoveryLifecycle(t *testing.T) {
 // Facts boot-policy row 25: a discovery that was given up is so until somebody asks.
 func TestDiscoveryGivenUp(t *testing.T) {
 	b, m := discoverySite(t, &movingTag{}, nil)
-	first := b.discovery("n1").Spec.ClaimUID
+	first := b.discovery("n1").Spec.Owner.UID
 	r := off("n1")
-	r.ClaimUID = first
+	r.OwnerUID = first
 	r.Conditions = []protocol.ConditionState{{Code: protocol.CondDiscoveryFailed, Message: "3 of 3 attempts; the last: NoDHCP: nobody asked"}}
 	m.reports(r)
 	b.dies("hub.discovery.given-up", b.pass)
@@ -198,7 +198,7 @@ func TestDiscoveryGivenUp(t *testing.T) {
 	}
 	m.connects()
 	b.pass()
-	if cfg := b.discovery("n1"); cfg == nil || cfg.Spec.ClaimUID == first {
+	if cfg := b.discovery("n1"); cfg == nil || cfg.Spec.Owner.UID == first {
 		t.Errorf("%+v", cfg)
 	}
 	if got := strings.Join(told(b, protocol.EventDiscovery), "; "); !strings.Contains(got, "has ended") {
@@ -211,7 +211,7 @@ func TestDiscoveryImage(t *testing.T) {
 	images := &flakyRegistry{bare: true}
 	b, m := discoverySite(t, images, nil)
 	s := b.shown("n1")
-	if in := m.intent("n1"); b.configs() != 0 || in.ClaimUID != "" || in.Power != "" || !strings.Contains(codes(s.Status.Conditions), "ImageInvalid") || s.Status.Phase != protocol.PhaseInitial {
+	if in := m.intent("n1"); b.configs() != 0 || in.Owner.UID != "" || in.Power != "" || !strings.Contains(codes(s.Status.Conditions), "ImageInvalid") || s.Status.Phase != protocol.PhaseInitial {
 		t.Fatalf("%d configurations, %+v, %s %s", b.configs(), in, s.Status.Phase, codes(s.Status.Conditions))
 	}
 	b.pass()
@@ -255,7 +255,7 @@ func TestDiscoveryAndTheAgent(t *testing.T) {
 	b.pass()
 	m.listens()
 	b.pass()
-	if cfg := b.discovery("n1"); cfg == nil || cfg.Spec.ClaimUID == first.Spec.ClaimUID || cfg.Status.GrantFor != "disk-b" {
+	if cfg := b.discovery("n1"); cfg == nil || cfg.Spec.Owner.UID == first.Spec.Owner.UID || cfg.Status.GrantFor != "disk-b" {
 		t.Errorf("%+v", cfg)
 	}
 
@@ -275,7 +275,7 @@ func TestDiscoveryAndTheAgent(t *testing.T) {
 	objs[0].Default()
 	old.apply(objs...)
 	m = old.modern(old.join("r1"))
-	m.caps = protocol.BaseCapabilities()
+	m.caps = few()
 	m.connects()
 	old.pass()
 	m.listens()

@@ -224,13 +224,13 @@ func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	if fits && have.Bundle == made.intent.Bundle {
 		return c.envs.keep(key, inputs, nil), nil
 	}
-	body, err := sealbox.SealEnv(a.Spec.SealKey, sealbox.EnvBinding{Agent: a.Metadata.Name, Server: b.Spec.Server, Claim: b.Spec.ClaimUID, Bundle: made.intent.Bundle}, made.content)
+	body, err := sealbox.SealEnv(a.Spec.SealKey, sealbox.EnvBinding{Agent: a.Metadata.Name, Server: b.Spec.Server, OwnerUID: b.Spec.Owner.UID, Bundle: made.intent.Bundle}, made.content)
 	if err != nil {
 		c.metrics.seals.WithLabelValues(sealFailed).Inc()
 		return c.envs.keep(key, again(err, inputs), not(advised(err))), nil
 	}
 	next := &store.SealedEnv{
-		Config: b.Metadata.Name, ClaimUID: b.Spec.ClaimUID, Server: b.Spec.Server, Agent: a.Metadata.Name, Key: sealbox.ID(a.Spec.SealKey),
+		Config: b.Metadata.Name, OwnerUID: b.Spec.Owner.UID, Server: b.Spec.Server, Agent: a.Metadata.Name, Key: sealbox.ID(a.Spec.SealKey),
 		EnvIntent: made.intent, Body: body,
 	}
 	next.Sealed, next.Size = sealbox.Digest(body), int64(len(body))
@@ -270,7 +270,7 @@ func envCondition(err error) *protocol.ConditionState {
 // for the present key of an agent.
 func sealsEnv(v *store.SealedEnv, b *protocol.BootConfiguration, a *protocol.Agent) bool {
 	return v != nil && a != nil && v.Agent == a.Metadata.Name && v.Key == sealbox.ID(a.Spec.SealKey) &&
-		v.ClaimUID == b.Spec.ClaimUID && v.Server == b.Spec.Server && v.Name == b.Spec.BootEnv
+		v.OwnerUID == b.Spec.Owner.UID && v.Server == b.Spec.Server && v.Name == b.Spec.BootEnv
 }
 
 // sealedEnvs is what travels of sealed environments, by configuration.

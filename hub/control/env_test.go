@@ -100,7 +100,7 @@ func (b *bench) bundle(m *modern, key *sealbox.Key, claim string, agent string) 
 	if sealbox.Digest(got.Body) != boot.Env.Sealed || int64(len(got.Body)) != boot.Env.Size {
 		b.t.Error("what is given is not what the document says")
 	}
-	plain, err := key.OpenEnv(sealbox.EnvBinding{Agent: m.name, Server: "n1", Claim: claim, Bundle: boot.Env.Bundle}, got.Body)
+	plain, err := key.OpenEnv(sealbox.EnvBinding{Agent: m.name, Server: "n1", OwnerUID: claim, Bundle: boot.Env.Bundle}, got.Body)
 	if err != nil {
 		return out, err
 	}

@@ -27,7 +27,7 @@ func bootedEnv(t *testing.T) (*bench, *modern) {
 // attempt is what the agent says of a boot for claim c1.
 func (b *bench) attempt(m *modern, state protocol.AttemptState) {
 	b.t.Helper()
-	r := protocol.ServerReport{Server: "n1", ClaimUID: b.claim("c1").Metadata.UID, Power: protocol.PowerOff, Observation: protocol.Observation{Power: protocol.PowerOff}}
+	r := protocol.ServerReport{Server: "n1", OwnerUID: b.claim("c1").Metadata.UID, Power: protocol.PowerOff, Observation: protocol.Observation{Power: protocol.PowerOff}}
 	if state != "" {
 		r.Attempt = &protocol.AttemptReport{State: state}
 	}
@@ -161,7 +161,7 @@ func TestEnvOfOthers(t *testing.T) {
 	for range 3 {
 		b.settles(m)
 	}
-	if in := b.boot(m); in == nil || in.Purpose != protocol.PurposeMaintenance || in.Env == nil || in.Env.Sealed == "" {
+	if in := b.boot(m); in == nil || in.Owner.Kind != protocol.PurposeMaintenance || in.Env == nil || in.Env.Sealed == "" {
 		mt, _ := store.Get[*protocol.Maintenance](b.store, "m1")
 		t.Errorf("maintenance: %+v; %+v", in, mt.Status)
 	}
@@ -175,7 +175,7 @@ func TestEnvOfOthers(t *testing.T) {
 	for range 3 {
 		b.settles(m)
 	}
-	if in := b.boot(m); in == nil || in.Purpose != protocol.PurposeDiscovery || in.Env == nil || in.Env.Name != "sniff" || in.Env.Sealed == "" {
+	if in := b.boot(m); in == nil || in.Owner.Kind != protocol.PurposeDiscovery || in.Env == nil || in.Env.Name != "sniff" || in.Env.Sealed == "" {
 		t.Errorf("discovery: %+v; %+v", in, b.control.discoveryConds.of("n1"))
 	}
 }

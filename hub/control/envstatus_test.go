@@ -25,7 +25,7 @@ func TestEnvInForce(t *testing.T) {
 		{&protocol.EnvReport{State: protocol.EnvReady, BootEnv: "other", OS: "debian-13"}, "other", "debian-13", ""},
 		{nil, "other", "debian-13", ""},
 	} {
-		r := protocol.ServerReport{Server: "n1", ClaimUID: b.claim("c1").Metadata.UID, Observation: protocol.Observation{Power: protocol.PowerOff}, Env: row.says}
+		r := protocol.ServerReport{Server: "n1", OwnerUID: b.claim("c1").Metadata.UID, Observation: protocol.Observation{Power: protocol.PowerOff}, Env: row.says}
 		m.reports(r)
 		b.settles(m)
 		s, err := store.Get[*protocol.Server](b.store, "n1")

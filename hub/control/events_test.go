@@ -32,11 +32,11 @@ func TestEvents(t *testing.T) {
 		{"first", batch("i", 1, 2), 2, []uint64{1, 2}},
 		{"again and more", batch("i", 1, 2, 3), 3, []uint64{1, 2, 3}},
 		{"older, overtaken", batch("i", 1), 3, []uint64{1, 2, 3}},
-		{"after a gap that the agent's bound made", batch("i", 9), 9, []uint64{1, 2, 3, 9}},
-		{"none", batch("i"), 9, []uint64{1, 2, 3, 9}},
-		{"a new database", batch("j", 1), 1, []uint64{1, 2, 3, 9, 1}},
-		{"the old database's, late", batch("i", 9), 9, []uint64{1, 2, 3, 9, 1}},
-		{"the new one again", batch("j", 1, 2), 2, []uint64{1, 2, 3, 9, 1, 2}},
+		{"after a gap, which is filed as a record of 4 to 8", batch("i", 9), 9, []uint64{1, 2, 3, 8, 9}},
+		{"none", batch("i"), 9, []uint64{1, 2, 3, 8, 9}},
+		{"a new database", batch("j", 1), 1, []uint64{1, 2, 3, 8, 9, 1}},
+		{"the old database's, late", batch("i", 9), 9, []uint64{1, 2, 3, 8, 9, 1}},
+		{"the new one again", batch("j", 1, 2), 2, []uint64{1, 2, 3, 8, 9, 1, 2}},
 	} {
 		b.restart()
 		b.sent = nil
@@ -156,24 +156,22 @@ func TestWithGaps(t *testing.T) {
 		name       string
 		batch      []protocol.Event
 		last, tail uint64
-		old        bool
 		want       string
 	}{
-		{"next", run(ev(6), ev(7)), 5, 0, false, "6 7"},
-		{"a hole", run(ev(6), ev(9)), 5, 0, false, "6 lost7-8 9"},
-		{"a hole at the beginning", run(ev(9)), 5, 0, false, "lost6-8 9"},
-		{"the agent's own record", run(record(6, 8), ev(9)), 5, 0, false, "lost6-8 9"},
-		{"a record that begins before", run(record(3, 8), ev(9)), 5, 0, false, "lost3-8 9"},
-		{"a record that begins after", run(record(8, 8), ev(9)), 5, 0, false, "lost6-7 lost8-8 9"},
-		{"filed before", run(ev(4), ev(5), ev(6)), 5, 0, false, "6"},
-		{"of version 1, which leaves numbers out", run(ev(9)), 5, 0, true, "9"},
-		{"a new incarnation goes on counting", run(ev(70)), 0, 70, false, "70"},
-		{"a new incarnation with a hole", run(ev(72)), 0, 70, false, "lost70-71 72"},
-		{"a new incarnation whose first is not known", run(ev(72)), 0, 0, false, "72"},
-		{"an event that is no record", run(odd), 5, 0, false, "lost6-8 9"},
+		{"next", run(ev(6), ev(7)), 5, 0, "6 7"},
+		{"a hole", run(ev(6), ev(9)), 5, 0, "6 lost7-8 9"},
+		{"a hole at the beginning", run(ev(9)), 5, 0, "lost6-8 9"},
+		{"the agent's own record", run(record(6, 8), ev(9)), 5, 0, "lost6-8 9"},
+		{"a record that begins before", run(record(3, 8), ev(9)), 5, 0, "lost3-8 9"},
+		{"a record that begins after", run(record(8, 8), ev(9)), 5, 0, "lost6-7 lost8-8 9"},
+		{"filed before", run(ev(4), ev(5), ev(6)), 5, 0, "6"},
+		{"a new incarnation goes on counting", run(ev(70)), 0, 70, "70"},
+		{"a new incarnation with a hole", run(ev(72)), 0, 70, "lost70-71 72"},
+		{"a new incarnation whose first is not known", run(ev(72)), 0, 0, "72"},
+		{"an event that is no record", run(odd), 5, 0, "lost6-8 9"},
 	} {
 		var got []string
-		for _, e := range withGaps(c.batch, c.last, c.tail, !c.old) {
+		for _, e := range withGaps(c.batch, c.last, c.tail) {
 			text := fmt.Sprint(e.Seq)
 			if e.Code == protocol.EventLost {
 				text = fmt.Sprintf("lost%d-%d", e.From, e.Seq)

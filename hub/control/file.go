@@ -58,7 +58,7 @@ func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, server
 	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, signed, &p); err != nil {
 		return err
 	}
-	configs := store.Find(c.cfg.Store, store.ConfigsByOwner, p.ClaimUID)
+	configs := store.Find(c.cfg.Store, store.ConfigsByOwner, p.OwnerUID)
 	i := slices.IndexFunc(configs, func(b *protocol.BootConfiguration) bool {
 		return b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server && p.Server == server
 	})

@@ -103,7 +103,7 @@ func TestTermsOfAnOldAgent(t *testing.T) {
 	b := newBench(t, &movingTag{})
 	b.apply(storetest.Site()...)
 	m := b.modern(b.join("r1"))
-	m.caps = protocol.BaseCapabilities()
+	m.caps = few()
 	m.connects()
 	h := storetest.Hold("o", "k", "n1")
 	h.Spec.TTL, h.Spec.OnExpiry = protocol.Duration(time.Hour), protocol.ExpiryRelease
@@ -114,7 +114,7 @@ func TestTermsOfAnOldAgent(t *testing.T) {
 	m.listens()
 	var d protocol.HoldDoc
 	b.opens(m, protocol.LeafHold, &d)
-	if len(d.Holds) != 1 || d.Holds[0].TTL != time.Hour {
+	if len(d.Holds) != 1 || d.Holds[0].TTL.D() != time.Hour {
 		t.Fatalf("the agent is told %+v", d)
 	}
 	m.reports(off("n1"), off("n2"))

@@ -128,7 +128,7 @@ func (f *installedFleet) install(b *testing.B, put func(protocol.Object, string)
 	done := f.recordOf(name)
 	put(&protocol.BootConfiguration{
 		Spec: protocol.BootConfigurationSpec{
-			Server: name, Purpose: protocol.PurposeClaim, Claim: name, ClaimUID: "u-" + name, BootPolicy: c.Spec.BootPolicy,
+			Server: name, Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: name, UID: "u-" + name}, BootPolicy: c.Spec.BootPolicy,
 			Image: protocol.Image{Reference: "registry.example/os:1", Digest: done.ImageDigest},
 		},
 		Status: protocol.BootConfigurationStatus{Provisioned: &done, SignedProvisioned: []byte("filed")},
@@ -137,7 +137,7 @@ func (f *installedFleet) install(b *testing.B, put func(protocol.Object, string)
 
 func (f *installedFleet) recordOf(name string) protocol.Provisioned {
 	return protocol.Provisioned{
-		ClaimUID: "u-" + name, Generation: 1, Server: name, ServerUID: "u-" + name, ImageDigest: "sha256:" + fmt.Sprintf("%064d", 1),
+		OwnerUID: "u-" + name, Generation: 1, Server: name, ServerUID: "u-" + name, ImageDigest: "sha256:" + fmt.Sprintf("%064d", 1),
 		Evidence: protocol.EvidenceInstalled, At: f.now, Attempt: "a",
 	}
 }
@@ -149,5 +149,5 @@ func (f *installedFleet) record(b *testing.B, s *wire.Signer, name string) proto
 	if err != nil {
 		b.Fatal(err)
 	}
-	return protocol.ServerReport{Server: name, Power: protocol.PowerOn, ClaimUID: "u-" + name, Provisioned: signed}
+	return protocol.ServerReport{Server: name, Power: protocol.PowerOn, OwnerUID: "u-" + name, Provisioned: signed}
 }

@@ -47,7 +47,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 	}
 	for _, b := range f.Configs {
 		peer, ok := peers[f.RackOf(b.Spec.Server)]
-		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Able(), needs(b))) > 0 {
+		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Capabilities, needs(b))) > 0 {
 			continue
 		}
 		own := store.Copy(c.cfg.Store, b)
@@ -59,7 +59,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		if !ok || q.Incarnation != "" {
 			continue
 		}
-		if lacking := protocol.Lacking(peer.Able(), q.Needs()); len(lacking) > 0 {
+		if lacking := protocol.Lacking(peer.Capabilities, q.Needs()); len(lacking) > 0 {
 			reason := fmt.Sprintf("the agent is too old: it lacks %s; upgrade it and ask again", list(lacking))
 			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, reason))
 			continue
@@ -75,7 +75,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 
 // needs is what an agent must be able to do for a configuration.
 func needs(b *protocol.BootConfiguration) []protocol.Capability {
-	in := protocol.BootIntent{Purpose: b.Spec.Purpose, Policy: b.Spec.BootPolicy, Image: b.Spec.Image}
+	in := protocol.BootIntent{Owner: protocol.Owner{Kind: b.Spec.Owner.Kind}, Policy: b.Spec.BootPolicy, Image: b.Spec.Image}
 	if b.Spec.BootEnv != "" {
 		in.Env = &protocol.EnvIntent{Name: b.Spec.BootEnv}
 	}

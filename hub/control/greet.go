@@ -32,8 +32,6 @@ const (
 	// proofSure: said after the nonce of its session was given. What was
 	// acknowledged before that and is gone, is gone from the agent's disk.
 	proofSure proof = "sure"
-	// proofOld: of an agent without nonces, which is believed.
-	proofOld proof = "old"
 )
 
 // verdict is what the hub does about a Hello.
@@ -51,10 +49,8 @@ const (
 //
 //	peer  | lost | proof | verdict
 //	none  | *    | sure  | meet
-//	none  | *    | old   | meet
 //	none  | *    | *     | ask
 //	other | *    | sure  | meet
-//	other | *    | old   | meet
 //	other | *    | *     | ask
 //	news  | *    | none  | ask
 //	*     | no   | *     | answer
@@ -63,7 +59,7 @@ const (
 func greet(peer relation, lost bool, p proof) verdict {
 	switch {
 	case peer == peerNone || peer == peerOther:
-		if p == proofSure || p == proofOld {
+		if p == proofSure {
 			return verdictMeet
 		}
 		return verdictAsk
@@ -85,7 +81,7 @@ func relate(p store.Peer, m protocol.Hello, greeted bool) relation {
 		return peerNone
 	case p.Incarnation != m.Incarnation:
 		return peerOther
-	case !greeted || !samePeer(p, peerOf(p, m)):
+	case !greeted || !samePeer(p, peerOf(m)):
 		return peerNews
 	}
 	return peerSame
@@ -117,16 +113,15 @@ func lost(l *store.Ledger, before map[string]protocol.Head, m protocol.Hello) bo
 
 // standing says which document of the agent this hub never made, if there is one,
 // and whether the agent has just those that the ledger has. An epoch above the
-// agent's was raised by the operator, who knows of the loss. Agents of version 1 give
-// no digests.
+// agent's was raised by the operator, who knows of the loss. digests is nil where only
+// heads were said, as in a report.
 func standing(l *store.Ledger, epoch uint64, applied map[string]protocol.Head, digests map[string]string) (behind string, inStep bool) {
 	inStep = true
 	last := protocol.Head{Epoch: epoch, Version: latest(*l)}
 	for _, leaf := range slices.Sorted(maps.Keys(applied)) {
 		has := applied[leaf]
 		s, ok := l.Sent[leaf]
-		digest, given := digests[leaf]
-		if ok && has == s.Head && (!given || digest == sealed(s)) {
+		if ok && has == s.Head && (digests == nil || digests[leaf] == s.Sealed) {
 			continue
 		}
 		inStep = false

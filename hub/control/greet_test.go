@@ -9,7 +9,6 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
 // table reads the rows of the comment table whose first row is head.
@@ -44,7 +43,7 @@ func TestGreetTable(t *testing.T) {
 	used := map[int]bool{}
 	for _, peer := range []relation{peerNone, peerOther, peerNews, peerSame} {
 		for _, gone := range []string{"no", "yes"} {
-			for _, p := range []proof{proofNone, proofFresh, proofSure, proofOld} {
+			for _, p := range []proof{proofNone, proofFresh, proofSure} {
 				in := []string{string(peer), gone, string(p)}
 				i := slices.IndexFunc(rows, func(r []string) bool {
 					for c, v := range in {
@@ -63,7 +62,7 @@ func TestGreetTable(t *testing.T) {
 					t.Errorf("%v: %s, the table says %s", in, got, want)
 				}
 				// Whatever the table says: what cannot be taken back needs a proof.
-				if (got == verdictMeet || got == verdictRenew) && p != proofSure && p != proofOld {
+				if (got == verdictMeet || got == verdictRenew) && p != proofSure {
 					t.Errorf("%v: %s without a proof", in, got)
 				}
 			}
@@ -110,9 +109,9 @@ func TestLost(t *testing.T) {
 func TestStanding(t *testing.T) {
 	h := func(e, v uint64) protocol.Head { return protocol.Head{Epoch: e, Version: v} }
 	l := &store.Ledger{Version: 7, Sent: map[string]store.SentDoc{
-		"hold": {Head: h(2, 5), Sealed: "sha256:h"}, "rack/0": {Head: h(2, 6), Body: []byte("from version 1")},
+		"hold": {Head: h(2, 5), Sealed: "sha256:h"}, "rack/0": {Head: h(2, 6), Sealed: "sha256:r"},
 	}}
-	good := map[string]string{"hold": "sha256:h", "rack/0": wire.Digest([]byte("from version 1"))}
+	good := map[string]string{"hold": "sha256:h", "rack/0": "sha256:r"}
 	both := func(hold, rack protocol.Head) map[string]protocol.Head {
 		return map[string]protocol.Head{"hold": hold, "rack/0": rack}
 	}

@@ -148,14 +148,14 @@ func (b *bench) proves(agent, claim string) {
 		b.t.Fatalf("claim %s has no configuration: %+v", claim, b.claim(claim).Status.Conditions)
 	}
 	r := on(cfg.Spec.Server)
-	r.ClaimUID, r.Power = cfg.Spec.ClaimUID, protocol.PowerOn
+	r.OwnerUID, r.Power = cfg.Spec.Owner.UID, protocol.PowerOn
 	r.Attempt = &protocol.AttemptReport{State: protocol.AttemptSucceeded, Evidence: protocol.EvidenceInstalled}
 	srv, err := store.Peek[*protocol.Server](b.store, cfg.Spec.Server)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	r.Provisioned = seal(b.t, key(agent), wire.FactProvisioned, protocol.Provisioned{
-		ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Server: cfg.Spec.Server, ServerUID: srv.Metadata.UID,
+		OwnerUID: cfg.Spec.Owner.UID, Generation: cfg.Metadata.Generation, Server: cfg.Spec.Server, ServerUID: srv.Metadata.UID,
 		ImageDigest: cfg.Spec.Image.Digest, Evidence: protocol.EvidenceInstalled, At: b.now,
 	})
 	b.reports(agent, r)
@@ -288,7 +288,7 @@ func TestGroupNetworkFollows(t *testing.T) {
 	}
 	for generation, degraded := range map[uint64]bool{1: false, 2: true} {
 		r := on("n1")
-		r.ClaimUID, r.Power = now.Spec.ClaimUID, protocol.PowerOn
+		r.OwnerUID, r.Power = now.Spec.Owner.UID, protocol.PowerOn
 		r.Fallback = &protocol.FallbackReport{Generation: generation, Failed: 1, Since: &b.now}
 		r.Conditions = []protocol.ConditionState{{Code: protocol.CondFellBack, Message: "no root file system"}}
 		b.reports(agent, r)

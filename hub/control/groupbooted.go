@@ -77,7 +77,7 @@ func (c *Control) bootedBy(f plan.Fleet, server string) booting {
 		return b
 	}
 	if r := f.Reports[server]; r != nil && len(r.Provisioned) > 0 {
-		if rec, ok := c.openedRecord(f, server, r.Provisioned); ok && rec.ClaimUID == b.cfg.Spec.ClaimUID {
+		if rec, ok := c.openedRecord(f, server, r.Provisioned); ok && rec.OwnerUID == b.cfg.Spec.Owner.UID {
 			b.digest, b.at, b.evidence = rec.ImageDigest, rec.At, rec.Evidence
 		}
 	}
@@ -266,11 +266,11 @@ func inUse(p *groupPass, g *protocol.ServerGroup, seen []booting, current *proto
 // with it: what fell back runs, and not as the group says.
 func (c *Control) failing(p *groupPass, g *protocol.ServerGroup) (out []string) {
 	for _, b := range p.f.ConfigsOf(g.Metadata.Name) {
-		if b.Spec.Revision != g.Status.Revision || b.Spec.Purpose.Or() != protocol.PurposeClaim {
+		if b.Spec.Revision != g.Status.Revision || b.Spec.Owner.Kind.Or() != protocol.PurposeClaim {
 			continue
 		}
 		r := p.f.Reports[b.Spec.Server]
-		if r == nil || r.ClaimUID != b.Spec.ClaimUID {
+		if r == nil || r.OwnerUID != b.Spec.Owner.UID {
 			continue
 		}
 		if i := slices.IndexFunc(r.Conditions, func(s protocol.ConditionState) bool {

@@ -55,7 +55,7 @@ func (c *Control) takeForClaim(f plan.Fleet, cl *protocol.Claim, srv *protocol.S
 // what the group has of claims, and only a group without a roll-out of it has to know.
 func givenOthers(f plan.Fleet, g *protocol.ServerGroup, cl *protocol.Claim, server string) (given []string) {
 	for _, b := range f.ConfigsOf(g.Metadata.Name) {
-		if b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Purpose.Or() == protocol.PurposeClaim {
+		if b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Owner.Kind.Or() == protocol.PurposeClaim {
 			given = append(given, b.Spec.Server)
 		}
 	}

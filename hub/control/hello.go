@@ -16,12 +16,11 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		return err
 	}
 	announced := c.announceNonce()
-	nonced := peerOf(l.Peer, m).Can(protocol.CapNonce)
 	var p proof
 	var before map[string]protocol.Head
 	greeted, back := false, false
 	c.contacts.with(name, func(k *contact) {
-		p, before = k.proof(m, nonced, announced)
+		p, before = k.proof(m, announced)
 		back = p == proofSure && k.speaks(m.Session)
 		greeted = k.stage != stageSilent
 		k.heardAt = c.cfg.Clock()
@@ -37,7 +36,7 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		return nil
 	}
 	peer, gone := relate(l.Peer, m, greeted), false
-	if peer != peerOther && l.Peer.Can(protocol.CapIncarnation) {
+	if peer != peerOther {
 		gone = lost(l, l.Acked, m)
 	}
 	judged := p
@@ -45,9 +44,6 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		judged = proofFresh // it may have been said before what is missing was acknowledged
 	}
 	verdict := greet(peer, gone, judged)
-	if l.Peer.Can(protocol.CapNonce) && !(store.Peer{Capabilities: m.Capabilities}).Can(protocol.CapNonce) {
-		c.log.Warn("a Hello without nonces of an agent that had them: it is played back, or the agent was downgraded: upgrade it again, or join it anew", "agent", name)
-	}
 	c.log.Debug("hello", "agent", name, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
 	switch verdict {
 	case verdictAsk:
@@ -100,20 +96,17 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		if p == proofNone {
 			return false
 		}
-		if next := peerOf(l.Peer, m); !samePeer(l.Peer, next) {
+		if next := peerOf(m); !samePeer(l.Peer, next) {
 			l.Peer, changed = next, true
 		}
-		// An agent that gives no digests is taken at its heads, as in version 1.
-		forget := l.Peer.Can(protocol.CapIncarnation)
 		for leaf, s := range l.Sent {
 			ack, acked := l.Acked[leaf]
-			has, digest := m.Applied[leaf], m.Digests[leaf]
 			switch {
-			case has == s.Head && digest != "" && digest == sealed(s):
+			case m.Applied[leaf] == s.Head && m.Digests[leaf] == s.Sealed:
 				if !acked || ack != s.Head {
 					l.Acked[leaf], changed = s.Head, true
 				}
-			case acked && (forget && v == verdictMeet || !forget && ack != has):
+			case acked && v == verdictMeet:
 				delete(l.Acked, leaf)
 				changed = true
 			}
@@ -147,8 +140,6 @@ func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v ver
 	announced := c.announceNonce()
 	c.contacts.with(agent, func(k *contact) {
 		switch {
-		case p == proofOld:
-			k.now, k.asked = slot{session: m.Session}, slot{}
 		case v == verdictMeet:
 			k.now = slot{}
 			k.begin(m.Session, l.Acked, c.nonce())

@@ -38,7 +38,7 @@ func TestFirstContact(t *testing.T) {
 	m.listens()
 	b.pass()
 	m.listens()
-	if l := m.ledger(); l.Peer.Incarnation != m.incarnation || l.Peer.Version != "2.0.0" || !l.Peer.Can(protocol.CapNonce) || !m.acked() {
+	if l := m.ledger(); l.Peer.Incarnation != m.incarnation || l.Peer.Version != "2.0.0" || !l.Peer.Can(protocol.CapAsk) || !m.acked() {
 		t.Errorf("the ledger has %+v, acknowledged %v", l.Peer, l.Acked)
 	}
 	if s := m.last(); s.Again || s.Nonce != m.nonce || s.ValidFor != protocol.SyncValid || s.Fence != b.control.fence || s.Epoch != 1 {
@@ -179,7 +179,7 @@ func TestHelloPlayedBack(t *testing.T) {
 	stranger := early
 	stranger.Incarnation, stranger.Nonce, stranger.Session = "stolen", "", "stolen"
 	announced := stranger
-	announced.Nonce = b.control.announced.nonce
+	announced.Nonce = b.control.announced
 	bare := early
 	bare.Capabilities = nil
 	bareStranger := stranger

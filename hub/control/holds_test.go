@@ -52,8 +52,9 @@ func (b *bench) audited(id string) (out []protocol.EventCode) {
 func TestLocalHold(t *testing.T) {
 	b, m := modernSite(t)
 	local := protocol.ActiveHold{
-		ID: "01local", Server: "n1", Key: "swap", Owner: "local:root", Mode: protocol.StopHard, SoftTimeout: time.Minute, Ref: "ref", Reason: "disk",
-		TTL: time.Hour, OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true, ConfirmedDown: &protocol.Confirmation{By: "local:root", Reason: "pulled", At: b.now},
+		ID:            "01local",
+		HoldSpec:      protocol.HoldSpec{Server: "n1", Owner: "local:root", HoldTerms: protocol.HoldTerms{Key: "swap", Mode: protocol.StopHard, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref", Reason: "disk", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}},
+		ConfirmedDown: &protocol.Confirmation{By: "local:root", Reason: "pulled", At: b.now},
 	}
 	r := off("n1")
 	r.Holds = []protocol.HoldReport{{ID: "01local", Word: protocol.HoldEnforced, EnforcedAt: b.now, Hold: &local}}
@@ -190,7 +191,7 @@ func TestAuditOnce(t *testing.T) {
 			r := off("n1")
 			r.Holds = []protocol.HoldReport{
 				{ID: id, Word: protocol.HoldReleased, Released: &protocol.Release{By: "expiry"}},
-				{ID: "01local", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "01local", Server: "n1", Key: "l", Owner: "local:root", Mode: protocol.StopSoft}},
+				{ID: "01local", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "01local", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "local:root", HoldTerms: protocol.HoldTerms{Key: "l", Mode: protocol.StopSoft}}}},
 			}
 			step(func() { m.reports(r); b.pass(); m.listens() })
 			b.restart()

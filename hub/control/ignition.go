@@ -80,7 +80,7 @@ func (c *Control) rawIgnition(ref protocol.IgnitionRef) ([]byte, error) {
 // the present key of an agent.
 func sealsIgnition(v *store.SealedIgnition, b *protocol.BootConfiguration, ref *protocol.IgnitionRef, a *protocol.Agent) bool {
 	return v != nil && a != nil && ref != nil && v.Agent == a.Metadata.Name && v.Key == sealbox.ID(a.Spec.SealKey) &&
-		v.ClaimUID == b.Spec.ClaimUID && v.Server == b.Spec.Server && v.Ref() == *ref
+		v.OwnerUID == b.Spec.Owner.UID && v.Server == b.Spec.Server && v.Ref() == *ref
 }
 
 // ignitions is what travels of sealed user data, by configuration: of itself, and of what
@@ -116,7 +116,7 @@ func (c *Control) agentFor(f plan.Fleet, server string) *protocol.Agent {
 // is due: for the first time, or because the agent has another key or is another one.
 // What is provisioned needs none any more, unless each of its boots is from the network.
 func (c *Control) sealIgnition(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
-	if b.Spec.Ignition == nil || b.Installed() && !plan.Repeats(b.Spec.Purpose, b.Spec.BootPolicy) {
+	if b.Spec.Ignition == nil || b.Installed() && !plan.Repeats(b.Spec.Owner.Kind, b.Spec.BootPolicy) {
 		return nil, nil
 	}
 	return c.sealData(ctx, f, b, *b.Spec.Ignition, c.cfg.Store.PeekIgnition(b.Metadata.Name), c.cfg.Store.PutIgnition)
@@ -167,7 +167,7 @@ func (c *Control) sealUserData(b *protocol.BootConfiguration, ref protocol.Ignit
 		return nil, err
 	}
 	body, err := sealbox.SealIgnition(a.Spec.SealKey, sealbox.IgnitionBinding{
-		Agent: a.Metadata.Name, Server: b.Spec.Server, Claim: b.Spec.ClaimUID, IgnitionRef: ref,
+		Agent: a.Metadata.Name, Server: b.Spec.Server, OwnerUID: b.Spec.Owner.UID, IgnitionRef: ref,
 	}, content)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (c *Control) sealUserData(b *protocol.BootConfiguration, ref protocol.Ignit
 	intent := ref.Intent()
 	intent.Sealed, intent.Size = sealbox.Digest(body), int64(len(body))
 	return &store.SealedIgnition{
-		Config: b.Metadata.Name, ClaimUID: b.Spec.ClaimUID, Server: b.Spec.Server, Agent: a.Metadata.Name, Key: sealbox.ID(a.Spec.SealKey),
+		Config: b.Metadata.Name, OwnerUID: b.Spec.Owner.UID, Server: b.Spec.Server, Agent: a.Metadata.Name, Key: sealbox.ID(a.Spec.SealKey),
 		IgnitionIntent: *intent, Body: body,
 	}, nil
 }

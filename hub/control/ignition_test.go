@@ -80,7 +80,7 @@ func (b *bench) pulled(m *modern, key *sealbox.Key, agent string) (string, error
 		b.t.Error("what is given is not what the document says")
 	}
 	cl := b.claim("c1")
-	plain, err := key.OpenIgnition(sealbox.IgnitionBinding{Agent: m.name, Server: "n1", Claim: cl.Metadata.UID, IgnitionRef: in.Ref()}, got.Body)
+	plain, err := key.OpenIgnition(sealbox.IgnitionBinding{Agent: m.name, Server: "n1", OwnerUID: cl.Metadata.UID, IgnitionRef: in.Ref()}, got.Body)
 	return string(plain), err
 }
 

@@ -161,7 +161,7 @@ func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool 
 	}
 	proof, key := in.proof(cfg, srv)
 	carried := plan.Carry(cfg, srv, proof)
-	if cfg.Spec.Purpose.Or() != protocol.PurposeClaim {
+	if cfg.Spec.Owner.Kind.Or() != protocol.PurposeClaim {
 		carried = plan.CarriedAsks
 	}
 	now := in.control.cfg.Clock().UTC()
@@ -169,7 +169,7 @@ func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool 
 	switch carried {
 	case plan.CarriedAsks:
 		in.asks[i] = in.whyNot(cfg, proof, key)
-		in.why[cfg.Spec.ClaimUID] = in.asks[i]
+		in.why[cfg.Spec.Owner.UID] = in.asks[i]
 		return false
 	case plan.CarriedAdopts:
 		reason := in.request.Reason
@@ -178,7 +178,7 @@ func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool 
 			status = protocol.BootConfigurationStatus{}
 		}
 		status.Adopted = &protocol.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: in.by, Reason: reason, At: now, Key: key}
-		in.words[i] = fmt.Sprintf("claim %s keeps %s by the word of %s, who imported it: %s", cfg.Spec.Claim, cfg.Spec.Image.Digest, in.by, reason)
+		in.words[i] = fmt.Sprintf("claim %s keeps %s by the word of %s, who imported it: %s", cfg.Spec.Owner.Name, cfg.Spec.Image.Digest, in.by, reason)
 	case plan.CarriedCounts:
 	}
 	cfg.Spec.Grant, cfg.Status = nil, status
@@ -235,8 +235,8 @@ func (in *importing) proof(cfg *protocol.BootConfiguration, srv *protocol.Server
 
 func (in *importing) whyNot(cfg *protocol.BootConfiguration, p plan.Proof, key string) string {
 	switch {
-	case cfg.Spec.Purpose.Or() != protocol.PurposeClaim:
-		return "it is of a " + string(cfg.Spec.Purpose) + ", which begins again here"
+	case cfg.Spec.Owner.Kind.Or() != protocol.PurposeClaim:
+		return "it is of a " + string(cfg.Spec.Owner.Kind) + ", which begins again here"
 	case cfg.Spec.BootPolicy.Boot == protocol.BootNetwork:
 		return "boot: Network needs a grant of this hub"
 	case p.Record != nil && p.Known && !p.Accepted:

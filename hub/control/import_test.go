@@ -35,9 +35,9 @@ func export(t *testing.T) *moved {
 	}
 	cl, n1 := b.claim("c1"), b.server("n1")
 	r := on("n1")
-	r.ClaimUID = cl.Metadata.UID
+	r.OwnerUID = cl.Metadata.UID
 	r.Provisioned = seal(t, key(agent), wire.FactProvisioned, protocol.Provisioned{
-		ClaimUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: b.config("c1").Spec.Image.Digest, At: b.now,
+		OwnerUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: b.config("c1").Spec.Image.Digest, At: b.now,
 	})
 	b.reports(agent, r, off("n2"))
 	h, err := b.store.CreateHold(t.Context(), storetest.Hold("cluster", "k", "n2"))
@@ -138,7 +138,7 @@ func TestImport(t *testing.T) {
 	var holds protocol.HoldDoc
 	b.opens(peer, "rack/0", &rack)
 	b.opens(peer, "hold", &holds)
-	if boot := rack.Servers[0].Boot; boot == nil || boot.Adopted == nil || boot.Grant != nil || boot.ClaimUID != was.Metadata.UID {
+	if boot := rack.Servers[0].Boot; boot == nil || boot.Adopted == nil || boot.Grant != nil || boot.Owner.UID != was.Metadata.UID {
 		t.Errorf("the agent is told %+v", boot)
 	}
 	if len(holds.Holds) != 1 || holds.Holds[0].ID != m.hold {

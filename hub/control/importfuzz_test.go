@@ -14,7 +14,7 @@ import (
 // waits for a decision, and every hold lies.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(`[{"kind":"Rack","metadata":{"name":"r1","uid":"u1","generation":1,"createdAt":"2026-11-20T09:00:00Z"},"spec":{}}]`), []byte("key"))
-	f.Add([]byte(`[{"kind":"BootConfiguration","metadata":{"name":"c1","uid":"u","generation":1},"spec":{"server":"n1","claim":"c1","claimUID":"x","grant":"AAAA"},"status":{"signedProvisioned":"0oRDoQEn","adopted":{"imageDigest":""}}}]`), []byte{})
+	f.Add([]byte(`[{"kind":"BootConfiguration","metadata":{"name":"c1","uid":"u","generation":1},"spec":{"server":"n1","claim":"c1","ownerUID":"x","grant":"AAAA"},"status":{"signedProvisioned":"0oRDoQEn","adopted":{"imageDigest":""}}}]`), []byte{})
 	f.Add([]byte(`[{"kind":"Claim","metadata":{"name":"c1"}},{"kind":"Hold","metadata":{"name":"h"},"spec":{"server":"n1"},"status":{"releasedAt":"2026-11-20T09:00:00Z"}},{"kind":"Server"},{"kind":"Segment","spec":{"bmcs":{"accept":null}}}]`), []byte("0123456789abcdef0123456789abcdef"))
 	f.Fuzz(func(t *testing.T, raw, key []byte) {
 		var parts []json.RawMessage
@@ -44,7 +44,7 @@ func FuzzImport(f *testing.F) {
 			if len(cfg.Spec.Grant) != 0 || !cfg.Installed() {
 				t.Fatalf("%+v", cfg)
 			}
-			installed[cfg.Spec.ClaimUID] = true
+			installed[cfg.Spec.Owner.UID] = true
 		}
 		for _, cl := range store.List[*protocol.Claim](b.store) {
 			if cl.Status.Server != "" && !installed[cl.Metadata.UID] && !cl.Status.Decision.Open() {

@@ -81,7 +81,6 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := q.Validate(); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	q.Token, _ = api.SplitToken(q.Token) // agents of before send all of it
 	raw, revision, err := c.cfg.Store.Meta(tokenKey(q.Token))
 	if err != nil {
 		return api.JoinAnswer{}, denied

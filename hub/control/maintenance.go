@@ -180,7 +180,7 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.Maintenance, cfg *protocol.BootConfiguration) error {
 	server := m.Spec.ServerRef.Name
 	r := f.Reports[server]
-	if r == nil || !r.Released || r.ClaimUID != m.Metadata.UID {
+	if r == nil || !r.Released || r.OwnerUID != m.Metadata.UID {
 		return nil
 	}
 	if cfg != nil {
@@ -243,7 +243,7 @@ func (c *Control) grantFor(o owned, srv *protocol.Server, img protocol.Image) ([
 		attempts = firstBootAttempts
 	}
 	g := protocol.Grant{
-		ClaimUID: o.uid, Generation: o.generation(), Server: srv.Metadata.Name, ServerUID: srv.Metadata.UID, ImageDigest: img.Digest,
+		OwnerUID: o.uid, Generation: o.generation(), Server: srv.Metadata.Name, ServerUID: srv.Metadata.UID, ImageDigest: img.Digest,
 		FirstBoot: o.policy.FirstBoot, MaxAttempts: attempts, IssuedAt: c.cfg.Clock(), Repeat: plan.Repeats(o.purpose, o.policy),
 		Over: o.order != nil && o.order.Installs,
 	}

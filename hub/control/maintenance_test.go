@@ -65,7 +65,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	names := func() string {
 		var out []string
 		for _, c := range store.List[*protocol.BootConfiguration](b.store) {
-			out = append(out, string(c.Spec.Purpose)+":"+c.Spec.Claim)
+			out = append(out, string(c.Spec.Owner.Kind)+":"+c.Spec.Owner.Name)
 		}
 		return strings.Join(out, " ")
 	}
@@ -82,7 +82,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 		t.Helper()
 		in := m.intent("n1")
 		r := off("n1")
-		r.ClaimUID, r.Released = in.ClaimUID, true
+		r.OwnerUID, r.Released = in.Owner.UID, true
 		if !in.Releasing {
 			t.Fatalf("it is not asked to release: %+v", in)
 		}
@@ -98,7 +98,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 
 	b.apply(firmware("m1", protocol.MaintenanceOwnerApproval))
 	step("asks the owner", "claim:c1")
-	if in := m.intent("n1"); b.maintenance("m1").Status.State != protocol.MaintenanceAwaitingApproval || in.ClaimUID != claim {
+	if in := m.intent("n1"); b.maintenance("m1").Status.State != protocol.MaintenanceAwaitingApproval || in.Owner.UID != claim {
 		t.Fatalf("%+v %+v", b.maintenance("m1").Status, in)
 	}
 	if _, err := b.store.JudgeMaintenance(ctx(t), "m1", protocol.MaintenanceApproval{By: "ann", Reason: " "}); protocol.CodeOf(err) != protocol.CodeInvalid {
@@ -110,11 +110,11 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	step("maintenance", "claim:c1 maintenance:m1")
 	in := m.intent("n1")
 	uid := b.maintenance("m1").Metadata.UID
-	if in.ClaimUID != uid || in.Purpose != protocol.PurposeMaintenance || !in.PowerCycle || in.Boot == nil || in.Boot.Purpose != protocol.PurposeMaintenance {
+	if in.Owner.UID != uid || in.Owner.Kind != protocol.PurposeMaintenance || !in.PowerCycle || in.Boot == nil || in.Boot.Owner.Kind != protocol.PurposeMaintenance {
 		t.Fatalf("%+v", in)
 	}
 	var g protocol.Grant
-	if err := wire.Open(m.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil || !g.Repeat || g.Purpose != protocol.PurposeMaintenance || g.ClaimUID != uid {
+	if err := wire.Open(m.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil || !g.Repeat || g.Purpose != protocol.PurposeMaintenance || g.OwnerUID != uid {
 		t.Fatalf("grant %+v: %v", g, err)
 	}
 	if _, err := b.store.JudgeMaintenance(ctx(t), "m1", protocol.MaintenanceApproval{By: "ann", Reason: "no", Denied: true}); protocol.CodeOf(err) != protocol.CodeConflict {
@@ -134,7 +134,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	step("maintenance ends", "claim:c1 maintenance:m1")
 	released()
 	step("maintenance has ended", "claim:c1")
-	if in := m.intent("n1"); in.ClaimUID != claim || in.Boot == nil || in.Releasing {
+	if in := m.intent("n1"); in.Owner.UID != claim || in.Boot == nil || in.Releasing {
 		t.Fatalf("back at the claim: %+v", in)
 	}
 	if is, err := store.Get[*protocol.BootConfiguration](b.store, "c1"); err != nil || is.Metadata.UID != was.Metadata.UID || string(is.Spec.Grant) != string(was.Spec.Grant) {
@@ -185,7 +185,7 @@ func TestMaintenanceImage(t *testing.T) {
 	if s := b.maintenance("m1").Status; s.State != protocol.MaintenanceError || !strings.HasPrefix(s.Message, "ImageInvalid: ") {
 		t.Fatalf("%+v", s)
 	}
-	if in := m.intent("n1"); b.configs() != 0 || in.ClaimUID != "" || in.Power != "" {
+	if in := m.intent("n1"); b.configs() != 0 || in.Owner.UID != "" || in.Power != "" {
 		t.Errorf("%d configurations, %+v", b.configs(), in)
 	}
 	if got := told(b, protocol.EventMaintenance); !strings.Contains(strings.Join(got, "\n"), "m1 is Error: ImageInvalid") {

@@ -43,7 +43,7 @@ func TestMaintenanceUserData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := key.OpenIgnition(sealbox.IgnitionBinding{Agent: m.name, Server: "n1", Claim: uid, IgnitionRef: in.Ref()}, got.Body)
+		plain, err := key.OpenIgnition(sealbox.IgnitionBinding{Agent: m.name, Server: "n1", OwnerUID: uid, IgnitionRef: in.Ref()}, got.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestMaintenanceUserData(t *testing.T) {
 	}
 	b.settles(m)
 	r := off("n1")
-	r.ClaimUID, r.Released = uid, true
+	r.OwnerUID, r.Released = uid, true
 	m.reports(r)
 	b.settles(m)
 	b.settles(m)
@@ -118,7 +118,7 @@ func TestMaintenanceUserDataInvalid(t *testing.T) {
 	if s.State != protocol.MaintenanceError || !strings.HasPrefix(s.Message, "UserDataInvalid: ") || strings.Contains(s.Message, canary) || b.configs() != 0 {
 		t.Fatalf("%+v, %d configurations", s, b.configs())
 	}
-	if in := m.intent("n1"); in.ClaimUID != "" || in.Power != "" {
+	if in := m.intent("n1"); in.Owner.UID != "" || in.Power != "" {
 		t.Errorf("%+v", in)
 	}
 	b.apply(userDataSecret(ignite("core")))

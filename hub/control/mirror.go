@@ -39,21 +39,18 @@ func newMirror() *mirror {
 
 // accepts says whether a report is newer than what is there of its shard: by number
 // within a session, whatever the agent's clock does. Another session's is of the
-// present one where the agent echoes nonces; an agent of version 1 is believed by
-// its clock, so that an old session cannot be played back.
-func (m *mirror) accepts(agent string, r protocol.Report, nonced bool) bool {
+// present one, which its nonce has shown.
+func (m *mirror) accepts(agent string, r protocol.Report) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	a := m.agents[agent]
 	switch {
 	case r.Shard < 0 || r.Shard >= maxShards:
 		return false
-	case a == nil:
+	case a == nil || a.last.Session != r.Session:
 		return true
-	case a.last.Session == r.Session:
-		return r.Seq > a.seqs[r.Shard]
 	}
-	return nonced || !r.At.Before(a.last.At)
+	return r.Seq > a.seqs[r.Shard]
 }
 
 // put takes a report of an agent's own rack that was accepted.

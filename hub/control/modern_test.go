@@ -267,3 +267,8 @@ func (m *modern) says(leaf string, msg any) {
 	}
 	m.wire(message{topic, data})
 }
+
+// few is what an agent can that lacks most capabilities.
+func few() []protocol.Capability {
+	return []protocol.Capability{protocol.CapBootHdd, protocol.CapBootUefiHTTP, protocol.CapRequestReboot}
+}

@@ -258,7 +258,7 @@ const firstBootAttempts = 3
 // written once.
 func (c *Control) configure(ctx context.Context, o owned, srv *protocol.Server, img protocol.Image) error {
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: srv.Metadata.Name, Purpose: o.purpose, Claim: o.owner, ClaimUID: o.uid, Image: img, BootEnv: img.BootEnv(),
+		Server: srv.Metadata.Name, Owner: protocol.Owner{Kind: o.purpose, Name: o.owner, UID: o.uid}, Image: img, BootEnv: img.BootEnv(),
 		BootPolicy: o.policy, Ignition: o.ignition, KernelArgs: o.arguments, Group: o.group, Revision: o.revision,
 	}}
 	now := c.cfg.Clock()
@@ -290,7 +290,7 @@ func (c *Control) configure(ctx context.Context, o owned, srv *protocol.Server, 
 func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, cfg *protocol.BootConfiguration) error {
 	if cl.Status.Server != "" {
 		r := f.Reports[cl.Status.Server]
-		if r == nil || !r.Released || r.ClaimUID != cl.Metadata.UID {
+		if r == nil || !r.Released || r.OwnerUID != cl.Metadata.UID {
 			return nil
 		}
 	}

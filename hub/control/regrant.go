@@ -51,7 +51,7 @@ func (c *Control) signedAgain(cfg *protocol.BootConfiguration, grant []byte) ([]
 	}
 	var g protocol.Grant
 	if err := wire.Open(c.own, wire.FactGrant, grant, &g); err != nil {
-		c.log.Error("a grant was signed by a key that this hub never had", "claim", cfg.Spec.Claim, "err", err)
+		c.log.Error("a grant was signed by a key that this hub never had", "claim", cfg.Spec.Owner.Name, "err", err)
 		return nil, nil
 	}
 	return wire.Seal(c.cfg.Signer, wire.FactGrant, g)

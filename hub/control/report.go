@@ -21,7 +21,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		return err
 	}
 	now := c.cfg.Clock()
-	if !c.mirror.accepts(name, m, l.Peer.Can(protocol.CapNonce)) {
+	if !c.mirror.accepts(name, m) {
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return nil
 	}

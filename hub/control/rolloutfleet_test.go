@@ -113,20 +113,10 @@ func (f *fleet) greetAll() {
 	}
 }
 
-// greets has an agent say a Hello that is in step with the ledger. It can do everything of
-// this version, but for the nonces, which tell old messages from new ones.
+// greets has an agent say a Hello that is in step with the ledger.
 func (f *fleet) greets(agent string) {
 	f.t.Helper()
-	l, err := f.store.Ledger(agent)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	applied := map[string]protocol.Head{}
-	for leaf, s := range l.Sent {
-		applied[leaf] = s.Head
-	}
-	caps := slices.DeleteFunc(protocol.Capabilities(), func(c protocol.Capability) bool { return c == protocol.CapNonce })
-	f.says(agent, protocol.LeafHello, protocol.Hello{Agent: agent, Session: "s", Incarnation: "i", Protocol: protocol.Version, Applied: applied, At: f.now, Capabilities: caps})
+	f.bench.greets(agent)
 	f.sent = nil
 }
 
@@ -239,7 +229,7 @@ func (f *fleet) runs(b *box) {
 		}
 		b.on, b.boots, b.failed = true, b.going.Spec.Image.Digest, ""
 		b.proof = &protocol.Provisioned{
-			ClaimUID: b.going.Spec.ClaimUID, Generation: b.going.Metadata.Generation, Server: b.name, ServerUID: srv.Metadata.UID,
+			OwnerUID: b.going.Spec.Owner.UID, Generation: b.going.Metadata.Generation, Server: b.name, ServerUID: srv.Metadata.UID,
 			ImageDigest: b.boots, Evidence: protocol.EvidenceBooted, At: f.now, Attempt: fmt.Sprintf("%s-%d", b.name, b.attempts),
 		}
 	case b.busy.IsZero() && !b.on && b.cfg != nil && b.installed():
@@ -257,7 +247,7 @@ func (f *fleet) begins(b *box) {
 		f.t.Fatal(err)
 	}
 	network := b.cfg.Spec.BootPolicy.Boot == protocol.BootNetwork
-	if g.Generation != b.cfg.Metadata.Generation || g.ImageDigest != b.cfg.Spec.Image.Digest || g.ClaimUID != b.cfg.Spec.ClaimUID {
+	if g.Generation != b.cfg.Metadata.Generation || g.ImageDigest != b.cfg.Spec.Image.Digest || g.OwnerUID != b.cfg.Spec.Owner.UID {
 		f.t.Errorf("%s boots by the grant of another boot: %+v", b.name, g)
 	}
 	if b.proof != nil && !network && !g.Over {
@@ -279,7 +269,7 @@ func (f *fleet) describes(b *box) protocol.ServerReport {
 		r = on(b.name)
 	}
 	if b.cfg != nil {
-		r.ClaimUID, r.BootGeneration, r.ArtefactsLocal = b.cfg.Spec.ClaimUID, b.cfg.Metadata.Generation, f.unfetched == ""
+		r.OwnerUID, r.BootGeneration, r.ArtefactsLocal = b.cfg.Spec.Owner.UID, b.cfg.Metadata.Generation, f.unfetched == ""
 		if f.unfetched != "" {
 			r.Conditions = append(r.Conditions, protocol.ConditionState{Code: protocol.CondArtefactsFailed, Message: f.unfetched})
 		}

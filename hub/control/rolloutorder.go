@@ -82,7 +82,7 @@ func (c *Control) askReboot(ctx context.Context, p *groupPass, g *protocol.Serve
 		Request: protocol.Request{
 			ID: id, Server: s.server.Metadata.Name, Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: hubName,
 			NotAfter:     now.Add(g.Spec.Rollout.Deadline.D()),
-			Precondition: protocol.Precondition{ClaimUID: s.claim.Metadata.UID}, Ref: "roll-out of " + g.Metadata.Name + " " + id,
+			Precondition: protocol.Precondition{OwnerUID: s.claim.Metadata.UID}, Ref: "roll-out of " + g.Metadata.Name + " " + id,
 		},
 		Rack: p.f.RackOf(s.server.Metadata.Name), CreatedAt: now,
 	}

@@ -8,7 +8,6 @@ type lack string
 const (
 	lackNothing lack = "nothing"
 	lackReport  lack = "report"
-	lackWord    lack = "word" // which configuration its reports are of
 	lackConfig  lack = "configuration"
 	lackFiles   lack = "files"
 )
@@ -17,7 +16,6 @@ const (
 type generationSaid string
 
 const (
-	saidNone  generationSaid = "none" // as agents of before do
 	saidOther generationSaid = "other"
 	saidThis  generationSaid = "this"
 )
@@ -27,7 +25,6 @@ const (
 //	report | claim | generation | files | lacks
 //	no     | *     | *          | *     | report
 //	yes    | no    | *          | *     | configuration
-//	yes    | yes   | none       | *     | word
 //	yes    | yes   | other      | *     | configuration
 //	yes    | yes   | this       | no    | files
 //	yes    | yes   | this       | yes   | nothing
@@ -39,8 +36,6 @@ func lackRule(report, claim bool, of generationSaid, files bool) lack {
 		return lackReport
 	case !claim:
 		return lackConfig
-	case of == saidNone:
-		return lackWord
 	case of != saidThis:
 		return lackConfig
 	case !files:
@@ -56,13 +51,10 @@ func (s *seat) waits() lack {
 		return lackReport
 	}
 	of := saidOther
-	switch r.BootGeneration {
-	case 0:
-		of = saidNone
-	case s.cfg.Metadata.Generation:
+	if r.BootGeneration == s.cfg.Metadata.Generation {
 		of = saidThis
 	}
-	return lackRule(true, r.ClaimUID == s.cfg.Spec.ClaimUID, of, r.ArtefactsLocal)
+	return lackRule(true, r.OwnerUID == s.cfg.Spec.Owner.UID, of, r.ArtefactsLocal)
 }
 
 // ready says whether the agent has the configuration with all of its files.
@@ -76,8 +68,6 @@ func (l lack) words(s *seat) string {
 		return "its agent has not reported since the hub started"
 	case lackConfig:
 		return "its agent has not its configuration yet"
-	case lackWord:
-		return "its agent is too old for roll-outs: it does not say which configuration it has; upgrade it"
 	case lackFiles:
 		if f := s.report.Condition(protocol.CondArtefactsFailed); f != nil {
 			return "its rack has not the files: " + f.Message

@@ -104,7 +104,7 @@ func (c *Control) lastBoot(f plan.Fleet, s *seat) *protocol.SeenBoot {
 		return nil
 	}
 	rec, ok := c.openedRecord(f, s.server.Metadata.Name, r.Provisioned)
-	if !ok || rec.ClaimUID != cfg.Spec.ClaimUID {
+	if !ok || rec.OwnerUID != cfg.Spec.Owner.UID {
 		return nil
 	}
 	former := cfg.Spec.Former
@@ -128,7 +128,7 @@ func (c *Control) lastBoot(f plan.Fleet, s *seat) *protocol.SeenBoot {
 // tells of; nil without. One that the agent tries again by itself is none.
 func (s *seat) lastFailure() *protocol.SeenBoot {
 	r, cfg := s.report, s.cfg
-	if r == nil || r.ClaimUID != cfg.Spec.ClaimUID || r.BootGeneration != 0 && r.BootGeneration != cfg.Metadata.Generation {
+	if r == nil || r.OwnerUID != cfg.Spec.Owner.UID || r.BootGeneration != 0 && r.BootGeneration != cfg.Metadata.Generation {
 		return nil
 	}
 	out := &protocol.SeenBoot{Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image.Digest, Data: s.dataOf(cfg.Spec.Ignition)}
@@ -179,7 +179,7 @@ func (s *seat) open() bool {
 // which is the end of that and no failure of the image.
 func (s *seat) restarts() bool {
 	a, b := s.report.Attempt, s.seen.Booted
-	if plan.Repeats(s.cfg.Spec.Purpose, s.cfg.Spec.BootPolicy) || b == nil || b.Generation != s.cfg.Metadata.Generation || s.report.Unexpected != nil {
+	if plan.Repeats(s.cfg.Spec.Owner.Kind, s.cfg.Spec.BootPolicy) || b == nil || b.Generation != s.cfg.Metadata.Generation || s.report.Unexpected != nil {
 		return false
 	}
 	return a != nil && a.Intended == protocol.TargetHdd && a.State != protocol.AttemptFailed || a != nil && a.State == protocol.AttemptSucceeded && a.Intended != protocol.TargetHdd

@@ -94,9 +94,9 @@ func TestAdoptParticulars(t *testing.T) {
 	r := off("n1")
 	r.Holds = []protocol.HoldReport{
 		{ID: "named", Word: protocol.HoldEnforced, State: protocol.StateEnforced},
-		{ID: "lost", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "lost", Server: "n1", Key: "k", Owner: "o", Mode: protocol.StopSoft, SoftTimeout: time.Minute, Ref: "ref"}},
-		{ID: "odd", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "odd", Server: "n1", Key: "a b", Owner: "o", Mode: "melt"}},
-		{ID: "mixed", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "mixed", Server: "n2", Key: "k"}},
+		{ID: "lost", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "lost", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"}}}},
+		{ID: "odd", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "odd", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "a b", Mode: "melt"}}}},
+		{ID: "mixed", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "mixed", HoldSpec: protocol.HoldSpec{Server: "n2", HoldTerms: protocol.HoldTerms{Key: "k"}}}},
 	}
 	r.Conditions = append(r.Conditions, protocol.ConditionState{Code: protocol.CondHoldMissing, Message: "hold lost"})
 	m.reports(r)
@@ -104,9 +104,9 @@ func TestAdoptParticulars(t *testing.T) {
 		t.Errorf("a hold that the agent's document names was adopted: %v", err)
 	}
 	for id, want := range map[string]protocol.HoldSpec{
-		"lost":  {Key: "k", Owner: "o", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"},
-		"odd":   {Key: "adopted-odd", Owner: "hub", Mode: protocol.StopHard},
-		"mixed": {Key: "adopted-mixed", Owner: "hub", Mode: protocol.StopHard},
+		"lost":  {Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"}},
+		"odd":   {Owner: "hub", HoldTerms: protocol.HoldTerms{Key: "adopted-odd", Mode: protocol.StopHard}},
+		"mixed": {Owner: "hub", HoldTerms: protocol.HoldTerms{Key: "adopted-mixed", Mode: protocol.StopHard}},
 	} {
 		h, err := store.Get[*protocol.Hold](b.store, id)
 		if err != nil {
@@ -135,7 +135,7 @@ func TestReleasedOnAnotherDisk(t *testing.T) {
 	}
 	m.says(protocol.LeafApplied, protocol.Applied{Released: []string{id}, Nonce: m.nonce})
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: id, Server: "n1", Key: "k", Owner: "o", Mode: protocol.StopHard}}}
+	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}}}
 	m.reports(r)
 	if _, err := store.Get[*protocol.Hold](b.store, id); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Fatalf("a late report brought the hold back: %v", err)

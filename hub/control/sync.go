@@ -56,7 +56,7 @@ func (c *Control) serves(a *protocol.Agent, session string) (protocol.Sync, bool
 func heads(m *protocol.Sync, l *store.Ledger, incarnation string) {
 	m.Heads, m.Digests, m.EventsAcked = map[string]protocol.Head{}, map[string]string{}, acked(l, incarnation)
 	for leaf, s := range l.Sent {
-		m.Heads[leaf], m.Digests[leaf] = s.Head, sealed(s)
+		m.Heads[leaf], m.Digests[leaf] = s.Head, s.Sealed
 	}
 }
 
@@ -84,10 +84,8 @@ func (c *Control) counts(agent, session, nonce string) bool {
 	now := c.cfg.Clock()
 	ok, quiet, back := true, false, false
 	c.contacts.with(agent, func(k *contact) {
-		if l.Peer.Can(protocol.CapNonce) {
-			ok = k.heeds(session, nonce)
-			back, k.back = k.back, false
-		}
+		ok = k.heeds(session, nonce)
+		back, k.back = k.back, false
 		if quiet = now.Sub(k.askedAt) < askPause; ok {
 			k.heardAt = now
 		}
@@ -147,21 +145,11 @@ func syncPause() time.Duration {
 	return protocol.SyncEvery - spread/2 + time.Duration(mathrand.Int64N(int64(spread)))
 }
 
-// announcePause is how often an announcement is said again while agents that cannot
-// be asked have not said Hello to it. Others know it by its nonce.
-const announcePause = 30 * time.Second
-
-// announcement is the present one.
-type announcement struct {
-	nonce  string
-	sealed []byte
-	at     time.Time
-}
-
+// announceNonce is that of the last announcement of this run.
 func (c *Control) announceNonce() string {
 	c.announceMu.Lock()
 	defer c.announceMu.Unlock()
-	return c.announced.nonce
+	return c.announced
 }
 
 // Announce tells agents that the hub is there; they answer with a Hello. It is made
@@ -170,9 +158,9 @@ func (c *Control) Announce() {
 	if c.steppedDown() {
 		return
 	}
-	now, agents := c.cfg.Clock(), len(store.List[*protocol.Agent](c.cfg.Store))
+	agents := len(store.List[*protocol.Agent](c.cfg.Store))
 	m := protocol.Announce{
-		Hub: c.fence.Hub, Epoch: c.epoch, At: now, Nonce: c.nonce(), Fence: c.fence,
+		Hub: c.fence.Hub, Epoch: c.epoch, At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.fence,
 		Spread: spread(agents),
 	}
 	data, err := wire.Seal(c.cfg.Signer, protocol.TopicAnnounce, m)
@@ -181,7 +169,7 @@ func (c *Control) Announce() {
 		return
 	}
 	c.announceMu.Lock()
-	c.announced = announcement{m.Nonce, data, now}
+	c.announced = m.Nonce
 	c.announceMu.Unlock()
 	c.publish(protocol.TopicAnnounce, data)
 }
@@ -191,26 +179,4 @@ const helloRate = 200
 
 func spread(agents int) time.Duration {
 	return min(time.Minute, time.Duration(agents)*time.Second/helloRate)
-}
-
-// announceAgain repeats the announcement for agents of version 1 that are heard and
-// have not said Hello in this run.
-func (c *Control) announceAgain(now time.Time) {
-	c.announceMu.Lock()
-	a := c.announced
-	c.announceMu.Unlock()
-	if a.sealed == nil || now.Sub(a.at) < announcePause {
-		return
-	}
-	for _, agent := range c.contacts.names() {
-		k := c.contacts.see(agent)
-		if k.stage != stageSilent || now.Sub(k.heardAt) > darkAfter {
-			continue
-		}
-		c.announceMu.Lock()
-		c.announced.at = now
-		c.announceMu.Unlock()
-		c.publish(protocol.TopicAnnounce, a.sealed)
-		return
-	}
 }

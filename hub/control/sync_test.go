@@ -13,14 +13,12 @@ import (
 )
 
 // Each agent with a session hears every minute ± 25 % what it should have, without
-// asking; an agent of version 1 is left alone.
+// asking; one that said nothing since the hub started is left alone.
 func TestSyncs(t *testing.T) {
 	b, m := modernSite(t)
 	b.apply(storetest.Rack("r2"))
-	old := b.join("r2")
-	b.greets(old)
+	silent := b.join("r2")
 	b.pass()
-	b.acks(old)
 	m.listens()
 	var at []time.Time
 	began := b.now
@@ -29,8 +27,8 @@ func TestSyncs(t *testing.T) {
 		b.sent = nil
 		b.control.tick()
 		for _, v := range b.sent {
-			if v.topic == protocol.TopicDown(old, protocol.LeafSync) {
-				t.Error("an agent of version 1 was told unasked")
+			if v.topic == protocol.TopicDown(silent, protocol.LeafSync) {
+				t.Error("an agent without a session was told unasked")
 			}
 			if v.topic == protocol.TopicDown(m.name, protocol.LeafSync) {
 				at = append(at, b.now)
@@ -81,7 +79,7 @@ func TestAnnounce(t *testing.T) {
 	}
 	m.hello()
 	replay := m.message()
-	replay.Session, replay.Nonce = "other", b.control.announced.nonce
+	replay.Session, replay.Nonce = "other", b.control.announced
 	b.says(m.name, protocol.LeafHello, replay)
 	if k := b.control.contacts.see(m.name); k.now.session != m.session {
 		t.Error("an announcement makes two sessions")
@@ -90,42 +88,6 @@ func TestAnnounce(t *testing.T) {
 		if got := spread(agents); got != want {
 			t.Errorf("%d agents: spread over %s, want %s", agents, got, want)
 		}
-	}
-}
-
-// An agent of version 1 that did not hear the announcement cannot be asked for a
-// Hello; the announcement is said again until it has.
-func TestAnnounceAgain(t *testing.T) {
-	b, agent := joined(t)
-	b.acks(agent)
-	b.restart()
-	b.control.Announce()
-	first := b.sent[len(b.sent)-1]
-	ticks := func(d time.Duration) (n int) {
-		for range int(d / time.Second) {
-			b.now = b.now.Add(time.Second)
-			b.sent = nil
-			b.control.tick()
-			for _, v := range b.sent {
-				if string(v.payload) != string(first.payload) {
-					t.Fatalf("sent %s", v.topic)
-				}
-				n++
-			}
-		}
-		return n
-	}
-	if n := ticks(2 * time.Minute); n != 0 {
-		t.Errorf("said again %d times to nobody", n)
-	}
-	b.reports(agent, off("n1"))
-	if n := ticks(announcePause + 2*time.Second); n != 1 && n != 2 {
-		t.Errorf("said again %d times", n)
-	}
-	b.greets(agent)
-	b.reports(agent, off("n1"))
-	if n := ticks(time.Minute); n != 0 {
-		t.Errorf("said again %d times after the Hello", n)
 	}
 }
 
@@ -263,7 +225,7 @@ func TestAgentTooOld(t *testing.T) {
 	b := newBench(t, &movingTag{})
 	b.apply(storetest.Site()...)
 	m := b.modern(b.join("r1"))
-	m.caps = []protocol.Capability{protocol.CapNonce, protocol.CapBootHdd, protocol.CapRequestReboot}
+	m.caps = []protocol.Capability{protocol.CapBootHdd, protocol.CapRequestReboot}
 	m.connects()
 	b.apply(storetest.Claim("c1", "n1"))
 	b.request("able", protocol.RequestReboot)
@@ -272,7 +234,7 @@ func TestAgentTooOld(t *testing.T) {
 	m.listens()
 	var rack protocol.RackDoc
 	b.opens(m, "rack/0", &rack)
-	if rack.Servers[0].Boot != nil || rack.Servers[0].Claim != "c1" {
+	if rack.Servers[0].Boot != nil || rack.Servers[0].Owner.Name != "c1" {
 		t.Errorf("the agent is told %+v", rack.Servers[0])
 	}
 	m.reports(off("n1"), off("n2"))

@@ -60,7 +60,7 @@ func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest,
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return nil, err
 	}
-	if err != nil || cfg.Spec.ClaimUID != cl.Metadata.UID {
+	if err != nil || cfg.Spec.Owner.UID != cl.Metadata.UID {
 		cfg = nil
 	}
 	asked := plan.AskKeep
@@ -107,7 +107,7 @@ func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest,
 // keep makes the configuration of a system that is installed. It has no grant.
 func (c *Control) keep(ctx context.Context, cl *protocol.Claim, srv *protocol.Server, img protocol.Image, status protocol.BootConfigurationStatus) error {
 	cfg := &protocol.BootConfiguration{Status: status, Spec: protocol.BootConfigurationSpec{
-		Server: srv.Metadata.Name, Purpose: protocol.PurposeClaim, Claim: cl.Metadata.Name, ClaimUID: cl.Metadata.UID,
+		Server: srv.Metadata.Name, Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: cl.Metadata.Name, UID: cl.Metadata.UID},
 		Image: img, BootEnv: img.BootEnv(), BootPolicy: cl.Spec.BootPolicy, Ignition: c.ignitionOf(cl.Spec.IgnitionSecretRef),
 		KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 	}}
@@ -193,7 +193,7 @@ func (c *Control) ownRecord(f plan.Fleet, cl *protocol.Claim) (*protocol.Provisi
 		return nil, nil
 	}
 	srv, err := store.Peek[*protocol.Server](c.cfg.Store, cl.Status.Server)
-	if err != nil || p.ClaimUID != cl.Metadata.UID || p.Server != cl.Status.Server || p.ServerUID != srv.Metadata.UID {
+	if err != nil || p.OwnerUID != cl.Metadata.UID || p.Server != cl.Status.Server || p.ServerUID != srv.Metadata.UID {
 		return nil, nil
 	}
 	return &p, r.Provisioned

@@ -239,8 +239,8 @@ func TestLiveRecordDecides(t *testing.T) {
 	b.pass()
 	cl, n1 := b.claim("c1"), b.server("n1")
 	r := on("n1")
-	r.ClaimUID = cl.Metadata.UID
-	record := protocol.Provisioned{ClaimUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: exampleDigest, At: b.now}
+	r.OwnerUID = cl.Metadata.UID
+	record := protocol.Provisioned{OwnerUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: exampleDigest, At: b.now}
 	forged := r
 	forged.Provisioned = seal(t, key("somebody"), wire.FactProvisioned, record)
 	m.reports(forged, off("n2"))

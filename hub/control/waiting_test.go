@@ -55,7 +55,7 @@ func TestClaimEndsItsRequests(t *testing.T) {
 	ask := func(id, claim, incarnation string) {
 		q := store.StoredRequest{Request: protocol.Request{
 			ID: id, Server: "n1", Action: protocol.RequestReboot, NotAfter: b.now.Add(time.Hour), Incarnation: incarnation,
-			Precondition: protocol.Precondition{ClaimUID: claim},
+			Precondition: protocol.Precondition{OwnerUID: claim},
 		}, Rack: "r1"}
 		if err := b.store.PutRequest(ctx(t), q); err != nil {
 			t.Fatal(err)

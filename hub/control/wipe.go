@@ -51,7 +51,7 @@ func (c *Control) approved(n approval.Need) bool {
 // for an approval: what was approved ended before it came, or was used.
 func (c *Control) waitsThere(server, owner string, code protocol.ConditionCode) bool {
 	r, _ := c.mirror.server(server)
-	return r != nil && r.ClaimUID == owner && slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
+	return r != nil && r.OwnerUID == owner && slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
 }
 
 // wipeWaitsAt is wipeWaits at the rack of the maintenance's server.

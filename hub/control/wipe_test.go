@@ -150,7 +150,7 @@ func TestWipeTravels(t *testing.T) {
 	}
 	b.now = b.now.Add(approvalLife + time.Second)
 	waits := off("n1")
-	waits.ClaimUID, waits.Conditions = b.maintenanceUID(), []protocol.ConditionState{{Code: protocol.CondWipeNotApproved}}
+	waits.OwnerUID, waits.Conditions = b.maintenanceUID(), []protocol.ConditionState{{Code: protocol.CondWipeNotApproved}}
 	look := func() {
 		m.connects()
 		m.reports(waits, off("n2"))
@@ -180,7 +180,7 @@ func TestInstallAgainIsAskedFor(t *testing.T) {
 	m.listens()
 	uid := b.claim("c1").Metadata.UID
 	waits := off("n1")
-	waits.ClaimUID, waits.Conditions = uid, []protocol.ConditionState{{Code: protocol.CondInstallNotApproved}}
+	waits.OwnerUID, waits.Conditions = uid, []protocol.ConditionState{{Code: protocol.CondInstallNotApproved}}
 	m.reports(waits, off("n2"))
 	b.pass()
 	r := b.one(protocol.ApprovalPending)

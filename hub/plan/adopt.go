@@ -84,7 +84,7 @@ func (f Fleet) lastRead(c *protocol.Claim) lastRead {
 	case protocol.PowerOff:
 		return readOff
 	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
-		if f.MaintenanceOf(c.Status.Server) != nil || r.ClaimUID != "" && r.ClaimUID != c.Metadata.UID {
+		if f.MaintenanceOf(c.Status.Server) != nil || r.OwnerUID != "" && r.OwnerUID != c.Metadata.UID {
 			return readOther
 		}
 		return readOn

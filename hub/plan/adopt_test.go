@@ -33,7 +33,7 @@ func TestCarriedRule(t *testing.T) {
 // What a claim's first boot depends on, as the reports say it.
 func TestFirstBoot(t *testing.T) {
 	report := func(known, last protocol.PowerState, owner string) *protocol.ServerReport {
-		return &protocol.ServerReport{Power: known, ClaimUID: owner, Observation: protocol.Observation{Power: last}}
+		return &protocol.ServerReport{Power: known, OwnerUID: owner, Observation: protocol.Observation{Power: last}}
 	}
 	open := &protocol.Decision{Why: protocol.DecisionImported}
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestFirstBoot(t *testing.T) {
 // A proof counts for the very claim, server and image that it names.
 func TestCarry(t *testing.T) {
 	const digest, other = "sha256:aa", "sha256:bb"
-	record := protocol.Provisioned{ClaimUID: "u", Generation: 1, Server: "n", ServerUID: "s", ImageDigest: digest}
+	record := protocol.Provisioned{OwnerUID: "u", Generation: 1, Server: "n", ServerUID: "s", ImageDigest: digest}
 	for _, c := range []struct {
 		name   string
 		change func(*protocol.BootConfiguration, *protocol.Provisioned, *Proof)
@@ -89,7 +89,7 @@ func TestCarry(t *testing.T) {
 			*p = Proof{Record: p.Record, Ours: true}
 		}, CarriedCounts},
 		{"nobody's key", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) { p.Known = false }, CarriedAsks},
-		{"of another claim (seed 000 hole 4: by UID, not by name)", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.ClaimUID = "x" }, CarriedAsks},
+		{"of another claim (seed 000 hole 4: by UID, not by name)", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.OwnerUID = "x" }, CarriedAsks},
 		{"of another generation", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.Generation = 2 }, CarriedAsks},
 		{"of another server", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.Server = "x" }, CarriedAsks},
 		{"of an earlier server of that name", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.ServerUID = "x" }, CarriedAsks},
@@ -110,7 +110,7 @@ func TestCarry(t *testing.T) {
 			*p = Proof{Words: true, Accepted: true}
 		}, CarriedAsks},
 	} {
-		cfg := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n", ClaimUID: "u", Image: protocol.Image{Digest: digest}}}, "c")
+		cfg := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n", Owner: protocol.Owner{UID: "u"}, Image: protocol.Image{Digest: digest}}}, "c")
 		cfg.Metadata.Generation = 1
 		srv := named(&protocol.Server{}, "n")
 		srv.Metadata.UID = "s"
@@ -134,7 +134,7 @@ func TestAdoptedTravels(t *testing.T) {
 	for _, c := range []struct {
 		caps []protocol.Capability
 		boot bool
-	}{{protocol.Capabilities(), true}, {protocol.BaseCapabilities(), false}} {
+	}{{protocol.Capabilities(), true}, {few(), false}} {
 		f.Peers = map[string]Peer{"r0-1": {Incarnation: "i", Capabilities: c.caps}}
 		d := Compile(f)["r0-1"]
 		boot := d.Racks[0].Servers[0].Boot

@@ -3,8 +3,6 @@ package plan
 import (
 	"fmt"
 	"testing"
-
-	"rackboot/protocol"
 )
 
 // BenchmarkCompile is one pass over a large site: 10,000 servers in 200 racks, half
@@ -21,7 +19,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 	f.Peers = map[string]Peer{}
 	for _, r := range f.Racks {
-		f.Peers[r.Status.Agent] = Peer{"i", protocol.BaseCapabilities()}
+		f.Peers[r.Status.Agent] = Peer{"i", few()}
 	}
 	for _, c := range f.Configs {
 		c.Status.GrantFor = "i"

@@ -80,7 +80,7 @@ func Carry(cfg *protocol.BootConfiguration, server *protocol.Server, p Proof) Ca
 		sig = signedFiles
 	}
 	if r := p.Record; r != nil {
-		fits := r.ClaimUID == cfg.Spec.ClaimUID && r.Generation == cfg.Metadata.Generation && r.Server == cfg.Spec.Server &&
+		fits := r.OwnerUID == cfg.Spec.Owner.UID && r.Generation == cfg.Metadata.Generation && r.Server == cfg.Spec.Server &&
 			r.ServerUID == server.Metadata.UID && r.ImageDigest == cfg.Spec.Image.Digest
 		return carriedRule(network, proofSigned, fits, sig, p.Accepted)
 	}

@@ -175,11 +175,7 @@ func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 			d.Releases = append(d.Releases, protocol.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt, Reason: h.Status.ReleaseReason})
 			continue
 		}
-		d.Holds = append(d.Holds, protocol.ActiveHold{
-			ID: h.Metadata.Name, Server: h.Spec.Server, Key: h.Spec.Key, Owner: h.Spec.Owner, Mode: h.Spec.Mode,
-			SoftTimeout: h.Spec.SoftTimeout.D(), Ref: h.Spec.Ref, Reason: h.Spec.Reason, TTL: h.Spec.TTL.D(), OnExpiry: h.Spec.OnExpiry,
-			ForceDuringFirmware: h.Spec.ForceDuringFirmware, ConfirmedDown: h.Status.ConfirmedDown,
-		})
+		d.Holds = append(d.Holds, protocol.ActiveHold{ID: h.Metadata.Name, HoldSpec: h.Spec, ConfirmedDown: h.Status.ConfirmedDown})
 	}
 	for _, q := range f.index.asked[r.Metadata.Name] {
 		// One that was given to another disk may have been done there (P9).

@@ -39,7 +39,7 @@ func serverOf(name, rack string) *protocol.Server {
 }
 
 func holdOn(id, server, rack string, released bool) *protocol.Hold {
-	h := named(&protocol.Hold{Spec: protocol.HoldSpec{Server: server, Key: "k"}, Status: protocol.HoldStatus{Rack: rack}}, id)
+	h := named(&protocol.Hold{Spec: protocol.HoldSpec{Server: server, HoldTerms: protocol.HoldTerms{Key: "k"}}, Status: protocol.HoldStatus{Rack: rack}}, id)
 	if released {
 		at := time.Unix(1000, 0)
 		h.Status.ReleasedAt = &at
@@ -51,7 +51,7 @@ func holdOn(id, server, rack string, released bool) *protocol.Hold {
 func (f *Fleet) claimOf(name, server string) {
 	f.Claims = append(f.Claims, named(&protocol.Claim{Spec: protocol.ClaimSpec{Power: protocol.WantOn}, Status: protocol.ClaimStatus{Server: server}}, name))
 	f.Configs = append(f.Configs, named(&protocol.BootConfiguration{
-		Spec:   protocol.BootConfigurationSpec{Server: server, Claim: name, ClaimUID: "uid-" + name, Grant: []byte("grant of " + name)},
+		Spec:   protocol.BootConfigurationSpec{Server: server, Owner: protocol.Owner{Name: name, UID: "uid-" + name}, Grant: []byte("grant of " + name)},
 		Status: protocol.BootConfigurationStatus{SignedProvisioned: []byte("record of " + name)},
 	}, name))
 }
@@ -205,7 +205,7 @@ func TestIntent(t *testing.T) {
 		{"claimed", func(*Fleet) {}, protocol.WantOn, true},
 		{"image not validated", func(f *Fleet) { f.Configs = nil }, protocol.WantOn, false},
 		{"releasing", func(f *Fleet) { f.Claims[0].Metadata.DeletedAt = &at }, protocol.WantOff, false},
-		{"a configuration of an earlier claim of that name", func(f *Fleet) { f.Configs[0].Spec.ClaimUID = "earlier" }, protocol.WantOn, false},
+		{"a configuration of an earlier claim of that name", func(f *Fleet) { f.Configs[0].Spec.Owner.UID = "earlier" }, protocol.WantOn, false},
 		{"a configuration for another server", func(f *Fleet) { f.Configs[0].Spec.Server = "n0001" }, protocol.WantOn, false},
 	} {
 		f := makeFleet(1, 2)
@@ -215,10 +215,10 @@ func TestIntent(t *testing.T) {
 		if in.Power != c.power || (in.Boot != nil) != c.boot {
 			t.Errorf("%s: power %q, boot %+v", c.name, in.Power, in.Boot)
 		}
-		if in.Boot != nil && (string(in.Boot.Grant) != "grant of c" || string(in.Boot.Provisioned) != "record of c" || in.Boot.ClaimUID != in.ClaimUID) {
+		if in.Boot != nil && (string(in.Boot.Grant) != "grant of c" || string(in.Boot.Provisioned) != "record of c" || in.Boot.Owner.UID != in.Owner.UID) {
 			t.Errorf("%s: %+v", c.name, in.Boot)
 		}
-		if other := Intent(f, f.Servers[1]); other.Boot != nil || other.ClaimUID != "" {
+		if other := Intent(f, f.Servers[1]); other.Boot != nil || other.Owner.UID != "" {
 			t.Errorf("%s: the other server gets %+v", c.name, other)
 		}
 	}

@@ -16,7 +16,7 @@ func (f Fleet) DiscoveryOf(server string) *protocol.BootConfiguration {
 		return f.index.discoveries[server]
 	}
 	for _, b := range f.Configs {
-		if b.Spec.Purpose == protocol.PurposeDiscovery && b.Spec.Server == server {
+		if b.Spec.Owner.Kind == protocol.PurposeDiscovery && b.Spec.Server == server {
 			return b
 		}
 	}
@@ -116,7 +116,7 @@ func Discoveries(f Fleet, image func(*protocol.Rack, *protocol.Server) BootSeen)
 func (f Fleet) discoveriesUnderWay() map[string]int {
 	n := map[string]int{}
 	for _, b := range f.Configs {
-		if b.Spec.Purpose == protocol.PurposeDiscovery {
+		if b.Spec.Owner.Kind == protocol.PurposeDiscovery {
 			n[f.RackOf(b.Spec.Server)]++
 		}
 	}
@@ -184,7 +184,7 @@ func (f Fleet) discovers(r *protocol.Rack, s *protocol.Server, img *protocol.Ima
 	if why := f.unreached(s, protocol.DiscoveryPolicy().FirstBoot); why != "" {
 		return false, []protocol.ConditionState{{Code: protocol.CondUnsupportedBoot, Message: "discovery: " + why}}
 	}
-	b := protocol.BootIntent{Purpose: protocol.PurposeDiscovery, Policy: protocol.DiscoveryPolicy()}
+	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeDiscovery}, Policy: protocol.DiscoveryPolicy()}
 	if img != nil {
 		b.Image, b.Env = *img, envOf(*img)
 	}
@@ -257,7 +257,7 @@ func (f Fleet) goesOn(s *protocol.Server, cfg *protocol.BootConfiguration) Disco
 // agentSaid reads the newest report of a server about its discovery, and why it was given
 // up.
 func agentSaid(r *protocol.ServerReport, cfg *protocol.BootConfiguration) (heard, string) {
-	if r == nil || r.ClaimUID != cfg.Spec.ClaimUID {
+	if r == nil || r.OwnerUID != cfg.Spec.Owner.UID {
 		return heardNothing, ""
 	}
 	if r.Released {
@@ -279,7 +279,7 @@ func agentSaid(r *protocol.ServerReport, cfg *protocol.BootConfiguration) (heard
 // and made again.
 func (f Fleet) Stray() (out []*protocol.BootConfiguration) {
 	for _, b := range f.Configs {
-		if b.Spec.Purpose != protocol.PurposeDiscovery {
+		if b.Spec.Owner.Kind != protocol.PurposeDiscovery {
 			continue
 		}
 		if s := f.server(b.Spec.Server); s == nil || DiscoveryName(s) != b.Metadata.Name {
@@ -292,7 +292,7 @@ func (f Fleet) Stray() (out []*protocol.BootConfiguration) {
 // Found is what a report says that a discovery has found.
 func Found(r *protocol.ServerReport, cfg *protocol.BootConfiguration) *protocol.Discovered {
 	return &protocol.Discovered{
-		At: r.Image.At, UID: cfg.Spec.ClaimUID, ImageDigest: cfg.Spec.Image.Digest, Method: r.Attempt.Observed,
+		At: r.Image.At, UID: cfg.Spec.Owner.UID, ImageDigest: cfg.Spec.Image.Digest, Method: r.Attempt.Observed,
 		Digest: r.Image.Digest, Bytes: r.Image.Bytes, Inventory: r.Image.Inventory,
 	}
 }

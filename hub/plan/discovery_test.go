@@ -45,7 +45,7 @@ func undiscovered(t *testing.T) (Fleet, *protocol.Server, *protocol.Rack) {
 
 func configured(s *protocol.Server) *protocol.BootConfiguration {
 	b := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: "n1", Purpose: protocol.PurposeDiscovery, Claim: "n1", ClaimUID: "discovery-1", BootPolicy: protocol.DiscoveryPolicy(),
+		Server: "n1", Owner: protocol.Owner{Kind: protocol.PurposeDiscovery, Name: "n1", UID: "discovery-1"}, BootPolicy: protocol.DiscoveryPolicy(),
 	}}
 	b.Metadata.Name, b.Status.GrantFor = DiscoveryName(s), "disk-1"
 	return b
@@ -61,7 +61,7 @@ func TestDiscoveries(t *testing.T) {
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	inventory := &protocol.HostInventory{MemoryBytes: 1 << 30}
 	succeeded := func(i *protocol.ImageReport) *protocol.ServerReport {
-		return &protocol.ServerReport{ClaimUID: "discovery-1", Image: i, Attempt: &protocol.AttemptReport{
+		return &protocol.ServerReport{OwnerUID: "discovery-1", Image: i, Attempt: &protocol.AttemptReport{
 			State: protocol.AttemptSucceeded, Evidence: protocol.EvidenceDiscovered, Observed: protocol.TargetUefiHTTP,
 		}}
 	}
@@ -89,7 +89,7 @@ func TestDiscoveries(t *testing.T) {
 			f.Holds = []*protocol.Hold{{Spec: protocol.HoldSpec{Server: "n1"}}}
 		}, then: DiscoveryNothing},
 		"an agent too old": {change: func(f *Fleet, _ *protocol.Server) {
-			f.Peers["agent-a"] = Peer{Incarnation: "disk-1", Capabilities: protocol.BaseCapabilities()}
+			f.Peers["agent-a"] = Peer{Incarnation: "disk-1", Capabilities: few()}
 		}, then: DiscoveryWaits, said: "AgentTooOld: discovery needs"},
 		"not to be reached": {change: func(_ *Fleet, s *protocol.Server) { s.Spec.Reach = protocol.ReachVMedia }, then: DiscoveryWaits, said: "UnsupportedBoot: discovery: server n1 has reach vmedia"},
 		"an agent unheard":  {change: func(f *Fleet, _ *protocol.Server) { f.Peers = nil }, then: DiscoveryWaits},
@@ -111,16 +111,16 @@ func TestDiscoveries(t *testing.T) {
 		}},
 		"of another owner": {config: func(*protocol.BootConfiguration) {}, then: DiscoveryNothing, change: func(f *Fleet, _ *protocol.Server) {
 			r := succeeded(&protocol.ImageReport{})
-			r.ClaimUID, f.Reports["n1"] = "other", r
+			r.OwnerUID, f.Reports["n1"] = "other", r
 		}},
 		"given up by the agent": {config: func(*protocol.BootConfiguration) {}, then: DiscoveryGiveUp, said: "NoDHCP", change: func(f *Fleet, _ *protocol.Server) {
-			f.Reports["n1"] = &protocol.ServerReport{ClaimUID: "discovery-1", Conditions: []protocol.ConditionState{{Code: protocol.CondDiscoveryFailed, Message: "3 of 3 attempts; the last: NoDHCP"}}}
+			f.Reports["n1"] = &protocol.ServerReport{OwnerUID: "discovery-1", Conditions: []protocol.ConditionState{{Code: protocol.CondDiscoveryFailed, Message: "3 of 3 attempts; the last: NoDHCP"}}}
 		}},
 		"stored":              {config: func(*protocol.BootConfiguration) {}, change: func(_ *Fleet, s *protocol.Server) { s.Status.Discovered = &protocol.Discovered{} }, then: DiscoveryEnd},
 		"not wanted any more": {config: func(*protocol.BootConfiguration) {}, change: func(f *Fleet, _ *protocol.Server) { f.Racks[0].Spec.Discovery = nil }, then: DiscoveryEnd},
 		"ends":                {config: func(b *protocol.BootConfiguration) { b.Metadata.DeletedAt = &now }, then: DiscoveryNothing},
 		"ends, and proved Off": {config: func(b *protocol.BootConfiguration) { b.Metadata.DeletedAt = &now }, then: DiscoveryRemove, change: func(f *Fleet, _ *protocol.Server) {
-			f.Reports["n1"] = &protocol.ServerReport{ClaimUID: "discovery-1", Released: true}
+			f.Reports["n1"] = &protocol.ServerReport{OwnerUID: "discovery-1", Released: true}
 		}},
 		"another disk of the agent": {config: func(b *protocol.BootConfiguration) { b.Status.GrantFor = "disk-0" }, then: DiscoveryReplace},
 	} {
@@ -160,12 +160,12 @@ func TestDiscoveries(t *testing.T) {
 // without leave, and the intent says who may not be claimed.
 func TestDiscoveryIntent(t *testing.T) {
 	f, s, r := undiscovered(t)
-	if in := Intent(f, s); in.Discovery != protocol.DiscoveryWanted || in.ClaimUID != "" || in.Power != "" {
+	if in := Intent(f, s); in.Discovery != protocol.DiscoveryWanted || in.Owner.UID != "" || in.Power != "" {
 		t.Errorf("before: %+v", in)
 	}
 	f.Configs = []*protocol.BootConfiguration{configured(s)}
 	in := Intent(f, s)
-	if in.Purpose != protocol.PurposeDiscovery || in.ClaimUID != "discovery-1" || in.Power != protocol.WantOn || in.PowerCycle || in.Discovery != "" ||
+	if in.Owner.Kind != protocol.PurposeDiscovery || in.Owner.UID != "discovery-1" || in.Power != protocol.WantOn || in.PowerCycle || in.Discovery != "" ||
 		in.Boot == nil || in.Boot.Policy.FirstBoot != protocol.FirstBootPxe || in.Boot.Timeout != 30*time.Minute {
 		t.Errorf("%+v, %+v", in, in.Boot)
 	}

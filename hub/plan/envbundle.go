@@ -27,7 +27,7 @@ type EnvFor struct {
 
 // EnvForConfig is whom a configuration's environment is for.
 func EnvForConfig(b *protocol.BootConfiguration) EnvFor {
-	w := EnvFor{Purpose: b.Spec.Purpose.Or(), Owner: b.Spec.Claim, KernelArgs: b.Spec.KernelArgs, Ignition: b.Spec.Ignition != nil}
+	w := EnvFor{Purpose: b.Spec.Owner.Kind.Or(), Owner: b.Spec.Owner.Name, KernelArgs: b.Spec.KernelArgs, Ignition: b.Spec.Ignition != nil}
 	if w.Purpose == protocol.PurposeDiscovery {
 		w.Owner = ""
 	}

@@ -45,10 +45,10 @@ func envChangeRule(changed, env, installed, begun bool) EnvThen {
 // EnvChange judges a claim and its configuration.
 func (f Fleet) EnvChange(c *protocol.Claim, cfg *protocol.BootConfiguration) EnvThen {
 	env := c.Spec.BootEnv != nil || cfg.Spec.BootEnv != ""
-	installed := cfg.Installed() && !Repeats(cfg.Spec.Purpose, cfg.Spec.BootPolicy)
+	installed := cfg.Installed() && !Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy)
 	begun := false
 	if r := f.Reports[cfg.Spec.Server]; cfg.Status.GrantFor != "" {
-		begun = r == nil || r.ClaimUID == cfg.Spec.ClaimUID && r.Attempt != nil &&
+		begun = r == nil || r.OwnerUID == cfg.Spec.Owner.UID && r.Attempt != nil &&
 			r.Attempt.State != protocol.AttemptSucceeded && r.Attempt.State != protocol.AttemptFailed
 	}
 	return envChangeRule(differs(c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv, cfg), env, installed, begun)
@@ -87,7 +87,7 @@ func sourceDiffers(owner, image string, from *protocol.ImageFrom, env *protocol.
 // EnvNeeded says whether an agent still makes the files of a configuration's environment.
 // What is on the disk and boots from there needs none any more.
 func EnvNeeded(cfg *protocol.BootConfiguration) bool {
-	return cfg.Spec.BootEnv != "" && (!cfg.Installed() || Repeats(cfg.Spec.Purpose, cfg.Spec.BootPolicy))
+	return cfg.Spec.BootEnv != "" && (!cfg.Installed() || Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy))
 }
 
 // env is a configuration's environment as it travels; nil without any, or where it is

@@ -25,7 +25,7 @@ func envClaim(image, env string) *protocol.Claim {
 }
 
 func envConfig(env string) *protocol.BootConfiguration {
-	b := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", ClaimUID: "uid-c1", BootEnv: env, Image: protocol.EnvImage(env, "u", "amd64")}}, "c1")
+	b := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{UID: "uid-c1"}, BootEnv: env, Image: protocol.EnvImage(env, "u", "amd64")}}, "c1")
 	if env == "" {
 		b.Spec.Image = protocol.Image{Reference: "r.example/os:1"}
 	}
@@ -35,7 +35,7 @@ func envConfig(env string) *protocol.BootConfiguration {
 // What an agent says of a boot by the present grant decides whether it is replaced.
 func TestEnvChange(t *testing.T) {
 	report := func(uid string, state protocol.AttemptState) *protocol.ServerReport {
-		r := &protocol.ServerReport{ClaimUID: uid}
+		r := &protocol.ServerReport{OwnerUID: uid}
 		if state != "" {
 			r.Attempt = &protocol.AttemptReport{State: state}
 		}

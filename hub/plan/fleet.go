@@ -196,7 +196,7 @@ func (f Fleet) configFor(uid string) *protocol.BootConfiguration {
 		return f.index.configs[uid]
 	}
 	for _, b := range f.Configs {
-		if b.Spec.ClaimUID == uid {
+		if b.Spec.Owner.UID == uid {
 			return b
 		}
 	}

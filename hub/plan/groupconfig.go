@@ -38,10 +38,10 @@ func groupChangeRule(other, installed, turn, begun bool) GroupThen {
 // one that it would be given now, 0 where it is given none.
 func (f Fleet) GroupChange(cfg *protocol.BootConfiguration, revision int, turn bool) GroupThen {
 	other := cfg.Spec.Group != "" && revision > 0 && cfg.Spec.Revision != revision
-	repeats := Repeats(cfg.Spec.Purpose, cfg.Spec.BootPolicy)
+	repeats := Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy)
 	begun := false
 	if r := f.Reports[cfg.Spec.Server]; cfg.Status.GrantFor != "" {
-		begun = r == nil || r.ClaimUID == cfg.Spec.ClaimUID && r.Attempt != nil &&
+		begun = r == nil || r.OwnerUID == cfg.Spec.Owner.UID && r.Attempt != nil &&
 			r.Attempt.State != protocol.AttemptSucceeded && r.Attempt.State != protocol.AttemptFailed
 		begun = begun || !repeats && r.Power != protocol.PowerOff
 	}

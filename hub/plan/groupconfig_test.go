@@ -27,7 +27,7 @@ func TestGroupChange(t *testing.T) {
 		return b
 	}
 	report := func(state protocol.AttemptState, power protocol.PowerState) *protocol.ServerReport {
-		r := &protocol.ServerReport{ClaimUID: "uid-c1", Power: power}
+		r := &protocol.ServerReport{OwnerUID: "uid-c1", Power: power}
 		if state != "" {
 			r.Attempt = &protocol.AttemptReport{State: state}
 		}

@@ -74,11 +74,11 @@ func (f Fleet) Indexed() Fleet {
 		}
 	}
 	for _, b := range f.Configs {
-		first(x.configs, b.Spec.ClaimUID, b)
+		first(x.configs, b.Spec.Owner.UID, b)
 		if b.Spec.Group != "" {
 			group(x.given, b.Spec.Group, b)
 		}
-		if b.Spec.Purpose == protocol.PurposeDiscovery {
+		if b.Spec.Owner.Kind == protocol.PurposeDiscovery {
 			first(x.discoveries, b.Spec.Server, b)
 		}
 	}

@@ -89,7 +89,7 @@ func TestFitTable(t *testing.T) {
 	for _, able := range []string{"no", "yes"} {
 		for _, recorded := range []string{"no", "yes"} {
 			for _, provisioned := range []string{"no", "yes"} {
-				peer := Peer{Incarnation: "i", Capabilities: protocol.BaseCapabilities()}
+				peer := Peer{Incarnation: "i", Capabilities: few()}
 				in := protocol.ServerIntent{Boot: &protocol.BootIntent{Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}, Grant: []byte("grant")}}
 				if able == "no" {
 					peer.Capabilities = nil
@@ -127,9 +127,9 @@ func TestRequestsTravel(t *testing.T) {
 		given   string
 		travels bool
 	}{
-		{"given", Peer{"i", protocol.BaseCapabilities()}, "i", true},
-		{"not given yet", Peer{"i", protocol.BaseCapabilities()}, "", false},
-		{"given to another disk", Peer{"i", protocol.BaseCapabilities()}, "j", false},
+		{"given", Peer{"i", few()}, "i", true},
+		{"not given yet", Peer{"i", few()}, "", false},
+		{"given to another disk", Peer{"i", few()}, "j", false},
 		{"an agent that is not known", Peer{}, "", false},
 		{"an agent that cannot", Peer{"i", []protocol.Capability{protocol.CapBootHdd}}, "i", false},
 	} {
@@ -150,7 +150,7 @@ func TestGrantNeedsAKnownDisk(t *testing.T) {
 		f.Peers = map[string]Peer{}
 		for i := range f.Racks {
 			if rapid.Bool().Draw(t, "known") {
-				f.Peers[fmt.Sprintf("r%d-1", i)] = Peer{"i", protocol.BaseCapabilities()}
+				f.Peers[fmt.Sprintf("r%d-1", i)] = Peer{"i", few()}
 			}
 		}
 		for _, b := range f.Configs {
@@ -166,4 +166,9 @@ func TestGrantNeedsAKnownDisk(t *testing.T) {
 			}
 		}
 	})
+}
+
+// few is what an agent can that lacks most capabilities.
+func few() []protocol.Capability {
+	return []protocol.Capability{protocol.CapBootHdd, protocol.CapBootUefiHTTP, protocol.CapRequestReboot}
 }

@@ -24,10 +24,10 @@ func TestIPv6OfAnOldAgent(t *testing.T) {
 		served bool
 		told   bool
 	}{
-		{"no IPv6 side", false, Peer{Incarnation: "a", Capabilities: protocol.BaseCapabilities()}, false, false},
+		{"no IPv6 side", false, Peer{Incarnation: "a", Capabilities: few()}, false, false},
 		{"not greeted yet", true, Peer{}, false, false},
-		{"of version 1", true, Peer{Incarnation: "a", Capabilities: protocol.BaseCapabilities()}, false, true},
-		{"of this version", true, Peer{Incarnation: "a", Capabilities: protocol.Capabilities()}, true, false},
+		{"too old", true, Peer{Incarnation: "a", Capabilities: few()}, false, true},
+		{"of this release", true, Peer{Incarnation: "a", Capabilities: protocol.Capabilities()}, true, false},
 	} {
 		seg.Spec.IPv6 = nil
 		if row.ipv6 {

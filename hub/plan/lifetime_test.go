@@ -43,7 +43,7 @@ func (l *life) claim(uid string) {
 
 func (l *life) configure(uid string, p protocol.Purpose, policy protocol.BootPolicy) {
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: "s1", Purpose: p, ClaimUID: uid, BootPolicy: policy, Image: protocol.Image{Digest: "sha256:" + uid},
+		Server: "s1", Owner: protocol.Owner{Kind: p, UID: uid}, BootPolicy: policy, Image: protocol.Image{Digest: "sha256:" + uid},
 	}}
 	cfg.Metadata.Generation = 1
 	l.f.Configs = append(l.f.Configs, cfg)
@@ -53,7 +53,7 @@ func (l *life) configure(uid string, p protocol.Purpose, policy protocol.BootPol
 func (l *life) unconfigure(uid string) {
 	var left []*protocol.BootConfiguration
 	for _, c := range l.f.Configs {
-		if c.Spec.ClaimUID != uid {
+		if c.Spec.Owner.UID != uid {
 			left = append(left, c)
 		}
 	}
@@ -110,7 +110,7 @@ func (l *life) boots() protocol.BootTarget {
 	in := Intent(l.f, l.f.Servers[0])
 	l.until("a boot", func() bool {
 		a := l.rec.Attempt
-		return a != nil && a.ClaimUID == in.ClaimUID && a.State == protocol.AttemptSucceeded && l.power == protocol.PowerOn
+		return a != nil && a.OwnerUID == in.Owner.UID && a.State == protocol.AttemptSucceeded && l.power == protocol.PowerOn
 	})
 	return l.rec.Attempt.Intended
 }
@@ -129,8 +129,8 @@ func (l *life) step(result *decide.Result) *decide.Result {
 	if b := in.Boot; b != nil {
 		b.GrantFor = "i"
 		s.Grant = &protocol.Grant{
-			ClaimUID: b.ClaimUID, Generation: b.Generation, Server: "s1", ImageDigest: b.Image.Digest, FirstBoot: b.Policy.FirstBoot,
-			MaxAttempts: 1, Purpose: b.Purpose, Repeat: Repeats(b.Purpose, b.Policy),
+			OwnerUID: b.Owner.UID, Generation: b.Generation, Server: "s1", ImageDigest: b.Image.Digest, FirstBoot: b.Policy.FirstBoot,
+			MaxAttempts: 1, Purpose: b.Owner.Kind, Repeat: Repeats(b.Owner.Kind, b.Policy),
 		}
 	}
 	if a := l.rec.Attempt; a.Open() && a.Network() && l.power == protocol.PowerOn {
@@ -178,7 +178,7 @@ func TestLifetimes(t *testing.T) {
 		},
 		"claim deleted": func(l *life, _ func(string, protocol.BootTarget)) {
 			l.ends("uid-1")
-			if in := Intent(l.f, l.f.Servers[0]); len(l.f.Configs) != 0 || in.Boot != nil || in.ClaimUID != "" || l.power != protocol.PowerOff {
+			if in := Intent(l.f, l.f.Servers[0]); len(l.f.Configs) != 0 || in.Boot != nil || in.Owner.UID != "" || l.power != protocol.PowerOff {
 				l.t.Errorf("%d configurations, %+v, %s", len(l.f.Configs), in, l.power)
 			}
 		},

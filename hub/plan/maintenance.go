@@ -196,7 +196,7 @@ func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
 	if rack == nil || f.Peers[rack.Status.Agent].Incarnation == "" {
 		return "the rack's agent was not heard yet"
 	}
-	b := protocol.BootIntent{Purpose: protocol.PurposeMaintenance, Policy: m.Spec.Boot.BootPolicy}
+	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeMaintenance}, Policy: m.Spec.Boot.BootPolicy}
 	if seen.Image != nil {
 		b.Image, b.Env = *seen.Image, envOf(*seen.Image)
 	}

@@ -57,7 +57,7 @@ func maintained(ms ...*protocol.Maintenance) Fleet {
 	srv.Metadata.Name = "s1"
 	claim := &protocol.Claim{Spec: protocol.ClaimSpec{Power: protocol.WantOn}, Status: protocol.ClaimStatus{Server: "s1"}}
 	claim.Metadata.Name, claim.Metadata.UID = "c1", "uid-c1"
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Purpose: protocol.PurposeClaim, ClaimUID: "uid-c1"}}
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: "uid-c1"}}}
 	return Fleet{
 		Racks: []*protocol.Rack{rack}, BMCs: []*protocol.BMC{bmc}, Servers: []*protocol.Server{srv}, Claims: []*protocol.Claim{claim},
 		Configs: []*protocol.BootConfiguration{cfg}, Maintenances: ms, Peers: map[string]Peer{"agent": {Incarnation: "i", Capabilities: protocol.Capabilities()}},
@@ -99,7 +99,7 @@ func TestMaintenanceQueue(t *testing.T) {
 	want("old is looked up", protocol.MaintenanceDenied, queued, queued)
 
 	f := maintained(young)
-	f.Peers = map[string]Peer{"agent": {Incarnation: "i", Capabilities: protocol.BaseCapabilities()}}
+	f.Peers = map[string]Peer{"agent": {Incarnation: "i", Capabilities: few()}}
 	if w := Maintain(f, ready)["young"]; w.State != queued || w.Message != "AgentTooOld: it lacks boot.purposes" {
 		t.Errorf("an old agent: %+v", w)
 	}
@@ -117,27 +117,27 @@ func TestIntentByOwner(t *testing.T) {
 	now := time.Now()
 	m := maintenanceOf("m1", 0, 0)
 	f := maintained(m)
-	own := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Purpose: protocol.PurposeMaintenance, ClaimUID: "uid-m1"}}
+	own := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Owner: protocol.Owner{Kind: protocol.PurposeMaintenance, UID: "uid-m1"}}}
 	f.Configs = append(f.Configs, own)
 	say := func() string {
 		in := Intent(f, f.Servers[0])
 		boot := "nothing"
 		if in.Boot != nil {
-			boot = in.Boot.ClaimUID
+			boot = in.Boot.Owner.UID
 		}
-		return fmt.Sprintf("%s %q %s releasing %t cycle %t boots %s", in.ClaimUID, in.Purpose, in.Power, in.Releasing, in.PowerCycle, boot)
+		return fmt.Sprintf("%s %q %s releasing %t cycle %t boots %s", in.Owner.UID, in.Owner.Kind, in.Power, in.Releasing, in.PowerCycle, boot)
 	}
 	for _, row := range []struct {
 		when   string
 		change func()
 		want   string
 	}{
-		{"queued", func() {}, `uid-c1 "" On releasing false cycle false boots uid-c1`},
+		{"queued", func() {}, `uid-c1 "claim" On releasing false cycle false boots uid-c1`},
 		{"active", func() { m.Status.State = protocol.MaintenanceActive }, `uid-m1 "maintenance" On releasing false cycle true boots uid-m1`},
 		{"kept off", func() { m.Spec.ServerPower = protocol.WantOff }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
 		{"claim deleted under it", func() { f.Claims[0].Metadata.DeletedAt = &now }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
 		{"it ends", func() { m.Metadata.DeletedAt = &now }, `uid-m1 "maintenance" Off releasing true cycle true boots nothing`},
-		{"it has ended, and the claim ends", func() { f.Maintenances = nil }, `uid-c1 "" Off releasing true cycle false boots nothing`},
+		{"it has ended, and the claim ends", func() { f.Maintenances = nil }, `uid-c1 "claim" Off releasing true cycle false boots nothing`},
 		{"nobody", func() { f.Claims = nil }, ` ""  releasing false cycle false boots nothing`},
 	} {
 		row.change()

@@ -67,13 +67,13 @@ func (f Fleet) own(in *protocol.ServerIntent) {
 	var timeout time.Duration
 	switch owner, releases := ownerRule(ms, cs, ds); owner {
 	case protocol.PurposeMaintenance:
-		in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle, in.Power = m.Metadata.Name, m.Metadata.UID, owner, true, m.Spec.ServerPower
+		in.Owner, in.PowerCycle, in.Power = protocol.Owner{Kind: owner, Name: m.Metadata.Name, UID: m.Metadata.UID}, true, m.Spec.ServerPower
 		in.Releasing, cfg = releases, f.configFor(m.Metadata.UID)
 	case protocol.PurposeClaim:
-		in.Claim, in.ClaimUID, in.Power = c.Metadata.Name, c.Metadata.UID, c.Spec.Power
+		in.Owner, in.Power = protocol.Owner{Kind: owner, Name: c.Metadata.Name, UID: c.Metadata.UID}, c.Spec.Power
 		in.Releasing, cfg = releases, f.ConfigOf(c)
 	case protocol.PurposeDiscovery:
-		in.Claim, in.ClaimUID, in.Purpose, in.Power = d.Spec.Claim, d.Spec.ClaimUID, owner, protocol.WantOn
+		in.Owner, in.Power = d.Spec.Owner, protocol.WantOn
 		if r := f.rack(in.Server); r != nil && r.Spec.Discovery != nil {
 			in.PowerCycle, timeout = r.Spec.Discovery.AllowPowerCycle, r.Spec.Discovery.Timeout.D()
 		}
@@ -89,7 +89,7 @@ func (f Fleet) own(in *protocol.ServerIntent) {
 		in.Power = protocol.WantOff
 	case cfg != nil && cfg.Spec.Server == in.Server:
 		in.Boot = &protocol.BootIntent{
-			Purpose: cfg.Spec.Purpose, ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image,
+			Owner: cfg.Spec.Owner, Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image,
 			Policy: cfg.Spec.BootPolicy, Grant: cfg.Spec.Grant, GrantFor: cfg.Status.GrantFor, Provisioned: cfg.Status.SignedProvisioned, Adopted: cfg.Status.Adopted,
 			Ignition: f.ignition(cfg), Env: f.env(cfg), Timeout: timeout, Fallback: f.fallback(cfg),
 		}

@@ -17,9 +17,9 @@ func TestSafeStopOfAnOldAgent(t *testing.T) {
 		caps  []protocol.Capability
 		told  bool
 	}{
-		{"nothing is wanted", false, protocol.BaseCapabilities(), false},
-		{"of before", true, protocol.BaseCapabilities(), true},
-		{"of this version", true, protocol.Capabilities(), false},
+		{"nothing is wanted", false, few(), false},
+		{"too old", true, few(), true},
+		{"of this release", true, protocol.Capabilities(), false},
 	} {
 		f.Racks[0].Spec.SafeStop = nil
 		if row.wants {

@@ -18,8 +18,9 @@ func TestTermsTravel(t *testing.T) {
 	f.Now = now
 	h := holdOn("h1", "n0000", "r0", false)
 	h.Spec = protocol.HoldSpec{
-		Server: "n0000", Key: "k", Owner: "o", Mode: protocol.StopHard, SoftTimeout: protocol.Duration(time.Minute), Reason: "why", Ref: "ref",
-		TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true,
+		Server:    "n0000",
+		Owner:     "o",
+		HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, SoftTimeout: protocol.Duration(time.Minute), Reason: "why", Ref: "ref", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true},
 	}
 	h.Status.ConfirmedDown = &protocol.Confirmation{By: "admin", Reason: "burnt", At: now}
 	gone := holdOn("h2", "n0001", "r0", true)
@@ -28,8 +29,9 @@ func TestTermsTravel(t *testing.T) {
 	work := &protocol.FirmwareWork{By: "admin", Reason: "BIOS", Since: now, NotAfter: now.Add(time.Minute)}
 	f.Servers[0].Status.Firmware = work
 	want := protocol.ActiveHold{
-		ID: "h1", Server: "n0000", Key: "k", Owner: "o", Mode: protocol.StopHard, SoftTimeout: time.Minute, Reason: "why", Ref: "ref",
-		TTL: time.Hour, OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true, ConfirmedDown: h.Status.ConfirmedDown,
+		ID:            "h1",
+		HoldSpec:      protocol.HoldSpec{Server: "n0000", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, SoftTimeout: protocol.Duration(time.Minute), Reason: "why", Ref: "ref", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}},
+		ConfirmedDown: h.Status.ConfirmedDown,
 	}
 	for _, row := range []struct {
 		name     string
@@ -37,8 +39,8 @@ func TestTermsTravel(t *testing.T) {
 		unheeded int
 	}{
 		{"not greeted yet", Peer{}, 0},
-		{"of this version", Peer{Incarnation: "a", Capabilities: protocol.Capabilities()}, 0},
-		{"of version 1", Peer{Incarnation: "a", Capabilities: protocol.BaseCapabilities()}, 3},
+		{"of this release", Peer{Incarnation: "a", Capabilities: protocol.Capabilities()}, 0},
+		{"too old", Peer{Incarnation: "a", Capabilities: few()}, 3},
 	} {
 		f.Peers = map[string]Peer{"r0-1": row.peer}
 		d := Compile(f)["r0-1"]

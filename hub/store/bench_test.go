@@ -93,7 +93,7 @@ func BenchmarkImport(b *testing.B) {
 			c := storetest.Claim(name, name)
 			c.Status.Server = name
 			add(c, name)
-			add(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: name, Claim: name, ClaimUID: "u-" + name}}, name)
+			add(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: name, Owner: protocol.Owner{Name: name, UID: "u-" + name}}}, name)
 		}
 		return objs
 	}

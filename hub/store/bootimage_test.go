@@ -100,7 +100,7 @@ func TestBootImageDeletion(t *testing.T) {
 	image := protocol.Image{Reference: "bootimage/os-1", BootImage: "os-1", Digest: "sha256:" + strings.Repeat("1", 64), Architecture: "amd64", Source: protocol.ImageFromHub, Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:" + strings.Repeat("2", 64)}}}
 	revision := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g", Number: 1, BootImage: "os-1", Images: map[string]protocol.Image{"amd64": image}}}
 	revision.Metadata.Name = "g-1"
-	config := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Claim: "c", ClaimUID: "u", Image: image}}
+	config := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{Name: "c", UID: "u"}, Image: image}}
 	config.Metadata.Name = "c"
 	claim := storetest.Claim("c", "n1")
 	claim.Spec.Image = "bootimage/os-1"

@@ -16,7 +16,7 @@ const (
 // of one agent. It is kept, because sealing again would give other bytes.
 type SealedIgnition struct {
 	Config   string `json:"config"`
-	ClaimUID string `json:"claimUID"`
+	OwnerUID string `json:"ownerUID"`
 	Server   string `json:"server"`
 	Agent    string `json:"agent"`
 	Key      string `json:"key"` // sealbox.ID of the agent's key

@@ -177,7 +177,7 @@ func (s *Store) against(obj protocol.Object) (Outcome, error) {
 	same, err := sameSpec(obj, old)
 	if cfg, ok := obj.(*protocol.BootConfiguration); ok && err == nil {
 		mine := old.(*protocol.BootConfiguration)
-		same = mine.Spec.ClaimUID == cfg.Spec.ClaimUID && mine.Spec.Image.Digest == cfg.Spec.Image.Digest && mine.Installed() == cfg.Installed()
+		same = mine.Spec.Owner.UID == cfg.Spec.Owner.UID && mine.Spec.Image.Digest == cfg.Spec.Image.Digest && mine.Installed() == cfg.Installed()
 	}
 	if rev, ok := obj.(*protocol.GroupRevision); ok && err == nil {
 		same = sameRevision(rev.Spec, old.(*protocol.GroupRevision).Spec)
@@ -234,7 +234,7 @@ func (c *checker) lost(items []applyItem, objs []protocol.Object, out []Imported
 		case *protocol.Claim:
 			refs = append(refs, protocol.Reference{Path: "status.server", Kind: protocol.KindServer, Name: o.Status.Server})
 		case *protocol.BootConfiguration:
-			refs = append(refs, protocol.Reference{Path: "spec.server", Kind: protocol.KindServer, Name: o.Spec.Server}, protocol.Reference{Path: "spec.claim", Kind: protocol.KindClaim, Name: o.Spec.Claim})
+			refs = append(refs, protocol.Reference{Path: "spec.server", Kind: protocol.KindServer, Name: o.Spec.Server}, protocol.Reference{Path: "spec.claim", Kind: protocol.KindClaim, Name: o.Spec.Owner.Name})
 		}
 		for _, ref := range refs {
 			if not[keyOf(ref.Kind, ref.Name)] {
@@ -302,7 +302,7 @@ func (c *checker) bound(items []applyItem) {
 			if cl == nil {
 				cl, _ = c.store.shared(protocol.KindClaim, o.Metadata.Name).(*protocol.Claim)
 			}
-			if cl == nil || cl.Metadata.UID != o.Spec.ClaimUID || cl.Status.Server != o.Spec.Server || o.Spec.Claim != o.Metadata.Name {
+			if cl == nil || cl.Metadata.UID != o.Spec.Owner.UID || cl.Status.Server != o.Spec.Server || o.Spec.Owner.Name != o.Metadata.Name {
 				c.add(i, "spec.claimUID", "is not of a claim that is here or imported and has that server")
 			}
 		case *protocol.Hold:

@@ -22,7 +22,7 @@ func exported(t *testing.T) map[string]protocol.Object {
 	if err := s.Put(t.Context(), cl); err != nil {
 		t.Fatal(err)
 	}
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Claim: "c1", ClaimUID: cl.Metadata.UID, Image: protocol.Image{Digest: "sha256:aa"}}}
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{Name: "c1", UID: cl.Metadata.UID}, Image: protocol.Image{Digest: "sha256:aa"}}}
 	cfg.Metadata.Name, cfg.Status.Adopted = "c1", &protocol.Adopted{By: "admin"}
 	if err := s.Put(t.Context(), cfg); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestImportTakesWholeOrNot(t *testing.T) {
 			m["Claim/c1"].Head().Metadata.DeletedAt = m["Claim/c1"].Head().Metadata.CreatedAt
 		}, map[string]string{"Claim/c1": "being deleted", "BootConfiguration/c1": ""}},
 		{"a configuration of another claim", func(m map[string]protocol.Object) {
-			m["BootConfiguration/c1"].(*protocol.BootConfiguration).Spec.ClaimUID = "other"
+			m["BootConfiguration/c1"].(*protocol.BootConfiguration).Spec.Owner.UID = "other"
 		}, map[string]string{"BootConfiguration/c1": "not of a claim"}},
 		{"a claim on another server than it names", func(m map[string]protocol.Object) { m["Claim/c1"].(*protocol.Claim).Status.Server = "n2" }, map[string]string{
 			"Claim/c1": "the claim names", "BootConfiguration/c1": "",

@@ -52,7 +52,7 @@ func newIndexes() *indexes {
 	row(x, ParamsByName, func(p *protocol.Param) []string { return one(p.Spec.Name) })
 	row(x, ClaimsByServer, func(c *protocol.Claim) []string { return one(c.Status.Server) })
 	row(x, HoldsByRack, func(h *protocol.Hold) []string { return one(h.Status.Rack) })
-	row(x, ConfigsByOwner, func(b *protocol.BootConfiguration) []string { return one(b.Spec.ClaimUID) })
+	row(x, ConfigsByOwner, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Owner.UID) })
 	row(x, ConfigsByBootEnv, func(b *protocol.BootConfiguration) []string { return one(b.Spec.BootEnv) })
 	row(x, ConfigsByBootImage, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Image.BootImage) })
 	row(x, RevisionsByGroup, func(r *protocol.GroupRevision) []string { return one(r.Spec.GroupUID) })
@@ -205,7 +205,7 @@ func requestKeys(e cached) []string {
 	if json.Unmarshal(e.Value, &r) != nil || r.ID == "" || r.Report.Outcome != "" && r.Report.Outcome != protocol.OutcomePending {
 		return nil
 	}
-	return []string{anyOpen, reference(protocol.KindServer, r.Server), reference(protocol.KindRack, r.Rack), claimed(r.Precondition.ClaimUID)}
+	return []string{anyOpen, reference(protocol.KindServer, r.Server), reference(protocol.KindRack, r.Rack), claimed(r.Precondition.OwnerUID)}
 }
 
 // claimed is a claim's UID as a key.

@@ -116,7 +116,7 @@ func entryOf(t *rapid.T, revision uint64) cached {
 		v = &protocol.Param{Spec: protocol.ParamSpec{Name: word("param")}}
 	case requestBucket:
 		r := StoredRequest{Request: protocol.Request{ID: name, Server: word("server")}, Rack: word("rack")}
-		r.Precondition.ClaimUID = word("claim")
+		r.Precondition.OwnerUID = word("claim")
 		r.Report.Outcome = rapid.SampledFrom([]protocol.Outcome{"", protocol.OutcomePending, protocol.OutcomeUnknown}).Draw(t, "outcome")
 		v = r
 	case ignitionBucket, formerBucket, envBucket:
@@ -127,7 +127,7 @@ func entryOf(t *rapid.T, revision uint64) cached {
 		r.State = rapid.SampledFrom([]protocol.ApprovalState{protocol.ApprovalPending, protocol.ApprovalApproved, protocol.ApprovalDenied}).Draw(t, "state")
 		v = r
 	default:
-		v = &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: word("server"), ClaimUID: word("claim"), BootEnv: word("env")}}
+		v = &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: word("server"), Owner: protocol.Owner{UID: word("owner")}, BootEnv: word("env")}}
 		if bucket == bucketOf(protocol.KindProfile) {
 			v = &protocol.Profile{Spec: protocol.ProfileSpec{Params: map[string]any{word("param"): 1}}}
 		}

@@ -28,10 +28,8 @@ type SentDoc struct {
 	Head   protocol.Head `json:"head"`
 	Body   []byte        `json:"body"`   // signed, as it goes out
 	Digest string        `json:"digest"` // of the content, without head, time and fence
-	// Fence is the number of the hub that sealed it; 0 from hubs of version 1.
-	Fence uint64 `json:"fence,omitempty"`
-	// Sealed is the digest of Body; empty from hubs of version 1.
-	Sealed string `json:"sealed,omitempty"`
+	Fence  uint64        `json:"fence"`  // number of the hub that sealed it
+	Sealed string        `json:"sealed"` // digest of Body
 }
 
 // Peer is one database of an agent, and what the agent can do.
@@ -44,16 +42,8 @@ type Peer struct {
 	Approvals *protocol.ApprovalStance `json:"approvals,omitempty"`
 }
 
-// Able are the agent's capabilities; those of version 1 if it said none.
-func (p Peer) Able() []protocol.Capability {
-	if len(p.Capabilities) == 0 {
-		return protocol.BaseCapabilities()
-	}
-	return p.Capabilities
-}
-
-// Can says whether the agent can do something.
-func (p Peer) Can(c protocol.Capability) bool { return slices.Contains(p.Able(), c) }
+// Can reports whether the agent can do something. One that was never greeted can nothing.
+func (p Peer) Can(c protocol.Capability) bool { return slices.Contains(p.Capabilities, c) }
 
 // Ledger returns an agent's ledger; an empty one with revision 0 if there is
 // none yet. The maps are the caller's; bodies and capabilities are for reading

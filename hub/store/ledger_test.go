@@ -57,13 +57,13 @@ func TestLedgerCopies(t *testing.T) {
 	}
 }
 
-// An agent that announced nothing can do what version 1 could.
-func TestPeerAble(t *testing.T) {
-	if (Peer{}).Can(protocol.CapNonce) || !(Peer{}).Can(protocol.CapRequestReboot) {
-		t.Errorf("version 1 can %v", (Peer{}).Able())
+// An agent can do what it announced, and nothing else.
+func TestPeerCan(t *testing.T) {
+	if (Peer{}).Can(protocol.CapRequestReboot) {
+		t.Error("an agent that was never greeted can reboot")
 	}
-	p := Peer{Capabilities: []protocol.Capability{protocol.CapNonce}}
-	if !p.Can(protocol.CapNonce) || p.Can(protocol.CapRequestReboot) {
-		t.Errorf("this one can %v", p.Able())
+	p := Peer{Capabilities: []protocol.Capability{protocol.CapAsk}}
+	if !p.Can(protocol.CapAsk) || p.Can(protocol.CapRequestReboot) {
+		t.Errorf("%+v", p)
 	}
 }

@@ -78,7 +78,7 @@ func (r *rack) Publish(topic string, payload []byte) error {
 		select {
 		case <-r.gone:
 		case r.given <- message{protocol.LeafSync, protocol.Sync{
-			Session: m.Session, Protocol: protocol.Version, At: time.Now(), Epoch: 1, Fence: protocol.Fence{Number: 1, Hub: "hub-1"},
+			Session: m.Session, Protocol: protocol.Version, At: time.Now(), Epoch: 1,
 			Heads: m.Applied, Digests: m.Digests, Nonce: "nonce of " + m.Session, ValidFor: protocol.SyncValid,
 		}}:
 		}
@@ -144,13 +144,13 @@ func (r *rack) document(ctx context.Context, o image.Options) (d protocol.RackDo
 		if err != nil {
 			return d, err
 		}
-		in.Claim, in.ClaimUID, in.Power = "claim", "claim-uid", protocol.WantOn
+		in.Owner.Name, in.Owner.UID, in.Power = "claim", "claim-uid", protocol.WantOn
 		in.Boot = &protocol.BootIntent{
-			Purpose: protocol.PurposeClaim, ClaimUID: in.ClaimUID, Generation: 1, Image: img,
+			Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: in.Owner.UID}, Generation: 1, Image: img,
 			Policy: protocol.BootPolicy{FirstBoot: r.config.Boot, Boot: protocol.BootHdd},
 		}
 		if in.Boot.Grant, err = wire.Seal(r.hub, wire.FactGrant, protocol.Grant{
-			ClaimUID: in.ClaimUID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: img.Digest,
+			OwnerUID: in.Owner.UID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: img.Digest,
 			FirstBoot: r.config.Boot, MaxAttempts: 3, IssuedAt: time.Now(),
 		}); err != nil {
 			return d, err

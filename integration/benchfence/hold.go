@@ -84,7 +84,7 @@ func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
 	defer cancel()
 	name := s.servers[i].Name
 	begun := time.Now()
-	h, err := s.client.CreateHold(ctx, name, api.HoldRequest{Key: "benchfence", Mode: protocol.StopHard, Reason: "measured"})
+	h, err := s.client.CreateHold(ctx, name, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "benchfence", Mode: protocol.StopHard, Reason: "measured"}})
 	if err != nil {
 		return got, err
 	}

@@ -145,7 +145,7 @@ func (s *site) stops() (n int) {
 
 func (s *site) hold(key string) (id string) {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), "n1", api.HoldRequest{Key: key, Mode: protocol.StopHard})
+	h, err := s.client.CreateHold(s.t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func (b *book) ordered(o order) (claim string) {
 			b.broken("%s was powered on without an attempt on disk", o.server)
 			return ""
 		}
-		if claim = rec.Attempt.ClaimUID; o.network {
+		if claim = rec.Attempt.OwnerUID; o.network {
 			b.use(claim, o)
 		}
 		return claim

@@ -112,7 +112,7 @@ func (b *bug) sign(docs ...any) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		l.Sent[leaf] = store.SentDoc{Head: protocol.Head{Epoch: 1, Version: l.Version}, Body: body, Digest: "of what the next start compiles otherwise"}
+		l.Sent[leaf] = store.SentDoc{Head: protocol.Head{Epoch: 1, Version: l.Version}, Body: body, Sealed: wire.Digest(body), Digest: "of what the next start compiles otherwise"}
 		b.broker.send(delivery{0, protocol.TopicDown(b.agent().name, leaf), body})
 	}
 	if err := st.PutLedger(b.ctx, &l); err != nil {
@@ -142,7 +142,7 @@ func (b *bug) leaveOutHold() {
 
 func (b *bug) soften() {
 	d := inForce[protocol.HoldDoc](b, protocol.LeafHold)
-	d.Holds[0].Mode, d.Holds[0].SoftTimeout = protocol.StopSoft, time.Hour
+	d.Holds[0].Mode, d.Holds[0].SoftTimeout = protocol.StopSoft, protocol.Duration(time.Hour)
 	b.sign(d)
 }
 

@@ -76,7 +76,7 @@ func (s *site) reboot(server string, within time.Duration) (id string) {
 	now := time.Now().UTC()
 	q := store.StoredRequest{Rack: rack, CreatedAt: now, Request: protocol.Request{
 		ID: s.newID(), Server: server, Action: protocol.RequestReboot, Mode: protocol.StopHard, By: "somebody",
-		NotAfter: now.Add(within), Precondition: protocol.Precondition{ClaimUID: claim.Metadata.UID},
+		NotAfter: now.Add(within), Precondition: protocol.Precondition{OwnerUID: claim.Metadata.UID},
 	}}
 	if s.chance(0.5) {
 		q.Mode = protocol.StopSoft

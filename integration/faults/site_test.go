@@ -182,11 +182,11 @@ func (s *site) install(server string) {
 	img := s.image.image
 	img.Reference = claim.Spec.Image
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: server, Claim: claim.Metadata.Name, ClaimUID: claim.Metadata.UID, Image: img, BootPolicy: claim.Spec.BootPolicy,
+		Server: server, Owner: protocol.Owner{Name: claim.Metadata.Name, UID: claim.Metadata.UID}, Image: img, BootPolicy: claim.Spec.BootPolicy,
 	}}
 	cfg.Metadata.Name, cfg.Metadata.Generation = claim.Metadata.Name, 1
 	p := &protocol.Provisioned{
-		ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Server: server,
+		OwnerUID: cfg.Spec.Owner.UID, Generation: cfg.Metadata.Generation, Server: server,
 		ImageDigest: cfg.Spec.Image.Digest, Evidence: protocol.EvidenceInstalled, At: time.Now(),
 	}
 	signed, err := wire.Seal(s.agents[0].signer, wire.FactProvisioned, p)

@@ -218,11 +218,11 @@ func (s *site) install() {
 	img := s.image.image
 	img.Reference = claim.Spec.Image
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: serverName, Claim: claimName, ClaimUID: claim.Metadata.UID, Image: img, BootPolicy: claim.Spec.BootPolicy,
+		Server: serverName, Owner: protocol.Owner{Name: claimName, UID: claim.Metadata.UID}, Image: img, BootPolicy: claim.Spec.BootPolicy,
 	}}
 	cfg.Metadata.Name, cfg.Metadata.Generation = claimName, 1
 	p := &protocol.Provisioned{
-		ClaimUID: cfg.Spec.ClaimUID, Generation: cfg.Metadata.Generation, Server: serverName,
+		OwnerUID: cfg.Spec.Owner.UID, Generation: cfg.Metadata.Generation, Server: serverName,
 		ImageDigest: cfg.Spec.Image.Digest, Evidence: protocol.EvidenceInstalled, At: time.Now(),
 	}
 	signed, err := wire.Seal(s.agent.signer, wire.FactProvisioned, p)

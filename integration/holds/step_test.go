@@ -236,8 +236,7 @@ func (s *site) id(name string) string {
 
 func (s *site) hold(h holdStep) error {
 	hold, err := s.hub.by(h.By).CreateHold(s.ctx, serverName, protoapi.HoldRequest{
-		Key: h.Key, Mode: h.Mode, SoftTimeout: protocol.Duration(h.SoftTimeout), Reason: h.Reason, Ref: h.Ref,
-		TTL: protocol.Duration(h.TTL), OnExpiry: h.OnExpiry, ForceDuringFirmware: h.ForceDuringFirmware,
+		HoldTerms: protocol.HoldTerms{Key: h.Key, Mode: h.Mode, SoftTimeout: protocol.Duration(h.SoftTimeout), Reason: h.Reason, Ref: h.Ref, TTL: protocol.Duration(h.TTL), OnExpiry: h.OnExpiry, ForceDuringFirmware: h.ForceDuringFirmware},
 	})
 	if problem := refused("hold", err, h.Refused); problem != nil || err != nil {
 		return problem
@@ -325,7 +324,7 @@ func (s *site) tamper(t tamperStep) {
 				d.Holds[i].Mode = t.Mode
 			}
 			if t.OnExpiry != "" {
-				d.Holds[i].TTL, d.Holds[i].OnExpiry = 5*time.Minute, t.OnExpiry
+				d.Holds[i].TTL, d.Holds[i].OnExpiry = protocol.Duration(5*time.Minute), t.OnExpiry
 			}
 		}
 		if t.Drop {

@@ -59,7 +59,7 @@ func (b *bench) forcedOff() (names []string) {
 func (b *bench) holdAll(a *agent.Agent) {
 	b.t.Helper()
 	for i, s := range b.servers {
-		b.holds = append(b.holds, protocol.ActiveHold{ID: fmt.Sprintf("hold-%d", i+1), Server: s.Name, Key: "k", Owner: "o", Mode: protocol.StopHard})
+		b.holds = append(b.holds, protocol.ActiveHold{ID: fmt.Sprintf("hold-%d", i+1), HoldSpec: protocol.HoldSpec{Server: s.Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}})
 	}
 	b.send(a)
 }
@@ -158,7 +158,7 @@ func TestBulkStopNeedsApproval(t *testing.T) {
 	}
 	b.frees = nil
 	for i, s := range b.servers {
-		b.holds = append(b.holds, protocol.ActiveHold{ID: fmt.Sprintf("again-%d", i+1), Server: s.Name, Key: "k", Owner: "o", Mode: protocol.StopHard})
+		b.holds = append(b.holds, protocol.ActiveHold{ID: fmt.Sprintf("again-%d", i+1), HoldSpec: protocol.HoldSpec{Server: s.Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}})
 	}
 	b.send(a)
 	b.eventually("two of them off and the others waiting again", func() bool { return len(b.waiting()) == servers-2 })
@@ -194,7 +194,7 @@ func TestOverrideNeedsApproval(t *testing.T) {
 	b.until("the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 })
 
 	// A hold with the same id is another one: the approval was used.
-	b.holds, b.frees = []protocol.ActiveHold{{ID: "hold-1", Server: b.servers[0].Name, Key: "k", Owner: "o", Mode: protocol.StopHard}}, nil
+	b.holds, b.frees = []protocol.ActiveHold{{ID: "hold-1", HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}}, nil
 	b.send(a)
 	b.until("the receipt", 0, fenced)
 	release("hold-1")

@@ -169,7 +169,7 @@ func TestRolledBackDisk(t *testing.T) {
 
 	// A new claim's grant is this disk's; then a copy of before a reboot comes back.
 	b.claim(0)
-	b.intents[0].ClaimUID, b.intents[0].Boot.ClaimUID = "claim-uid-2", "claim-uid-2"
+	b.intents[0].Owner.UID, b.intents[0].Boot.Owner.UID = "claim-uid-2", "claim-uid-2"
 	b.grant(0)
 	b.intents[0].Boot.GrantFor = second
 	b.send(a)

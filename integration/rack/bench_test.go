@@ -259,9 +259,9 @@ func (b *bench) send(a *agent.Agent) {
 	b.t.Helper()
 	b.version++
 	head := protocol.Head{Epoch: 1, Version: b.version}
-	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees, Requests: b.asks, Approvals: b.approvals})
+	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Fence: b.link.fence, Holds: b.holds, Releases: b.frees, Requests: b.asks, Approvals: b.approvals})
 	b.deliver(a, protocol.LeafRack+"/0", protocol.RackDoc{
-		Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Shards: 1, Servers: b.intents,
+		Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Fence: b.link.fence, Shards: 1, Servers: b.intents,
 		Rack: &protocol.RackIntent{
 			Name: "rack-a", SoftTimeout: b.soft, SettleWindow: 300 * time.Millisecond, PollInterval: b.poll,
 			Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()}, SafeStop: b.stops, Keep: b.keep,
@@ -283,9 +283,9 @@ func (b *bench) deliver(a *agent.Agent, leaf string, msg any) {
 func (b *bench) claim(i int) {
 	b.t.Helper()
 	in := &b.intents[i]
-	in.Claim, in.ClaimUID, in.Power = "claim", "claim-uid", protocol.WantOn
+	in.Owner.Name, in.Owner.UID, in.Power = "claim", "claim-uid", protocol.WantOn
 	policy := protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}
-	in.Boot = &protocol.BootIntent{Purpose: protocol.PurposeClaim, ClaimUID: in.ClaimUID, Generation: 1, Image: b.image, Policy: policy}
+	in.Boot = &protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: in.Owner.UID}, Generation: 1, Image: b.image, Policy: policy}
 	b.grant(i)
 }
 
@@ -294,9 +294,9 @@ func (b *bench) grant(i int) {
 	b.t.Helper()
 	in := &b.intents[i]
 	grant, err := wire.Seal(b.hub, wire.FactGrant, protocol.Grant{
-		ClaimUID: in.ClaimUID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
+		OwnerUID: in.Owner.UID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
 		FirstBoot: in.Boot.Policy.FirstBoot, MaxAttempts: 3, IssuedAt: time.Now(),
-		Purpose: in.Purpose, Repeat: in.Purpose == protocol.PurposeMaintenance || in.Boot.Policy.Boot == protocol.BootNetwork,
+		Purpose: in.Owner.Kind, Repeat: in.Owner.Kind == protocol.PurposeMaintenance || in.Boot.Policy.Boot == protocol.BootNetwork,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -392,7 +392,7 @@ func (b *bench) progress() string {
 		for _, h := range r.Holds {
 			fmt.Fprint(&p, h.ID, h.Word, " ")
 		}
-		fmt.Fprint(&p, r.ClaimUID, r.Released, r.ArtefactsLocal, len(r.Conditions), len(r.Requests), "; ")
+		fmt.Fprint(&p, r.OwnerUID, r.Released, r.ArtefactsLocal, len(r.Conditions), len(r.Requests), "; ")
 	}
 	return p.String()
 }
@@ -448,7 +448,7 @@ func (b *bench) booted(i, network, disk int) {
 // hold puts a hold on server 0 and sends it.
 func (b *bench) hold(a *agent.Agent, id string, mode protocol.StopMode) {
 	b.t.Helper()
-	b.holds = append(b.holds, protocol.ActiveHold{ID: id, Server: b.servers[0].Name, Key: id, Owner: "o", Mode: mode})
+	b.holds = append(b.holds, protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: id, Mode: mode}}})
 	b.send(a)
 }
 

@@ -68,7 +68,9 @@ func TestBootEnvPins(t *testing.T) {
 			func(b *bench) []string { return []string{b.intents[0].Server + " " + b.intents[0].Boot.Env.Bundle} },
 		},
 		"the server was let go": {
-			func(b *bench, _ string) { b.intents[0].Boot, b.intents[0].Claim, b.intents[0].ClaimUID = nil, "", "" },
+			func(b *bench, _ string) {
+				b.intents[0].Boot, b.intents[0].Owner.Name, b.intents[0].Owner.UID = nil, "", ""
+			},
 			func(*bench) []string { return nil },
 		},
 	} {

@@ -179,7 +179,7 @@ func (b *crashBench) stage(name, until string) {
 }
 
 func (b *crashBench) held(id string, mode protocol.StopMode) {
-	b.holds = []protocol.ActiveHold{{ID: id, Server: b.servers[0].Name, Key: id, Owner: "o", Mode: mode}}
+	b.holds = []protocol.ActiveHold{{ID: id, HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: id, Mode: mode}}}}
 }
 
 func (b *crashBench) freed() {

@@ -33,13 +33,13 @@ func reports(s protocol.ProbeState) func() protocol.ProbeReport {
 func (b *bench) discover(i, attempts int, uid string) {
 	b.t.Helper()
 	in := &b.intents[i]
-	in.Claim, in.ClaimUID, in.Purpose, in.Power, in.Releasing = "discovery", uid, protocol.PurposeDiscovery, protocol.WantOn, false
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.Power, in.Releasing = "discovery", uid, protocol.PurposeDiscovery, protocol.WantOn, false
 	in.Boot = &protocol.BootIntent{
-		Purpose: in.Purpose, Claim: in.Claim, ClaimUID: uid, Generation: 1, Image: b.image, Policy: protocol.DiscoveryPolicy(), Timeout: time.Minute,
+		Owner: protocol.Owner{Kind: in.Owner.Kind, Name: in.Owner.Name, UID: uid}, Generation: 1, Image: b.image, Policy: protocol.DiscoveryPolicy(), Timeout: time.Minute,
 	}
 	grant, err := wire.Seal(b.hub, wire.FactGrant, protocol.Grant{
-		ClaimUID: uid, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
-		FirstBoot: protocol.FirstBootPxe, MaxAttempts: attempts, IssuedAt: time.Now(), Purpose: in.Purpose,
+		OwnerUID: uid, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
+		FirstBoot: protocol.FirstBootPxe, MaxAttempts: attempts, IssuedAt: time.Now(), Purpose: in.Owner.Kind,
 	})
 	if err != nil {
 		b.t.Fatal(err)

@@ -29,7 +29,7 @@ func TestDocumentsRefused(t *testing.T) {
 	server := b.servers[0].Name
 	good := protocol.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: 100}, Agent: agentID, Term: 5,
-		Holds:    []protocol.ActiveHold{{ID: "hold-2", Server: server, Key: "k", Mode: protocol.StopHard}},
+		Holds:    []protocol.ActiveHold{{ID: "hold-2", HoldSpec: protocol.HoldSpec{Server: server, HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}},
 		Releases: []protocol.Release{{HoldID: "hold-1", Server: server}},
 	}
 	topic := protocol.TopicDown(agentID, protocol.LeafHold)

@@ -152,7 +152,7 @@ func TestNextKey(t *testing.T) {
 	b.version++
 	doc := protocol.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: b.version}, Agent: agentID, Term: 1, IssuedAt: time.Now(),
-		Holds: []protocol.ActiveHold{{ID: "hold-1", Server: b.servers[0].Name, Key: "k", Owner: "o", Mode: protocol.StopHard}},
+		Holds: []protocol.ActiveHold{{ID: "hold-1", HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}},
 	}
 	topic := protocol.TopicDown(agentID, protocol.LeafHold)
 	for _, c := range []struct {

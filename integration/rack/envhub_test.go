@@ -103,7 +103,7 @@ func (b *bench) claimEnv(i int, bundle protocol.EnvBundle) {
 		b.t.Fatal(err)
 	}
 	in := &b.intents[i]
-	body, err := sealbox.SealEnv(k.Public(), sealbox.EnvBinding{Agent: agentID, Server: in.Server, Claim: in.ClaimUID, Bundle: digest}, content)
+	body, err := sealbox.SealEnv(k.Public(), sealbox.EnvBinding{Agent: agentID, Server: in.Server, OwnerUID: in.Owner.UID, Bundle: digest}, content)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestClaimToFence(t *testing.T) {
 	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &p); err != nil {
 		t.Fatal(err)
 	}
-	if p.ImageDigest != b.image.Digest || p.Evidence != protocol.EvidenceInstalled || p.ClaimUID != "claim-uid" {
+	if p.ImageDigest != b.image.Digest || p.Evidence != protocol.EvidenceInstalled || p.OwnerUID != "claim-uid" {
 		t.Errorf("provisioned says %+v", p)
 	}
 	if r.Image == nil || r.Image.State != protocol.ProbeInstalled || r.Image.Inventory == nil || r.Image.Inventory.Interfaces[0].MAC != b.servers[0].MAC {
@@ -63,7 +63,7 @@ func TestClaimToFence(t *testing.T) {
 	b.asks = nil
 	b.until("the disk boot after the reboot", 0, diskBoot)
 
-	b.holds = []protocol.ActiveHold{{ID: "hold-1", Server: b.servers[0].Name, Key: "k", Owner: "o", Mode: protocol.StopHard, Ref: "uid 7"}}
+	b.holds = []protocol.ActiveHold{{ID: "hold-1", HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, Ref: "uid 7"}}}}
 	b.send(a)
 	r = b.until("the receipt", 0, fenced)
 	var rc protocol.Receipt

@@ -20,17 +20,14 @@ type hub struct {
 	pending sync.WaitGroup
 	heads   map[string]protocol.Head
 	digests map[string]string
-	fence   protocol.Fence
-	silent  bool   // it is not heard
-	renew   string // an incarnation that it has seen to be an old copy
-	known   string // the incarnation that said Hello last
+	fence   protocol.Fence // of the hub and its documents; zero is heeded also where no Sync comes
+	silent  bool           // it is not heard
+	renew   string         // an incarnation that it has seen to be an old copy
+	known   string         // the incarnation that said Hello last
 }
 
 func newHub(signer *wire.Signer, key *wire.Verifier) *hub {
-	return &hub{
-		signer: signer, key: key, heads: map[string]protocol.Head{}, digests: map[string]string{},
-		fence: protocol.Fence{Number: 1, Hub: "hub-1"},
-	}
+	return &hub{signer: signer, key: key, heads: map[string]protocol.Head{}, digests: map[string]string{}}
 }
 
 // mute withholds everything that the hub says by itself, or no more.

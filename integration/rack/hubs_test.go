@@ -36,7 +36,7 @@ func (b *bench) heard(what string, ok func(protocol.Hello) bool) {
 func (b *bench) holdDoc(version uint64, fence protocol.Fence) protocol.HoldDoc {
 	return protocol.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: version}, Agent: agentID, Term: 1, Fence: fence,
-		Holds: []protocol.ActiveHold{{ID: fmt.Sprintf("hold-%d", version), Server: b.servers[0].Name, Key: "k", Mode: protocol.StopHard}},
+		Holds: []protocol.ActiveHold{{ID: fmt.Sprintf("hold-%d", version), HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}},
 	}
 }
 
@@ -46,9 +46,10 @@ func TestTwoHubs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1, bmcsim.Plain())
 	one, two, copied := protocol.Fence{Number: 1, Hub: "hub-1"}, protocol.Fence{Number: 2, Hub: "hub-2"}, protocol.Fence{Number: 1, Hub: "hub-x"}
+	b.link.fence = one
 	a, stop := b.start(nil)
-	b.send(a)
 	b.incarnation() // the first hub has answered
+	b.send(a)
 	b.link.mute(true)
 
 	b.deliver(a, protocol.LeafHold, b.holdDoc(50, two))
@@ -111,9 +112,10 @@ func TestHubBehind(t *testing.T) {
 func TestHelloSays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1, bmcsim.Plain())
+	b.link.fence = protocol.Fence{Number: 1, Hub: "hub-1"}
 	a, _ := b.start(nil)
-	b.send(a)
 	b.incarnation()
+	b.send(a)
 	b.link.mute(true)
 	before, _ := b.newest()
 	a.Connected(b)

@@ -100,12 +100,12 @@ func TestInstallerKilled(t *testing.T) {
 
 	in := &b.intents[0]
 	b.claim(0)
-	in.ClaimUID, in.Boot.ClaimUID = "claim-uid-2", "claim-uid-2"
+	in.Owner.UID, in.Boot.Owner.UID = "claim-uid-2", "claim-uid-2"
 	b.grant(0)
 	b.want("off-1", protocol.RequestReboot, "") // it runs for nobody: the operator orders its stop
 	b.send(a)
 	b.until("Fetched once more", 0, func(r protocol.ServerReport) bool {
-		return r.ClaimUID == "claim-uid-2" && r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+		return r.OwnerUID == "claim-uid-2" && r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
 	})
 	b.booted(0, 2, 0)
 	b.armedFor(0)
@@ -121,7 +121,7 @@ func TestAgentDiskReplaced(t *testing.T) {
 	a, stop := b.start(nil)
 	for i := range b.servers {
 		b.claim(i)
-		b.intents[i].ClaimUID, b.intents[i].Boot.ClaimUID = "claim-"+b.servers[i].Name, "claim-"+b.servers[i].Name
+		b.intents[i].Owner.UID, b.intents[i].Boot.Owner.UID = "claim-"+b.servers[i].Name, "claim-"+b.servers[i].Name
 		b.grant(i)
 		b.intents[i].Boot.GrantFor = ""
 	}
@@ -240,11 +240,11 @@ func TestReleasing(t *testing.T) {
 
 	// The next claim begins where nothing is left of this one.
 	b.claim(0)
-	in.ClaimUID, in.Boot.ClaimUID, in.Releasing = "claim-uid-2", "claim-uid-2", false
+	in.Owner.UID, in.Boot.Owner.UID, in.Releasing = "claim-uid-2", "claim-uid-2", false
 	b.grant(0)
 	b.send(a)
 	b.until("the next claim's first boot", 0, func(r protocol.ServerReport) bool {
-		return r.ClaimUID == "claim-uid-2" && r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+		return r.OwnerUID == "claim-uid-2" && r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
 	})
 	b.eventually("a URL with another token", func() bool { return b.servers[0].Boots.LastURL() != file })
 	if got := given(); !slices.Equal(got, []int{404, 404}) {
@@ -301,7 +301,7 @@ func TestPowerOffArmsNothing(t *testing.T) {
 		t.Helper()
 		for range 5 {
 			r := b.until(what, 0, func(r protocol.ServerReport) bool {
-				return r.ClaimUID == "claim-uid" && r.Observation.Power == protocol.PowerOff && r.Observation.ReadAt.After(last)
+				return r.OwnerUID == "claim-uid" && r.Observation.Power == protocol.PowerOff && r.Observation.ReadAt.After(last)
 			})
 			last = r.Observation.ReadAt
 		}

@@ -55,14 +55,14 @@ func TestLocalHold(t *testing.T) {
 	c := local.NewClient(b.socket)
 	server := b.servers[0].Name
 	a, stop := b.start(nil)
-	if _, err := c.Place(t.Context(), server, api.HoldRequest{Key: "smoke"}); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "smoke"}}); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("before any document: %v", err)
 	}
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
 	b.link.mute(true)
-	h, err := c.Place(t.Context(), server, api.HoldRequest{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"})
+	h, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestLocalHold(t *testing.T) {
 	b.servers[0].BMC.ExternalOn()
 	b.until("the violation and a new receipt", 0, func(r protocol.ServerReport) bool { return has(protocol.CondHoldViolated)(r) && told(r) })
 	b.forced(n)
-	again, err := c.Place(t.Context(), server, api.HoldRequest{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"})
+	again, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
 	if err != nil || again.ID != h.ID {
 		t.Errorf("the same again: %+v, %v", again, err)
 	}
@@ -172,7 +172,7 @@ func TestLocalAtOnce(t *testing.T) {
 	done := make(chan error, each)
 	for i := range each {
 		go func() {
-			_, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{Key: fmt.Sprint(i), Mode: protocol.StopHard})
+			_, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: fmt.Sprint(i), Mode: protocol.StopHard}})
 			done <- err
 		}()
 	}
@@ -237,7 +237,7 @@ func TestLocalConfirm(t *testing.T) {
 	if err := b.servers[0].BMC.SetReach(bmcsim.ReachRefused); err != nil {
 		t.Fatal(err)
 	}
-	h, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{Key: "dead"})
+	h, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "dead"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func carryOut(ctx context.Context, socket string, orders []localOrder) error {
 	c := local.NewClient(socket)
 	for _, o := range orders {
 		if o.Do == "hold" {
-			if _, err := c.Place(ctx, "server-1", api.HoldRequest{Key: o.Key, Mode: protocol.StopHard}); err != nil {
+			if _, err := c.Place(ctx, "server-1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: o.Key, Mode: protocol.StopHard}}); err != nil {
 				return err
 			}
 			continue

@@ -25,18 +25,18 @@ func TestMaintenance(t *testing.T) {
 
 	in := &b.intents[0]
 	boot := *in.Boot
-	in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
-	boot.Claim, boot.ClaimUID, boot.Purpose = in.Claim, in.ClaimUID, in.Purpose
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
+	boot.Owner.Name, boot.Owner.UID, boot.Owner.Kind = in.Owner.Name, in.Owner.UID, in.Owner.Kind
 	in.Boot = &boot
 	b.grant(0)
 	b.send(a)
 	r := b.until("the report of the maintenance image", 0, func(r protocol.ServerReport) bool {
-		return r.ClaimUID == "m-uid" && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && r.Attempt.Intended == protocol.TargetUefiHTTP &&
+		return r.OwnerUID == "m-uid" && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && r.Attempt.Intended == protocol.TargetUefiHTTP &&
 			r.Observation.Power == protocol.PowerOff
 	})
 	b.booted(0, 2, 1)
 	var p protocol.Provisioned
-	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &p); err != nil || p.ClaimUID != "m-uid" {
+	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &p); err != nil || p.OwnerUID != "m-uid" {
 		t.Errorf("%+v: %v", p, err)
 	}
 	// The image ended by powering off: nobody ordered that, and nothing is booted again.
@@ -44,12 +44,12 @@ func TestMaintenance(t *testing.T) {
 
 	in.Power, in.Releasing, in.Boot = protocol.WantOff, true, nil
 	b.send(a)
-	b.until("the server is given back", 0, func(r protocol.ServerReport) bool { return r.ClaimUID == "m-uid" && r.Released })
+	b.until("the server is given back", 0, func(r protocol.ServerReport) bool { return r.OwnerUID == "m-uid" && r.Released })
 	b.intents[0] = claim
 	b.send(a)
-	r = b.until("the claim's disk boot again", 0, func(r protocol.ServerReport) bool { return r.ClaimUID == "claim-uid" && diskBoot(r) })
+	r = b.until("the claim's disk boot again", 0, func(r protocol.ServerReport) bool { return r.OwnerUID == "claim-uid" && diskBoot(r) })
 	b.booted(0, 2, 2)
-	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &p); err != nil || p.ClaimUID != "claim-uid" {
+	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &p); err != nil || p.OwnerUID != "claim-uid" {
 		t.Errorf("%+v: %v", p, err)
 	}
 }
@@ -84,8 +84,8 @@ func TestMaintenanceUserData(t *testing.T) {
 	a, _ := b.start(nil)
 	b.claim(0)
 	in := &b.intents[0]
-	in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
-	in.Boot.Claim, in.Boot.ClaimUID, in.Boot.Purpose = in.Claim, in.ClaimUID, in.Purpose
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
+	in.Boot.Owner.Name, in.Boot.Owner.UID, in.Boot.Owner.Kind = in.Owner.Name, in.Owner.UID, in.Owner.Kind
 	in.Boot.Ignition = b.sealData(0, nil)
 	b.grant(0)
 	sealed := strings.TrimPrefix(in.Boot.Ignition.Sealed, "sha256:")
@@ -116,6 +116,6 @@ func TestMaintenanceUserData(t *testing.T) {
 	}
 	in.Power, in.Releasing, in.Boot = protocol.WantOff, true, nil
 	b.send(a)
-	b.until("the server is given back", 0, func(r protocol.ServerReport) bool { return r.ClaimUID == "m-uid" && r.Released })
+	b.until("the server is given back", 0, func(r protocol.ServerReport) bool { return r.OwnerUID == "m-uid" && r.Released })
 	b.eventually("the destruction of the user data", func() bool { return !b.onDisk(sealed) })
 }

@@ -207,7 +207,7 @@ func TestVirtualMediaUnsupported(t *testing.T) {
 	b.push([]byte("MZ no ISO"))
 	b.claim(0)
 	in := &b.intents[0]
-	in.ClaimUID, in.Boot.ClaimUID = "claim-2", "claim-2"
+	in.Owner.UID, in.Boot.Owner.UID = "claim-2", "claim-2"
 	in.Boot.Policy.FirstBoot = protocol.FirstBootVirtualMedia
 	b.grant(0)
 	b.send(a)
@@ -227,20 +227,20 @@ func TestMaintenanceByVirtualMedia(t *testing.T) {
 	b.byMedia(0)
 	in := &b.intents[0]
 	boot := *in.Boot
-	in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
-	boot.Claim, boot.ClaimUID, boot.Purpose = in.Claim, in.ClaimUID, in.Purpose
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
+	boot.Owner.Name, boot.Owner.UID, boot.Owner.Kind = in.Owner.Name, in.Owner.UID, in.Owner.Kind
 	in.Boot = &boot
 	b.grant(0)
 	b.send(a)
 	b.until("the report of the maintenance image", 0, func(r protocol.ServerReport) bool {
-		return r.ClaimUID == "m-uid" && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && r.Attempt.Intended == protocol.TargetCd &&
+		return r.OwnerUID == "m-uid" && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && r.Attempt.Intended == protocol.TargetCd &&
 			r.Observation.Power == protocol.PowerOff
 	})
 	b.eventually("empty drives", func() bool { return len(b.drives()) == 0 })
 	in.Power, in.Releasing, in.Boot = protocol.WantOff, true, nil
 	b.send(a)
-	b.until("the server is given back", 0, func(r protocol.ServerReport) bool { return r.ClaimUID == "m-uid" && r.Released })
+	b.until("the server is given back", 0, func(r protocol.ServerReport) bool { return r.OwnerUID == "m-uid" && r.Released })
 	b.intents[0] = claim
 	b.send(a)
-	b.until("the claim's disk boot again", 0, func(r protocol.ServerReport) bool { return r.ClaimUID == "claim-uid" && diskBoot(r) })
+	b.until("the claim's disk boot again", 0, func(r protocol.ServerReport) bool { return r.OwnerUID == "claim-uid" && diskBoot(r) })
 }

@@ -66,7 +66,8 @@ func TestHoldsWithTerms(t *testing.T) {
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
 	b.holds = append(b.holds, protocol.ActiveHold{
-		ID: "hold-1", Server: b.servers[0].Name, Key: "k", Owner: "o", Mode: protocol.StopHard, TTL: time.Hour, OnExpiry: protocol.ExpiryRelease,
+		ID:       "hold-1",
+		HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease}},
 	})
 	b.send(a)
 	b.until("the receipt", 0, fenced)

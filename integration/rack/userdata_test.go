@@ -72,7 +72,7 @@ func (b *bench) sealData(i int, change func(*sealbox.IgnitionBinding)) *protocol
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	to := sealbox.IgnitionBinding{Agent: agentID, Server: b.intents[i].Server, Claim: b.intents[i].ClaimUID, IgnitionRef: dataRef(1)}
+	to := sealbox.IgnitionBinding{Agent: agentID, Server: b.intents[i].Server, OwnerUID: b.intents[i].Owner.UID, IgnitionRef: dataRef(1)}
 	if change != nil {
 		change(&to)
 	}
@@ -256,7 +256,7 @@ func TestUserDataAttacks(t *testing.T) {
 			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.Server = "server-9" })
 		}},
 		{"another claim's", func() *protocol.IgnitionIntent {
-			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.Claim = "claim-before" })
+			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.OwnerUID = "claim-before" })
 		}},
 		{"an older version", func() *protocol.IgnitionIntent {
 			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.Version = 0 })

@@ -38,8 +38,8 @@ func wiping(t *testing.T, b *bench, change func(*protocol.EnvBundle)) (key ed255
 	}
 	b.claimEnv(0, bundle)
 	in := &b.intents[0]
-	in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
-	in.Boot.Claim, in.Boot.ClaimUID, in.Boot.Purpose = in.Claim, in.ClaimUID, in.Purpose
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
+	in.Boot.Owner.Name, in.Boot.Owner.UID, in.Boot.Owner.Kind = in.Owner.Name, in.Owner.UID, in.Owner.Kind
 	b.claimEnv(0, bundle) // sealed for its owner
 	b.grant(0)
 	return private
@@ -49,7 +49,7 @@ func wiping(t *testing.T, b *bench, change func(*protocol.EnvBundle)) (key ed255
 func (b *bench) boots(id string, class protocol.ApprovalClass) protocol.Approval {
 	in := b.intents[0]
 	a := b.approval(id, class, in.Server)
-	a.Boots = []protocol.ApprovedBoot{{Server: in.Server, Owner: in.ClaimUID, BootEnv: in.Boot.Env.Name}}
+	a.Boots = []protocol.ApprovedBoot{{Server: in.Server, Owner: in.Owner.UID, BootEnv: in.Boot.Env.Name}}
 	return a
 }
 

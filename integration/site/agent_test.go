@@ -43,7 +43,7 @@ func TestReplaceAgent(t *testing.T) {
 	s.startAgent(c2)
 	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
 	s.untilServer("n1", "the disk boot as the new agent sees it", func(v *protocol.Server) bool {
-		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.ClaimUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
+		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
 	})
 	// The old agent hears of it at its next report.
 	s.until("the old agent to stop answering boots", func() bool { return s.silent(0) }, func() any { return "an answer" })

@@ -97,7 +97,7 @@ func TestTwoKeys(t *testing.T) {
 
 	var holds []*protocol.Hold
 	for _, sv := range s.servers {
-		h, err := s.client.CreateHold(t.Context(), sv.Name, api.HoldRequest{Key: "evacuate", Mode: protocol.StopHard})
+		h, err := s.client.CreateHold(t.Context(), sv.Name, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "evacuate", Mode: protocol.StopHard}})
 		if err != nil {
 			t.Fatal(err)
 		}

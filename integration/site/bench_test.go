@@ -23,7 +23,7 @@ func BenchmarkEnforced(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		h, err := s.client.CreateHold(b.Context(), "n1", api.HoldRequest{Key: "k", Mode: protocol.StopHard})
+		h, err := s.client.CreateHold(b.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}})
 		if err != nil {
 			b.Fatal(err)
 		}

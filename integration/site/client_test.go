@@ -29,7 +29,7 @@ func TestClientOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ha.CloseIdle()
-	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{Key: "k"})
+	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k"}})
 	if err != nil || h.Spec.Owner != "ha" {
 		t.Fatalf("%+v, %v", h, err)
 	}

@@ -193,7 +193,7 @@ func (k *killed) run(point string, passage int) {
 
 	id := ""
 	k.try("the hold", func() error {
-		h, err := k.client.CreateHold(ctx, "n1", api.HoldRequest{Key: "k", Mode: protocol.StopHard})
+		h, err := k.client.CreateHold(ctx, "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}})
 		if err == nil {
 			id = h.Metadata.Name
 		}

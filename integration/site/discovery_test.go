@@ -66,7 +66,7 @@ func TestDiscovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range list {
-		if b := o.(*protocol.BootConfiguration); b.Spec.Server == "n1" && b.Spec.Purpose == protocol.PurposeDiscovery {
+		if b := o.(*protocol.BootConfiguration); b.Spec.Server == "n1" && b.Spec.Owner.Kind == protocol.PurposeDiscovery {
 			t.Errorf("left: %+v", b.Spec)
 		}
 	}

@@ -139,7 +139,7 @@ func TestSupersededAgent(t *testing.T) {
 	s.until("n2 forced off by the next agent", func() bool { return s.servers[1].BMC.PowerState() == protocol.PowerOff }, func() any { return "on" })
 	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
 	s.untilServer("n1", "the disk boot as the next agent sees it", func(v *protocol.Server) bool {
-		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.ClaimUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
+		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
 	})
 	s.reboot("n1")
 	s.installedOnce()

@@ -173,7 +173,7 @@ func TestTwoHubs(t *testing.T) {
 
 	g.lead(twin.hub.MQTT)
 	twin.until("the copy to step down", func() bool {
-		_, err := twin.client.CreateHold(t.Context(), "n1", api.HoldRequest{Key: "at the copy", Mode: protocol.StopHard})
+		_, err := twin.client.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "at the copy", Mode: protocol.StopHard}})
 		return protocol.CodeOf(err) == protocol.CodeUnavailable && protocol.HintOf(err) != ""
 	}, func() any { return "a hub that accepts" })
 	s.staysOff(0)

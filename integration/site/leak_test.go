@@ -65,7 +65,7 @@ func TestNothingLeaks(t *testing.T) {
 	spy.heard("a secret of who may not", err)
 	_, err = s.clientOf([]byte(localCanary + firstCanary)).Whoami(t.Context())
 	spy.heard("another's token", err)
-	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{Key: "k", Mode: protocol.StopHard})
+	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestLocalHoldIsAdopted(t *testing.T) {
 	s.stopHub()
 
 	c := desk(cfg)
-	h, err := c.Place(t.Context(), "n1", api.HoldRequest{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"})
+	h, err := c.Place(t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (s *site) installedOnce() {
 // place holds a server and waits for the word.
 func (s *site) place(server, key string, word protocol.HoldWord) *protocol.Hold {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{Key: key, Mode: protocol.StopHard})
+	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestMoveToAnotherHub(t *testing.T) {
 				t.Errorf("the hold is %+v", got.Spec)
 			}
 			s.untilServer("n1", "its claim at the agent", func(v *protocol.Server) bool {
-				return v.Status.Report.ClaimUID == uid.Metadata.UID && !has(v.Status.Conditions, protocol.CondServerOn) && !has(v.Status.Conditions, protocol.CondDark)
+				return v.Status.Report.OwnerUID == uid.Metadata.UID && !has(v.Status.Conditions, protocol.CondServerOn) && !has(v.Status.Conditions, protocol.CondDark)
 			})
 			s.reboot("n1")
 			s.untilServer("n1", "the disk boot at the other hub", diskBoot)
@@ -192,7 +192,7 @@ func TestTakeOverRunningFleet(t *testing.T) {
 		t.Helper()
 		s.untilServer("n1", "its takeover, "+when, func(v *protocol.Server) bool {
 			cl, _ := get[*protocol.Claim](s, "c-n1")
-			return v.Status.Report.ClaimUID == cl.Metadata.UID && !slices.ContainsFunc(cl.Status.Conditions, func(c protocol.ConditionState) bool {
+			return v.Status.Report.OwnerUID == cl.Metadata.UID && !slices.ContainsFunc(cl.Status.Conditions, func(c protocol.ConditionState) bool {
 				return slices.Contains([]protocol.ConditionCode{
 					protocol.CondNeedsDecision, protocol.CondServerOn, protocol.CondGrantMissing, protocol.CondDark, protocol.CondNoAgent,
 				}, c.Code)

@@ -24,7 +24,7 @@ func TestHubRestored(t *testing.T) {
 	s.join(c)
 	s.startAgent(c)
 	s.apply(s.claim("n1"))
-	s.untilServer("n1", "the claim at the agent", func(v *protocol.Server) bool { return v.Status.Report.ClaimUID != "" })
+	s.untilServer("n1", "the claim at the agent", func(v *protocol.Server) bool { return v.Status.Report.OwnerUID != "" })
 	s.stopHub()
 	saved := filepath.Join(t.TempDir(), "copy")
 	if out, err := exec.CommandContext(t.Context(), "cp", "-a", s.hub.DataDir, saved).CombinedOutput(); err != nil {
@@ -80,7 +80,7 @@ func TestHubRestored(t *testing.T) {
 // accepted places a hold and does not wait.
 func (s *site) accepted(server, key string) *protocol.Hold {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{Key: key, Mode: protocol.StopHard})
+	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func TestSecretsEverywhere(t *testing.T) {
 	s.join(c2)
 	stopAgent = s.startAgent(c2)
 	s.untilServer("n1", "the disk boot as the new agent sees it", func(v *protocol.Server) bool {
-		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.ClaimUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
+		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
 	})
 	s.reboot("n1")
 	s.installedOnce()

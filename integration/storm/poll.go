@@ -120,7 +120,7 @@ func (p *poller) once(ctx context.Context) error {
 			continue
 		}
 		at.Grants = append(at.Grants, judge.Grant{
-			Server: b.Spec.Server, Claim: b.Spec.Claim, ClaimUID: b.Spec.ClaimUID, Generation: b.Metadata.Generation,
+			Server: b.Spec.Server, Claim: b.Spec.Owner.Name, OwnerUID: b.Spec.Owner.UID, Generation: b.Metadata.Generation,
 			Repeat: b.Spec.BootPolicy.Boot == protocol.BootNetwork, Provisioned: len(b.Status.SignedProvisioned) > 0,
 		})
 	}

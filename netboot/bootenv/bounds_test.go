@@ -56,6 +56,7 @@ func TestBounds(t *testing.T) {
 		{"split", doubled(14) + `{{split "" $x}}`, "at most 10000 are made"},
 		{"a width", `{{printf "%100000d" 1}}`, "a width is more than 1024"},
 		{"an address", `{{printf "%-20p" (list 1)}}`, "%p is where something lies"},
+		{"an error", `{{printf "%w" .}}`, "write %v"},
 		{"a width by argument", `{{printf "%*d" 100000 1}}`, "a width is an argument"},
 		{"many widths", `{{$f := repeat 100000 "%1000d"}}{{printf $f 1}}`, "a value has more than"},
 		{"an argument many times", doubled(16) + `{{$f := repeat 1000 "%[1]s"}}{{printf $f $x}}`, "a value has more than"},

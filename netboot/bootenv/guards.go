@@ -175,6 +175,8 @@ func guardPrintf(m *meter, a []reflect.Value) error {
 			return errors.New("a width is an argument")
 		case c == 'p':
 			return errors.New("%p is where something lies in the agent's memory, and another file each time")
+		case c == 'w': // fmt prints its operand without asking how it is printed
+			return errors.New("%w is for errors, and there are none here; write %v")
 		case strings.ContainsRune(".[]+-# ", c):
 			pad, number = pad+number, 0
 		default:

@@ -107,7 +107,7 @@ func TestClientRepeatsOnlyWhatIsSafe(t *testing.T) {
 
 func TestClientSendsNoBodyThatIsTooLong(t *testing.T) {
 	c, s := client(t, reply(200, "application/json", "{}"))
-	_, err := c.CreateHold(t.Context(), "n1", HoldRequest{Reason: strings.Repeat("x", MaxBody)})
+	_, err := c.CreateHold(t.Context(), "n1", HoldRequest{HoldTerms: protocol.HoldTerms{Reason: strings.Repeat("x", MaxBody)}})
 	if protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" || len(s.seen) != 0 {
 		t.Fatalf("%v after %d tries", err, len(s.seen))
 	}

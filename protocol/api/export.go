@@ -100,7 +100,7 @@ func leftOut(o protocol.Object) string {
 			return "it has begun; let it end here, or create it again at the other hub"
 		}
 	case *protocol.BootConfiguration:
-		if p := o.Spec.Purpose.Or(); p != protocol.PurposeClaim {
+		if p := o.Spec.Owner.Kind.Or(); p != protocol.PurposeClaim {
 			return "it is of a " + string(p) + ", and is made again"
 		}
 	}

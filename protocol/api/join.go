@@ -68,13 +68,12 @@ type JoinAnswer struct {
 	CA          []byte `json:"ca"`          // PEM, of the broker
 	HubKey      []byte `json:"hubKey"`      // Ed25519 public key that signs documents
 	Broker      string `json:"broker"`      // mqtts://host:port; the first of Brokers
-	// QoS is that of the link: 0 or 1. A hub of before says nothing, which is 0.
+	// QoS is that of the link: 0 or 1.
 	QoS byte `json:"qos,omitempty"`
 	// DestructiveKey is the Ed25519 public key that signs approvals; absent from hubs
 	// without one.
-	DestructiveKey []byte `json:"destructiveKey,omitempty"`
-	// Standing is empty from a hub of before.
-	Standing Standing `json:"standing,omitzero"`
+	DestructiveKey []byte   `json:"destructiveKey,omitempty"`
+	Standing       Standing `json:"standing"`
 }
 
 // Standing is what an agent trusts and where it dials.
@@ -151,7 +150,7 @@ func Fingerprint(der []byte) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// SplitToken takes a token apart. fingerprint is empty in one of a hub of before.
+// SplitToken takes a token apart. fingerprint is empty where the token has none.
 func SplitToken(token string) (secret, fingerprint string) {
 	secret, fingerprint, _ = strings.Cut(token, ".")
 	return secret, fingerprint

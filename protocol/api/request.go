@@ -9,15 +9,7 @@ import (
 // HoldRequest asks for a hold. The same request again, by the same caller with
 // the same key, returns the hold that it made the first time.
 type HoldRequest struct {
-	Key         string            `json:"key"`
-	Mode        protocol.StopMode `json:"mode,omitempty"` // default soft
-	SoftTimeout protocol.Duration `json:"softTimeout,omitempty"`
-	Reason      string            `json:"reason,omitempty"`
-	Ref         string            `json:"ref,omitempty"`
-	TTL         protocol.Duration `json:"ttl,omitempty"`
-	OnExpiry    protocol.OnExpiry `json:"onExpiry,omitempty"` // default keep
-	// ForceDuringFirmware as in [protocol.HoldSpec].
-	ForceDuringFirmware bool `json:"forceDuringFirmware,omitempty"`
+	protocol.HoldTerms
 }
 
 // ReleaseRequest releases a hold. Only its owner may; BreakGlass is the reason why

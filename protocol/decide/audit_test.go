@@ -14,7 +14,7 @@ func TestIdleSaysNothing(t *testing.T) {
 	for name, change := range map[string]func(*Snapshot){
 		"runs": func(s *Snapshot) {
 			s.Record.Provisioned, s.Record.Power = provisionedBy("claim-1"), protocol.PowerOn
-			s.Record.Attempt = &Attempt{ID: "a", State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, ClaimUID: "claim-1", Generation: 1}
+			s.Record.Attempt = &Attempt{ID: "a", State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: "claim-1", Generation: 1}
 		},
 		"held":            func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h", "i") },
 		"held, no policy": func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h"); s.CanGuard = false },

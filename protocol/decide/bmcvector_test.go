@@ -26,7 +26,7 @@ func (y *play) reset(p protocol.PowerState, d time.Duration, word string) Plan {
 func TestResetVectors(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	const first, later = "2026-11-20T07:00:00Z", "2026-11-20T07:30:00+00:00"
-	idle := func(s *Snapshot) { s.Intent.Power, s.Intent.ClaimUID, s.Intent.Boot = "", "", nil }
+	idle := func(s *Snapshot) { s.Intent.Power, s.Intent.Owner.UID, s.Intent.Boot = "", "", nil }
 	for _, tt := range []struct {
 		name  string
 		words []string

@@ -9,7 +9,7 @@ import (
 
 // grantKey is the key of a grant's use.
 func grantKey(b *protocol.BootIntent) string {
-	return provisionKey(b.ClaimUID, b.Generation)
+	return provisionKey(b.Owner.UID, b.Generation)
 }
 
 func provisionKey(uid string, generation uint64) string { return fmt.Sprintf("%s/%d", uid, generation) }
@@ -17,15 +17,15 @@ func provisionKey(uid string, generation uint64) string { return fmt.Sprintf("%s
 // provisioned says whether the configuration's first boot has ended well: by
 // the agent's own record, or the hub's verified echo of one.
 func provisioned(b *protocol.BootIntent, r *Record, echo *protocol.Provisioned) bool {
-	return r.ProvisionedFor(b.ClaimUID, b.Generation) != nil ||
-		echo != nil && echo.ClaimUID == b.ClaimUID && echo.Generation == b.Generation
+	return r.ProvisionedFor(b.Owner.UID, b.Generation) != nil ||
+		echo != nil && echo.OwnerUID == b.Owner.UID && echo.Generation == b.Generation
 }
 
 // run brings the server to On with the boot that its claim prescribes.
 func (p *step) run() {
 	in := p.snap.Intent
 	a := p.rec.Attempt
-	if a != nil && a.ClaimUID != in.ClaimUID {
+	if a != nil && a.OwnerUID != in.Owner.UID {
 		if p.succeed() {
 			return
 		}
@@ -261,9 +261,9 @@ func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
 	switch {
 	case g.ServerUID != in.UID || g.Server != in.Server:
 		return "the grant is for server " + g.Server
-	case g.ClaimUID != b.ClaimUID || g.Generation != b.Generation:
+	case g.OwnerUID != b.Owner.UID || g.Generation != b.Generation:
 		return "the grant is for another claim or generation"
-	case g.Purpose.Or() != b.Purpose.Or():
+	case g.Purpose.Or() != b.Owner.Kind.Or():
 		return "the grant is for a " + string(g.Purpose.Or())
 	case g.Repeat != always(b):
 		return "the grant repeats or is for one boot, and the boot policy says otherwise"
@@ -289,14 +289,14 @@ func (p *step) begin(target protocol.BootTarget, chain *protocol.BootChain, rest
 	if a := p.rec.Attempt; a != nil && a.State == protocol.AttemptFailed && a.Intended == target {
 		number = a.Number + 1
 	}
-	if p.rec.Released == b.ClaimUID {
+	if p.rec.Released == b.Owner.UID {
 		p.rec.Released = "" // a hub that was restored goes on with what had ended
 	}
 	p.rec.Attempt = &Attempt{
 		ID: p.snap.NewID, Token: p.snap.NewToken, State: protocol.AttemptPreparing,
 		Since: p.now, At: p.now, Number: number, Intended: target,
-		ClaimUID: b.ClaimUID, Generation: b.Generation, Digest: b.Image.Digest,
-		Chain: chain, Epoch: p.rec.Epoch, Left: left, Purpose: b.Purpose, Restart: restart, Timeout: b.Timeout,
+		OwnerUID: b.Owner.UID, Generation: b.Generation, Digest: b.Image.Digest,
+		Chain: chain, Epoch: p.rec.Epoch, Left: left, Purpose: b.Owner.Kind, Restart: restart, Timeout: b.Timeout,
 		URI: url, Reach: b.Reach,
 	}
 	if chain != nil {
@@ -309,7 +309,7 @@ func (p *step) begin(target protocol.BootTarget, chain *protocol.BootChain, rest
 		p.watch.Occupied, p.watch.Eject = "", EjectWatch{}
 	}
 	p.dirty = true
-	p.happened(protocol.EventAttemptBegun, "%s boot for the %s%s", target, b.Purpose.Or(), way)
+	p.happened(protocol.EventAttemptBegun, "%s boot for the %s%s", target, b.Owner.Kind.Or(), way)
 	p.advance()
 }
 
@@ -356,7 +356,7 @@ func (p *step) spend(why string) {
 }
 
 func (r *Record) spend(why string) {
-	key := provisionKey(r.Attempt.ClaimUID, r.Attempt.Generation)
+	key := provisionKey(r.Attempt.OwnerUID, r.Attempt.Generation)
 	use := r.Used[key]
 	switch {
 	case r.Attempt.forDiscovery():
@@ -375,7 +375,7 @@ func (r *Record) spend(why string) {
 // ran notes that the files of the record's attempt were fetched, for a grant that
 // repeats.
 func (r *Record) ran() {
-	key := provisionKey(r.Attempt.ClaimUID, r.Attempt.Generation)
+	key := provisionKey(r.Attempt.OwnerUID, r.Attempt.Generation)
 	if use, ok := r.Used[key]; ok && r.Attempt.Repeat {
 		use.Ran, use.Attempts, use.Cleared = true, 0, ClearedBoot{}
 		r.Used[key] = use

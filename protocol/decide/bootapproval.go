@@ -46,12 +46,12 @@ func (p *step) bootClass() protocol.ApprovalClass {
 	if p.snap.Artefacts.Destructive {
 		return destructiveRule(actWipe, key, false, false, false)
 	}
-	return destructiveRule(actGrant, key, false, false, !always(b) && p.hasSystemOf(b.ClaimUID))
+	return destructiveRule(actGrant, key, false, false, !always(b) && p.hasSystemOf(b.Owner.UID))
 }
 
 // hasSystemOf says whether a boot of the owner has ended well, of any generation.
 func (p *step) hasSystemOf(owner string) bool {
-	is := func(r *protocol.Provisioned) bool { return r != nil && r.ClaimUID == owner }
+	is := func(r *protocol.Provisioned) bool { return r != nil && r.OwnerUID == owner }
 	for _, e := range p.rec.Earlier {
 		if is(&e) {
 			return true
@@ -103,7 +103,7 @@ func permits(a protocol.Approval, server string, b *protocol.BootIntent) bool {
 }
 
 func (p *step) notApproved(this ClearedBoot) {
-	owner := p.snap.Intent.Claim
+	owner := p.snap.Intent.Owner.Name
 	if this.Class == protocol.ApproveWipe {
 		p.raise(protocol.CondWipeNotApproved, "boot environment %s discards the disks, and no approval permits it for %s", this.BootEnv, owner)
 		return

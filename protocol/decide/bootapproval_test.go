@@ -37,8 +37,8 @@ func wiping(s *Snapshot) {
 	s.Bulk.Key, s.Artefacts.Destructive = true, true
 	in := *s.Intent
 	boot := *in.Boot
-	in.Claim, in.Purpose, in.PowerCycle = "m1", protocol.PurposeMaintenance, true
-	boot.Purpose, boot.Claim, boot.Env = protocol.PurposeMaintenance, "m1", &protocol.EnvIntent{Name: "decommission"}
+	in.Owner.Name, in.Owner.Kind, in.PowerCycle = "m1", protocol.PurposeMaintenance, true
+	boot.Owner.Kind, boot.Owner.Name, boot.Env = protocol.PurposeMaintenance, "m1", &protocol.EnvIntent{Name: "decommission"}
 	in.Boot, s.Intent = &boot, &in
 	g := *s.Grant
 	g.Purpose, g.Repeat = protocol.PurposeMaintenance, true
@@ -47,7 +47,7 @@ func wiping(s *Snapshot) {
 
 // permitting is an approval of the boot of the story.
 func permitting(s Snapshot, class protocol.ApprovalClass) protocol.Approval {
-	return protocol.Approval{ID: "a1", Class: class, Targets: []string{s.Server}, Boots: []protocol.ApprovedBoot{{Server: s.Server, Owner: s.Intent.Boot.ClaimUID}}}
+	return protocol.Approval{ID: "a1", Class: class, Targets: []string{s.Server}, Boots: []protocol.ApprovedBoot{{Server: s.Server, Owner: s.Intent.Boot.Owner.UID}}}
 }
 
 func (y *play) has(code protocol.ConditionCode) bool {
@@ -70,7 +70,7 @@ func TestWipeIsApproved(t *testing.T) {
 		"of another class":         {func(_ *Snapshot, a *protocol.Approval) { a.Class = protocol.ApproveReprovision }, false},
 		"of another server":        {func(_ *Snapshot, a *protocol.Approval) { a.Boots[0].Server = "server-2" }, false},
 		"of another maintenance":   {func(_ *Snapshot, a *protocol.Approval) { a.Boots[0].Owner = "other" }, false},
-		"of nobody's":              {func(s *Snapshot, a *protocol.Approval) { a.Boots[0].Owner = ""; s.Intent.Boot.ClaimUID = "" }, false},
+		"of nobody's":              {func(s *Snapshot, a *protocol.Approval) { a.Boots[0].Owner = ""; s.Intent.Boot.Owner.UID = "" }, false},
 		"of another environment":   {func(_ *Snapshot, a *protocol.Approval) { a.Boots[0].BootEnv = "memtest" }, false},
 		"of another image":         {func(_ *Snapshot, a *protocol.Approval) { a.Boots[0].Image = "sha256:other" }, false},
 		"that names no boot":       {func(_ *Snapshot, a *protocol.Approval) { a.Boots = nil }, false},
@@ -82,8 +82,8 @@ func TestWipeIsApproved(t *testing.T) {
 			a := permitting(*s, protocol.ApproveWipe)
 			a.Boots[0].BootEnv = "decommission"
 			row.change(s, &a)
-			if s.Intent.Boot.ClaimUID == "" {
-				s.Intent.ClaimUID, s.Grant.ClaimUID = "", ""
+			if s.Intent.Boot.Owner.UID == "" {
+				s.Intent.Owner.UID, s.Grant.OwnerUID = "", ""
 			}
 			s.Approved = []protocol.Approval{a}
 		})
@@ -166,20 +166,20 @@ func TestReinstallIsApproved(t *testing.T) {
 		waits    bool
 	}{
 		"a record of an earlier generation": {func(s *Snapshot) {
-			s.Record.provision(protocol.Provisioned{ClaimUID: s.Intent.ClaimUID, Generation: 9})
+			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 		}, false, true},
 		"the same, approved": {func(s *Snapshot) {
-			s.Record.provision(protocol.Provisioned{ClaimUID: s.Intent.ClaimUID, Generation: 9})
+			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 		}, true, false},
-		"an echo of an earlier generation": {func(s *Snapshot) { s.Echo = &protocol.Provisioned{ClaimUID: s.Intent.ClaimUID, Generation: 9} }, false, true},
+		"an echo of an earlier generation": {func(s *Snapshot) { s.Echo = &protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9} }, false, true},
 		"behind the record of a maintenance": {func(s *Snapshot) {
-			s.Record.provision(protocol.Provisioned{ClaimUID: s.Intent.ClaimUID, Generation: 9})
-			s.Record.provision(protocol.Provisioned{ClaimUID: "m", Generation: 1})
+			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
+			s.Record.provision(protocol.Provisioned{OwnerUID: "m", Generation: 1})
 		}, false, true},
-		"a record of another claim": {func(s *Snapshot) { s.Record.provision(protocol.Provisioned{ClaimUID: "other", Generation: 1}) }, false, false},
+		"a record of another claim": {func(s *Snapshot) { s.Record.provision(protocol.Provisioned{OwnerUID: "other", Generation: 1}) }, false, false},
 		"no record":                 {func(*Snapshot) {}, false, false},
 		"it boots from the network each time": {func(s *Snapshot) {
-			s.Record.provision(protocol.Provisioned{ClaimUID: s.Intent.ClaimUID, Generation: 9})
+			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 			b := *s.Intent.Boot
 			b.Policy.Boot = protocol.BootNetwork
 			s.Intent.Boot = &b
@@ -187,7 +187,7 @@ func TestReinstallIsApproved(t *testing.T) {
 		}, false, false},
 		"an agent that knows no destructive key": {func(s *Snapshot) {
 			s.Bulk.Key = false
-			s.Record.provision(protocol.Provisioned{ClaimUID: s.Intent.ClaimUID, Generation: 9})
+			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 		}, false, false},
 	} {
 		y := story(t, func(s *Snapshot) {

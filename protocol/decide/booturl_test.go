@@ -143,7 +143,7 @@ func TestURLLeft(t *testing.T) {
 	w := byURL(t, 1)
 	w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false }
 	w.until("consumed", func() bool { a := w.record().Attempt; return a != nil && a.State == protocol.AttemptConsumed })
-	w.want(func(in *protocol.ServerIntent) { in.Claim, in.ClaimUID, in.Power, in.Boot = "", "", "", nil })
+	w.want(func(in *protocol.ServerIntent) { in.Owner.Name, in.Owner.UID, in.Power, in.Boot = "", "", "", nil })
 	w.run(time.Minute)
 	if w.m.power != protocol.PowerOn || w.m.uri != "" || w.record().URL != nil {
 		t.Errorf("%s, URL %q: %s", w.m.power, w.m.uri, w.disk)
@@ -162,7 +162,7 @@ func TestURLNotCleared(t *testing.T) {
 		t.Error("it is answered all the same")
 	}
 	w.release0()
-	w.until("released", func() bool { return w.record().Released == w.intent.ClaimUID })
+	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
 	w.until("cleared at last", func() bool { return w.m.uri == "" && w.record().URL == nil && !w.has(protocol.CondBootURLNotCleared) })
 }

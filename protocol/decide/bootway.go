@@ -19,7 +19,7 @@ const (
 func (r *Record) wayOf(b *protocol.BootIntent, target protocol.BootTarget) (bootWay, protocol.AttemptCode) {
 	a := r.Attempt
 	switch {
-	case a == nil || a.ClaimUID != b.ClaimUID || a.Generation != b.Generation || a.Intended != target || a.Open():
+	case a == nil || a.OwnerUID != b.Owner.UID || a.Generation != b.Generation || a.Intended != target || a.Open():
 		return wayNone, ""
 	case a.URI:
 		return wayURL, a.Code

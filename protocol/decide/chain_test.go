@@ -46,7 +46,7 @@ func TestOnlyTheLastFileCounts(t *testing.T) {
 // A boot that was ended keeps its grant if no more than a loader had left by then.
 func TestLateLoaderSpendsNothing(t *testing.T) {
 	for file, want := range map[string]bool{"first.efi": false, "initrd": true} {
-		a := &Attempt{Token: "t", Chain: loaderChain(protocol.ChainGRUB), ClaimUID: "c", Generation: 1, Intended: protocol.TargetPxe, State: protocol.AttemptFailed}
+		a := &Attempt{Token: "t", Chain: loaderChain(protocol.ChainGRUB), OwnerUID: "c", Generation: 1, Intended: protocol.TargetPxe, State: protocol.AttemptFailed}
 		p := &step{rec: Record{Attempt: a}}
 		p.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: file})
 		if got := p.rec.Used["c/1"].Spent; got != want {

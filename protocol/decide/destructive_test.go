@@ -53,7 +53,7 @@ func forcing(b Bulk) Snapshot {
 	return Snapshot{
 		Server: "n1", Synced: true, Intent: &protocol.ServerIntent{Server: "n1"}, Bulk: b,
 		Settings:    Settings{SoftTimeout: time.Minute, SettleWindow: time.Second, PollInterval: time.Second},
-		Holds:       []Hold{{ActiveHold: protocol.ActiveHold{ID: "h1", Server: "n1", Owner: "o", Mode: protocol.StopHard}}},
+		Holds:       []Hold{{ActiveHold: protocol.ActiveHold{ID: "h1", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Mode: protocol.StopHard}}}}},
 		Record:      Record{Power: protocol.PowerOn},
 		Observation: &o,
 	}

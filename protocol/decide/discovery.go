@@ -16,7 +16,7 @@ const selfOff = 2 * time.Minute
 
 // discovering says whether a discovery owns the server.
 func discovering(in *protocol.ServerIntent) bool {
-	return in != nil && in.Purpose == protocol.PurposeDiscovery
+	return in != nil && in.Owner.Kind == protocol.PurposeDiscovery
 }
 
 // forDiscovery says whether the attempt is one of a discovery.
@@ -34,7 +34,7 @@ func (a *Attempt) mismatched() bool {
 // discovered says whether the server has said what is in it, to this owner.
 func (r *Record) discovered(uid string) bool {
 	a := r.Attempt
-	return a != nil && a.ClaimUID == uid && a.State == protocol.AttemptSucceeded && a.Evidence == protocol.EvidenceDiscovered
+	return a != nil && a.OwnerUID == uid && a.State == protocol.AttemptSucceeded && a.Evidence == protocol.EvidenceDiscovered
 }
 
 // leave is what a discovery that is over, or ends, does to its server.
@@ -80,9 +80,9 @@ func leaveRule(power running, ours, discovered, left bool) leave {
 // until then a server that was discovered is only powered off.
 func (p *step) leaves(over bool) {
 	in, a := p.snap.Intent, p.rec.Attempt
-	done := p.rec.discovered(in.ClaimUID)
+	done := p.rec.discovered(in.Owner.UID)
 	// A stop that was begun is ended: what was sent cannot be called back.
-	ours := p.rec.runsFor(in.ClaimUID) == runsThis || p.rec.Stop != nil
+	ours := p.rec.runsFor(in.Owner.UID) == runsThis || p.rec.Stop != nil
 	var until time.Time
 	if done {
 		until = a.Since.Add(selfOff)
@@ -124,7 +124,7 @@ func (p *step) leaving() running {
 // may still be armed must not outlive it; it is cleared at the next Off.
 func (p *step) letGo() {
 	in, a := p.snap.Intent, p.rec.Attempt
-	if p.rec.Released == in.ClaimUID {
+	if p.rec.Released == in.Owner.UID {
 		return
 	}
 	if a != nil && a.Disarm && (p.watch.Last.Override.Armed() && p.isOurs(p.watch.Last.Override) || a.hidden()) {
@@ -138,7 +138,7 @@ func (p *step) letGo() {
 // forget drops what the record has of an owner that ends: tokens die with the claim.
 // That its grant was used stays a while (P4).
 func (p *step) forget() {
-	p.rec.Released = p.snap.Intent.ClaimUID
+	p.rec.Released = p.snap.Intent.Owner.UID
 	p.rec.Attempt, p.rec.Unexpected = nil, nil
 	p.rec.forgetOwners(p.rec.Released)
 	p.dirty = true
@@ -151,11 +151,11 @@ func (p *step) discover() bool {
 	if !discovering(in) || a == nil {
 		return false
 	}
-	if p.rec.discovered(in.ClaimUID) {
+	if p.rec.discovered(in.Owner.UID) {
 		p.leaves(false)
 		return true
 	}
-	if runningOf(p.watch.Last.Power) == isOn && a.State == protocol.AttemptFailed && p.rec.runsFor(in.ClaimUID) == runsThis {
+	if runningOf(p.watch.Last.Power) == isOn && a.State == protocol.AttemptFailed && p.rec.runsFor(in.Owner.UID) == runsThis {
 		p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
 		return true
 	}
@@ -165,7 +165,7 @@ func (p *step) discover() bool {
 // deriveDiscovery says that a discovery is given up, or what it waits for.
 func (p *step) deriveDiscovery() {
 	in, a := p.snap.Intent, p.rec.Attempt
-	if !discovering(in) || in.Boot == nil || a.Open() || p.snap.Grant == nil || p.rec.discovered(in.ClaimUID) {
+	if !discovering(in) || in.Boot == nil || a.Open() || p.snap.Grant == nil || p.rec.discovered(in.Owner.UID) {
 		return
 	}
 	use := p.rec.Used[grantKey(in.Boot)]
@@ -173,7 +173,7 @@ func (p *step) deriveDiscovery() {
 		return
 	}
 	code, reason := protocol.AttemptOutcomeUnknown, "its record is lost"
-	if a != nil && a.ClaimUID == in.ClaimUID {
+	if a != nil && a.OwnerUID == in.Owner.UID {
 		code, reason = a.Code, a.Reason
 	}
 	p.raise(protocol.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, p.snap.Grant.MaxAttempts, code, reason)

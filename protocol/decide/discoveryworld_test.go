@@ -10,7 +10,7 @@ import (
 
 // discover gives a server that nobody owns to a discovery.
 func (w *world) discover(attempts int, cycle bool) {
-	if w.intent != nil && w.intent.ClaimUID != "" {
+	if w.intent != nil && w.intent.Owner.UID != "" {
 		return
 	}
 	w.claims++
@@ -21,14 +21,14 @@ func (w *world) discover(attempts int, cycle bool) {
 		identity = w.intent.Identity
 	}
 	w.intent = &protocol.ServerIntent{
-		Server: "server-1", UID: "uid-1", Claim: "discovery", ClaimUID: uid, Purpose: protocol.PurposeDiscovery, PowerCycle: cycle, Power: protocol.WantOn, Identity: identity,
+		Server: "server-1", UID: "uid-1", Owner: protocol.Owner{Kind: protocol.PurposeDiscovery, Name: "discovery", UID: uid}, PowerCycle: cycle, Power: protocol.WantOn, Identity: identity,
 		Boot: &protocol.BootIntent{
-			Purpose: protocol.PurposeDiscovery, ClaimUID: uid, Generation: 1, GrantFor: w.incarnation, Policy: protocol.DiscoveryPolicy(),
+			Owner: protocol.Owner{Kind: protocol.PurposeDiscovery, UID: uid}, Generation: 1, GrantFor: w.incarnation, Policy: protocol.DiscoveryPolicy(),
 			Image: protocol.Image{Digest: "sha256:probe"}, Timeout: 10 * time.Minute,
 		},
 	}
 	w.grant = &protocol.Grant{
-		ClaimUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:probe", Purpose: protocol.PurposeDiscovery,
+		OwnerUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:probe", Purpose: protocol.PurposeDiscovery,
 		FirstBoot: protocol.FirstBootPxe, MaxAttempts: attempts, IssuedAt: w.clock(),
 	}
 	w.poke()
@@ -41,8 +41,8 @@ func (x *witness) leaveAlone(s Snapshot, p Plan) {
 	if !discovering(in) || in.PowerCycle || len(s.Holds) > 0 || len(s.Requests) > 0 || len(p.Record.Requests) > 0 || x.blind || x.unseenOff || p.Record.Pending {
 		return
 	}
-	if by := x.world.m.onBy; by != in.ClaimUID && s.Record.Stop == nil {
-		x.t.Fatalf("facts row 25: %s of a server that %q powered on, during %s", p.Action.Kind, by, in.ClaimUID)
+	if by := x.world.m.onBy; by != in.Owner.UID && s.Record.Stop == nil {
+		x.t.Fatalf("facts row 25: %s of a server that %q powered on, during %s", p.Action.Kind, by, in.Owner.UID)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestMaintenanceInADiscovery(t *testing.T) {
 	w.until("booted for the maintenance", w.booted)
 	w.m.live = false
 	w.release0()
-	w.until("released", func() bool { return w.record().Released == w.intent.ClaimUID })
+	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	w.giveBack()
 	w.until("discovered after it", func() bool { r := w.record(); return r.discovered("discovery-1") })
 }
@@ -176,9 +176,9 @@ func TestMaintenanceInADiscovery(t *testing.T) {
 // runs for somebody else and the discovery is over.
 func (w *world) discoveryIsWell(rec Record, off bool) bool {
 	if w.intent.Releasing {
-		return rec.Released == w.intent.ClaimUID && (off || w.w.blind || w.m.onBy != w.intent.ClaimUID)
+		return rec.Released == w.intent.Owner.UID && (off || w.w.blind || w.m.onBy != w.intent.Owner.UID)
 	}
-	return off && rec.discovered(w.intent.ClaimUID)
+	return off && rec.discovered(w.intent.Owner.UID)
 }
 
 // An operator's reboot is the leave for a server that was found On.
@@ -191,7 +191,7 @@ func TestDiscoveryAndReboot(t *testing.T) {
 	w.w.orders++
 	w.requests = []protocol.Request{{
 		ID: "r", Server: "server-1", Action: protocol.RequestReboot, Mode: protocol.StopHard, NotAfter: w.hubTime().Add(time.Minute), Incarnation: w.incarnation,
-		Precondition: protocol.Precondition{ClaimUID: "discovery-1"},
+		Precondition: protocol.Precondition{OwnerUID: "discovery-1"},
 	}}
 	w.poke()
 	w.until("discovered after a reboot", func() bool { r := w.record(); return r.discovered("discovery-1") })

@@ -14,7 +14,7 @@ func TestEndedRequests(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	r := protocol.Request{ID: "r", Action: protocol.RequestPowerOff, Mode: protocol.StopHard, NotAfter: at(60 * sec), Incarnation: "disk-1"}
 	done := func() *play {
-		y := story(t, func(s *Snapshot) { s.Intent.Power, s.Intent.ClaimUID, s.Intent.Boot = "", "", nil })
+		y := story(t, func(s *Snapshot) { s.Intent.Power, s.Intent.Owner.UID, s.Intent.Boot = "", "", nil })
 		y.s.Requests = []protocol.Request{r}
 		y.read(on, 1*sec, nil)
 		y.want(ActForceOff)

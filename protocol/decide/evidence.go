@@ -141,7 +141,7 @@ func (p *step) installed(e Event) {
 		return // nothing is installed, and nothing of it outlives the discovery
 	}
 	p.rec.provision(protocol.Provisioned{
-		ClaimUID: a.ClaimUID, Generation: a.Generation, Server: p.snap.Server, ServerUID: p.snap.Intent.UID,
+		OwnerUID: a.OwnerUID, Generation: a.Generation, Server: p.snap.Server, ServerUID: p.snap.Intent.UID,
 		ImageDigest: a.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
 	})
 	p.spend(string(e.Kind))

@@ -93,13 +93,13 @@ func (p *step) terms() {
 		}
 		counted[h.ID] = from
 		elapsed := term.Elapsed + p.snap.Uptime - from
-		over := elapsed >= h.TTL
-		if elapsed-term.Elapsed >= termEvery || over && term.Elapsed < h.TTL {
+		over := elapsed >= h.TTL.D()
+		if elapsed-term.Elapsed >= termEvery || over && term.Elapsed < h.TTL.D() {
 			term.Elapsed, counted[h.ID] = elapsed, p.snap.Uptime
 			p.setTerm(h.ID, term)
 		}
 		if !over {
-			p.recheck(min(h.TTL-elapsed, termEvery))
+			p.recheck(min(h.TTL.D()-elapsed, termEvery))
 		}
 		switch expiryRule(true, over, !term.ExpiredAt.IsZero(), h.OnExpiry) {
 		case expiryExpires:

@@ -9,7 +9,7 @@ import (
 // Fallback counts the failed network boots of a configuration that names the one before.
 // It is kept until that configuration is booted well, or there is a newer one.
 type Fallback struct {
-	ClaimUID   string `json:"claimUID"`
+	OwnerUID   string `json:"ownerUID"`
 	Generation uint64 `json:"generation"`
 	Failed     int    `json:"failed"`
 	// Since is when the server fell back; zero while it has not.
@@ -21,7 +21,7 @@ type Fallback struct {
 
 // fell says whether the configuration is not booted any more.
 func (f *Fallback) fell(b *protocol.BootIntent) bool {
-	return f != nil && !f.Since.IsZero() && f.ClaimUID == b.ClaimUID && f.Generation == b.Generation
+	return f != nil && !f.Since.IsZero() && f.OwnerUID == b.Owner.UID && f.Generation == b.Generation
 }
 
 // InForce is an intent with what the server boots now: what the hub says, or, once that
@@ -62,13 +62,13 @@ func countRule(code protocol.AttemptCode, fetched bool) bool {
 func (p *step) countFailure() {
 	a, in := p.rec.Attempt, p.snap.Intent
 	if in == nil || in.Boot == nil || in.Boot.Fallback == nil || !always(in.Boot) || !a.Network() ||
-		a.ClaimUID != in.Boot.ClaimUID || a.Generation != in.Boot.Generation ||
+		a.OwnerUID != in.Boot.Owner.UID || a.Generation != in.Boot.Generation ||
 		!countRule(a.Code, a.Evidence == protocol.EvidenceFetched || a.Evidence == protocol.EvidenceFailed) {
 		return
 	}
 	f := p.rec.Fallback
-	if f == nil || f.ClaimUID != a.ClaimUID || f.Generation != a.Generation {
-		f = &Fallback{ClaimUID: a.ClaimUID, Generation: a.Generation}
+	if f == nil || f.OwnerUID != a.OwnerUID || f.Generation != a.Generation {
+		f = &Fallback{OwnerUID: a.OwnerUID, Generation: a.Generation}
 	}
 	f.Failed++
 	f.Reason, f.Again, a.Cleanup = a.Reason, true, true
@@ -84,7 +84,7 @@ func (p *step) countFailure() {
 // that was counted.
 func (p *step) again(b *protocol.BootIntent, use GrantUse) GrantUse {
 	f := p.rec.Fallback
-	if f == nil || !f.Again || f.ClaimUID != b.ClaimUID {
+	if f == nil || !f.Again || f.OwnerUID != b.Owner.UID {
 		return use
 	}
 	f.Again, p.dirty = false, true
@@ -94,7 +94,7 @@ func (p *step) again(b *protocol.BootIntent, use GrantUse) GrantUse {
 // forgetFallback ends the count where it is of no configuration that there is.
 func (p *step) forgetFallback() {
 	f, in := p.rec.Fallback, p.snap.Intent
-	if f == nil || in == nil || in.Boot == nil || f.ClaimUID == in.Boot.ClaimUID && f.Generation >= in.Boot.Generation {
+	if f == nil || in == nil || in.Boot == nil || f.OwnerUID == in.Boot.Owner.UID && f.Generation >= in.Boot.Generation {
 		return
 	}
 	p.rec.Fallback, p.dirty = nil, true
@@ -102,14 +102,14 @@ func (p *step) forgetFallback() {
 
 // bootedWell ends the count of a configuration that was booted.
 func (p *step) bootedWell() {
-	if f, a := p.rec.Fallback, p.rec.Attempt; f != nil && f.ClaimUID == a.ClaimUID && f.Generation == a.Generation {
+	if f, a := p.rec.Fallback, p.rec.Attempt; f != nil && f.OwnerUID == a.OwnerUID && f.Generation == a.Generation {
 		p.rec.Fallback, p.dirty = nil, true
 	}
 }
 
 func (p *step) deriveFallback() {
 	f, in := p.rec.Fallback, p.snap.Intent
-	if f == nil || f.Since.IsZero() || in == nil || in.Boot == nil || in.Boot.ClaimUID != f.ClaimUID {
+	if f == nil || f.Since.IsZero() || in == nil || in.Boot == nil || in.Boot.Owner.UID != f.OwnerUID {
 		return
 	}
 	p.raise(protocol.CondFellBack, "after %d failed boots of configuration %d: %s", f.Failed, f.Generation, f.Reason)

@@ -132,7 +132,7 @@ func TestFaultVectors(t *testing.T) {
 				y.read(on, d, nil)
 			}
 			sent := d
-			y.s.Holds = append(held(protocol.StopHard, "h"), Hold{ActiveHold: protocol.ActiveHold{ID: "i", Mode: protocol.StopHard}, EnforcedAt: at(d)})
+			y.s.Holds = append(held(protocol.StopHard, "h"), Hold{ActiveHold: protocol.ActiveHold{ID: "i", HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopHard}}}, EnforcedAt: at(d)})
 			y.read(on, d, y.answered(""))
 			for d += sec; y.p.Action.Kind != ActForceOff; d += sec {
 				y.read(on, d, nil)
@@ -240,7 +240,7 @@ func TestFaultVectors(t *testing.T) {
 			y.want(ActNone)
 			y.condition(protocol.CondOverrideLeft)
 			y.read(off, d+10*sec, nil)
-			if y.p.Record.Released != y.s.Intent.ClaimUID {
+			if y.p.Record.Released != y.s.Intent.Owner.UID {
 				t.Fatal("the claim does not end")
 			}
 			y.bmc = disarmed() // somebody cleared it at the BMC's page

@@ -122,7 +122,7 @@ func (p *step) guarded() protocol.RestorePolicy {
 func (p *step) released() {
 	in := p.snap.Intent
 	pr := p.watch.Proofs[releaseProof]
-	if p.rec.Released == in.ClaimUID || p.rec.Attempt != nil && p.rec.Attempt.Disarm || p.rec.Rearm != nil ||
+	if p.rec.Released == in.Owner.UID || p.rec.Attempt != nil && p.rec.Attempt.Disarm || p.rec.Rearm != nil ||
 		p.rec.Medium != nil && p.watch.Eject.Tries < ejectTries || p.rec.URL != nil && !p.urlStays() {
 		return // an override that nothing consumed must not outlive the claim, nor a medium or a URL
 	}

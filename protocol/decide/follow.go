@@ -129,7 +129,7 @@ func (p *step) queue(s *RequestState, behind bool) {
 // claimOf is what the claim says to a request that was accepted.
 func (p *step) claimOf(s *RequestState) claimed {
 	in := p.snap.Intent
-	if in != nil && s.ClaimUID != "" && (in.Releasing || in.ClaimUID != s.ClaimUID) {
+	if in != nil && s.OwnerUID != "" && (in.Releasing || in.Owner.UID != s.OwnerUID) {
 		return claimEnds
 	}
 	return claimWants(p.wanted())

@@ -7,7 +7,9 @@ import (
 	"rackboot/protocol"
 )
 
-func (w *world) hold(mode protocol.StopMode) { w.place(protocol.ActiveHold{Mode: mode}) }
+func (w *world) hold(mode protocol.StopMode) {
+	w.place(protocol.ActiveHold{HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: mode}}})
+}
 
 // place enforces a hold with the given terms.
 func (w *world) place(h protocol.ActiveHold) (id string) {

@@ -236,7 +236,7 @@ func TestHubNotHeard(t *testing.T) {
 			}
 		},
 		"a power-off": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Intent.Power, s.Intent.ClaimUID, s.Intent.Boot = "", "", nil })
+			y := story(t, func(s *Snapshot) { s.Intent.Power, s.Intent.Owner.UID, s.Intent.Boot = "", "", nil })
 			ask(y, protocol.RequestPowerOff)
 			y.read(on, 1*sec, nil)
 			y.want(ActForceOff)

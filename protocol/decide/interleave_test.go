@@ -22,7 +22,7 @@ func runs(t judge, onDelay time.Duration) *world {
 	w.claim(1)
 	w.m.disk, w.m.faults.OnDelay = true, onDelay
 	r := w.record()
-	r.Provisioned = &protocol.Provisioned{ClaimUID: "claim-1", Generation: 1}
+	r.Provisioned = &protocol.Provisioned{OwnerUID: "claim-1", Generation: 1}
 	w.save(r)
 	return w
 }
@@ -112,7 +112,7 @@ func TestTwoClients(t *testing.T) {
 				delete(owns, owner)
 			} else {
 				mode := rapid.SampledFrom([]protocol.StopMode{protocol.StopSoft, protocol.StopHard}).Draw(t, "mode")
-				owns[owner] = w.place(protocol.ActiveHold{Mode: mode, Owner: owner})
+				owns[owner] = w.place(protocol.ActiveHold{HoldSpec: protocol.HoldSpec{Owner: owner, HoldTerms: protocol.HoldTerms{Mode: mode}}})
 			}
 			if theirs != "" && lies(other) < 0 {
 				t.Fatalf("the hold of %s went with that of %s", other, owner)

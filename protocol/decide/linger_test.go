@@ -36,7 +36,7 @@ func TestLingers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			y := story(t, func(s *Snapshot) { s.Intent = nil })
 			y.read(protocol.PowerOn, 0, nil)
-			y.s.Holds = []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", Server: "server-1", Mode: tt.mode}, EnforcedAt: at(sec)}}
+			y.s.Holds = []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", HoldSpec: protocol.HoldSpec{Server: "server-1", HoldTerms: protocol.HoldTerms{Mode: tt.mode}}}, EnforcedAt: at(sec)}}
 			y.read(protocol.PowerOn, sec, nil)
 			if tt.mode == protocol.StopHard {
 				y.want(ActForceOff)

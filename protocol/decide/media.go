@@ -76,7 +76,7 @@ func (p *step) mediumBoot() mediumBoot {
 		return mediumNeeded
 	case p.rec.Stop != nil || a.Cleanup:
 		return mediumStops
-	case a.State == protocol.AttemptSucceeded && a.Repeat && in != nil && in.ClaimUID == a.ClaimUID:
+	case a.State == protocol.AttemptSucceeded && a.Repeat && in != nil && in.Owner.UID == a.OwnerUID:
 		return mediumRuns
 	}
 	return mediumOver

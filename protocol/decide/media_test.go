@@ -163,7 +163,7 @@ func TestMediaNotEjected(t *testing.T) {
 		t.Error("it is served all the same")
 	}
 	w.want(func(in *protocol.ServerIntent) { in.Releasing, in.Power, in.Boot = true, protocol.WantOff, nil })
-	w.until("released", func() bool { return w.record().Released == w.intent.ClaimUID })
+	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
 	w.until("ejected at last", func() bool { return w.m.medium == "" && w.record().Medium == nil })
 }
@@ -187,7 +187,7 @@ func TestMediaMaintenance(t *testing.T) {
 	w.release(0)
 	w.until("runs from the drive again", func() bool { return w.booted() && w.m.medium != "" })
 	w.want(func(in *protocol.ServerIntent) { in.Releasing, in.Power, in.Boot = true, protocol.WantOff, nil })
-	w.until("released", func() bool { return w.record().Released == w.intent.ClaimUID })
+	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	if w.m.medium != "" {
 		t.Fatal("the medium outlives the maintenance")
 	}

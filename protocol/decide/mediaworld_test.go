@@ -70,7 +70,7 @@ func (x *witness) mediaServed(rec Record) {
 		x.t.Fatal("P2: a held server was booted")
 	}
 	if a.Open() && a.Network() && a.Intended == protocol.TargetCd && rec.Medium != nil && rec.Medium.Token == x.world.m.medium {
-		if use := rec.Used[a.ClaimUID+"/1"]; use.Attempts < 1 && !use.Ran {
+		if use := rec.Used[a.OwnerUID+"/1"]; use.Attempts < 1 && !use.Ran {
 			x.t.Fatalf("P4: booted outside a granted attempt: %+v", a)
 		}
 	}
@@ -95,7 +95,7 @@ func (x *witness) media(s Snapshot, p Plan) {
 			x.t.Fatalf("P6: ejected before the end of %+v", a)
 		}
 		if a != nil && a.ID == m.Attempt && a.State == protocol.AttemptSucceeded && a.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
-			s.Intent != nil && s.Intent.ClaimUID == a.ClaimUID {
+			s.Intent != nil && s.Intent.Owner.UID == a.OwnerUID {
 			x.t.Fatal("ejected while the system runs from it")
 		}
 	default:

@@ -58,7 +58,7 @@ func (p *step) sawOff(o protocol.Observation) {
 		p.happened(protocol.EventStopped, "")
 	case a != nil && a.Network() && a.State == protocol.AttemptSucceeded && !a.Repeat:
 		p.happened(protocol.EventStopped, "the installer ended")
-	case a != nil && a.State == protocol.AttemptFailed && a.forDiscovery() && p.rec.runsFor(a.ClaimUID) == runsThis:
+	case a != nil && a.State == protocol.AttemptFailed && a.forDiscovery() && p.rec.runsFor(a.OwnerUID) == runsThis:
 		p.happened(protocol.EventStopped, "the image of the discovery ended")
 	case a.Open():
 		// The attempt says what this means.
@@ -86,7 +86,7 @@ func (p *step) sawRunning(last, o protocol.Observation) {
 	}
 	switch {
 	case ours:
-		p.poweredOn(a.OnSent, Booted{ClaimUID: a.ClaimUID, Digest: a.Digest})
+		p.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
 		p.rec.Unexpected = nil
 	case !last.StartedAt.IsZero() && last.Power == protocol.PowerOff:
 		p.poweredOn(last.StartedAt, bootedFor(p.snap.Intent))

@@ -15,7 +15,7 @@ import (
 // always says whether the boot is from the network at each power-on: a maintenance
 // never comes up in the installed system (metal-operator 938).
 func always(b *protocol.BootIntent) bool {
-	return b.Policy.Boot == protocol.BootNetwork || b.Purpose.Or() == protocol.PurposeMaintenance
+	return b.Policy.Boot == protocol.BootNetwork || b.Owner.Kind.Or() == protocol.PurposeMaintenance
 }
 
 // runsFor is for whom a server that is On was powered on.
@@ -29,9 +29,9 @@ const (
 
 func (r *Record) runsFor(owner string) runsFor {
 	switch b := r.Booted; {
-	case b == nil || b.ClaimUID == "":
+	case b == nil || b.OwnerUID == "":
 		return runsNobody
-	case b.ClaimUID == owner:
+	case b.OwnerUID == owner:
 		return runsThis
 	}
 	return runsOther
@@ -56,7 +56,7 @@ func takeRule(r runsFor, done, cycle bool) bool {
 // take stops a server that runs for somebody else, and says whether it does.
 func (p *step) take(done bool) bool {
 	in := p.snap.Intent
-	by := p.rec.runsFor(in.ClaimUID)
+	by := p.rec.runsFor(in.Owner.UID)
 	if discovering(in) && by == runsOther {
 		by = runsNobody // it takes a server from nobody without leave
 	}
@@ -140,7 +140,7 @@ func takesKind(purpose protocol.Purpose, always bool, kind protocol.EvidenceKind
 
 // ProvisionedFor is the record of an owner's configuration, or nil.
 func (r *Record) ProvisionedFor(uid string, generation uint64) *protocol.Provisioned {
-	if p := r.Provisioned; p != nil && p.ClaimUID == uid && p.Generation == generation {
+	if p := r.Provisioned; p != nil && p.OwnerUID == uid && p.Generation == generation {
 		return p
 	}
 	if p, ok := r.Earlier[provisionKey(uid, generation)]; ok {
@@ -151,11 +151,11 @@ func (r *Record) ProvisionedFor(uid string, generation uint64) *protocol.Provisi
 
 // provision files a record; that of another configuration is kept.
 func (r *Record) provision(n protocol.Provisioned) {
-	if was := r.Provisioned; was != nil && (was.ClaimUID != n.ClaimUID || was.Generation != n.Generation) {
+	if was := r.Provisioned; was != nil && (was.OwnerUID != n.OwnerUID || was.Generation != n.Generation) {
 		if r.Earlier == nil {
 			r.Earlier = map[string]protocol.Provisioned{}
 		}
-		r.Earlier[provisionKey(was.ClaimUID, was.Generation)] = *was
+		r.Earlier[provisionKey(was.OwnerUID, was.Generation)] = *was
 	}
 	r.Provisioned = &n
 }

@@ -23,7 +23,7 @@ func (w *world) until(what string, is func() bool) {
 // booted says whether the owner's boot has succeeded and something runs.
 func (w *world) booted() bool {
 	a := w.record().Attempt
-	return w.m.os && w.m.power == protocol.PowerOn && a != nil && a.State == protocol.AttemptSucceeded && a.ClaimUID == w.intent.ClaimUID
+	return w.m.os && w.m.power == protocol.PowerOn && a != nil && a.State == protocol.AttemptSucceeded && a.OwnerUID == w.intent.Owner.UID
 }
 
 // TestMaintenanceAndBack is the seed's maintenance lifecycle, with the episode of
@@ -67,7 +67,7 @@ func TestMaintenanceAndBack(t *testing.T) {
 	}
 
 	w.want(func(in *protocol.ServerIntent) { in.Releasing, in.Power, in.Boot = true, protocol.WantOff, nil })
-	w.until("released", func() bool { return w.record().Released == w.intent.ClaimUID })
+	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	w.giveBack()
 	w.until("back at the claim", w.booted)
 	rec = w.record()
@@ -176,11 +176,11 @@ func TestAlwaysFromTheNetwork(t *testing.T) {
 // owner's comes.
 func TestProvisionedOfEarlierReleases(t *testing.T) {
 	var r Record
-	if err := json.Unmarshal([]byte(`{"server":"n1","epoch":3,"provisioned":{"claimUID":"a","generation":1,"imageDigest":"sha256:1"}}`), &r); err != nil {
+	if err := json.Unmarshal([]byte(`{"server":"n1","epoch":3,"provisioned":{"ownerUID":"a","generation":1,"imageDigest":"sha256:1"}}`), &r); err != nil {
 		t.Fatal(err)
 	}
 	for _, uid := range []string{"b", "c", "b"} {
-		r.provision(protocol.Provisioned{ClaimUID: uid, Generation: 1, ImageDigest: uid})
+		r.provision(protocol.Provisioned{OwnerUID: uid, Generation: 1, ImageDigest: uid})
 	}
 	for uid, digest := range map[string]string{"a": "sha256:1", "b": "b", "c": "c"} {
 		if p := r.ProvisionedFor(uid, 1); p == nil || p.ImageDigest != digest {
@@ -199,7 +199,7 @@ func TestForgetOwners(t *testing.T) {
 	claim := provisionKey("claim", 1)
 	r := Record{
 		Used:    map[string]GrantUse{claim: {Attempts: 1, Spent: true, At: at}},
-		Earlier: map[string]protocol.Provisioned{claim: {ClaimUID: "claim", Generation: 1}},
+		Earlier: map[string]protocol.Provisioned{claim: {OwnerUID: "claim", Generation: 1}},
 	}
 	key := func(i int) string { return provisionKey(fmt.Sprintf("maintenance-%02d", i), 1) }
 	for i := range 2 * maxOwners {

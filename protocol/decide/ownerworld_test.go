@@ -22,15 +22,15 @@ func (w *world) maintain(power protocol.Power, attempts int) {
 	w.w.orders++
 	uid := fmt.Sprintf("maintenance-%d", w.claims)
 	in := *w.intent
-	in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle, in.Power = "m", uid, protocol.PurposeMaintenance, true, power
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle, in.Power = "m", uid, protocol.PurposeMaintenance, true, power
 	in.Boot = &protocol.BootIntent{
-		Purpose: protocol.PurposeMaintenance, ClaimUID: uid, Generation: 1, GrantFor: w.incarnation,
+		Owner: protocol.Owner{Kind: protocol.PurposeMaintenance, UID: uid}, Generation: 1, GrantFor: w.incarnation,
 		Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
 		Image:  protocol.Image{Digest: "sha256:firmware"},
 	}
 	w.intent = &in
 	w.grant = &protocol.Grant{
-		ClaimUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:firmware", Purpose: protocol.PurposeMaintenance,
+		OwnerUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:firmware", Purpose: protocol.PurposeMaintenance,
 		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: attempts, Repeat: true, IssuedAt: w.clock(),
 	}
 	w.poke()
@@ -52,7 +52,7 @@ func (f forged) of(g *protocol.Grant) *protocol.Grant {
 	c := *g
 	switch f {
 	case "another claim's":
-		c.ClaimUID = "claim-x"
+		c.OwnerUID = "claim-x"
 	case "another image's":
 		c.ImageDigest = "sha256:x"
 	case "another server's":

@@ -23,9 +23,9 @@ func Phase(intent *protocol.ServerIntent, report *protocol.ServerReport) protoco
 	claim := claimNone
 	if intent != nil {
 		switch {
-		case intent.Purpose == protocol.PurposeMaintenance:
+		case intent.Owner.Kind == protocol.PurposeMaintenance:
 			claim = claimMaintained
-		case intent.Purpose == protocol.PurposeDiscovery:
+		case intent.Owner.Kind == protocol.PurposeDiscovery:
 			claim = claimDiscovered
 		case intent.Releasing:
 			claim = claimReleasing

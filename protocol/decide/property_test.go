@@ -20,12 +20,12 @@ import (
 
 // terms draws what a hold may say beside its mode, also what no agent knows.
 func terms(t *rapid.T, mode protocol.StopMode) protocol.ActiveHold {
-	return protocol.ActiveHold{
+	return protocol.ActiveHold{HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{
 		Mode:                rapid.SampledFrom([]protocol.StopMode{mode, mode, "medium", ""}).Draw(t, "word"),
-		TTL:                 time.Duration(rapid.SampledFrom([]int{0, -1, 1, 2, 10}).Draw(t, "ttl")) * time.Minute,
+		TTL:                 protocol.Duration(time.Duration(rapid.SampledFrom([]int{0, -1, 1, 2, 10}).Draw(t, "ttl")) * time.Minute),
 		OnExpiry:            rapid.SampledFrom([]protocol.OnExpiry{"", protocol.ExpiryKeep, protocol.ExpiryRelease, protocol.ExpiryRelease, "later"}).Draw(t, "onExpiry"),
 		ForceDuringFirmware: rapid.Bool().Draw(t, "force"),
-	}
+	}}}
 }
 
 // confirm adds an operator's word to a hold.
@@ -63,7 +63,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"time":  func(t *rapid.T) { w.run(time.Duration(rapid.IntRange(1, 40_000).Draw(t, "ms")) * time.Millisecond) },
 		"hours": func(t *rapid.T) { w.run(time.Duration(rapid.IntRange(1, 20).Draw(t, "minutes")) * time.Minute) },
 		"claim": func(t *rapid.T) {
-			if w.intent == nil || w.intent.ClaimUID == "" {
+			if w.intent == nil || w.intent.Owner.UID == "" {
 				w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
 				w.drawReach(t)
 			}
@@ -71,19 +71,19 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"power": func(t *rapid.T) {
 			p := rapid.SampledFrom([]protocol.Power{protocol.WantOn, protocol.WantOff}).Draw(t, "power")
 			w.want(func(in *protocol.ServerIntent) {
-				if in.ClaimUID != "" && !discovering(in) {
+				if in.Owner.UID != "" && !discovering(in) {
 					in.Power = p
 				}
 			})
 			w.w.orders++
 		},
 		"release claim": func(*rapid.T) {
-			w.want(func(in *protocol.ServerIntent) { in.Releasing = in.ClaimUID != "" })
+			w.want(func(in *protocol.ServerIntent) { in.Releasing = in.Owner.UID != "" })
 		},
 		"unclaim": func(*rapid.T) {
-			if w.intent != nil && w.intent.Releasing && w.record().Released == w.intent.ClaimUID && !w.giveBack() {
+			if w.intent != nil && w.intent.Releasing && w.record().Released == w.intent.Owner.UID && !w.giveBack() {
 				w.want(func(in *protocol.ServerIntent) {
-					in.Claim, in.ClaimUID, in.Purpose, in.PowerCycle, in.Power, in.Releasing, in.Boot = "", "", "", false, "", false, nil
+					in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle, in.Power, in.Releasing, in.Boot = "", "", "", false, "", false, nil
 				})
 			}
 		},

@@ -103,7 +103,7 @@ const (
 func (p *step) lastBoot() lastBoot {
 	a, in := p.rec.Attempt, p.snap.Intent
 	switch {
-	case a == nil || a.State != protocol.AttemptSucceeded || a.ClaimUID != in.ClaimUID:
+	case a == nil || a.State != protocol.AttemptSucceeded || a.OwnerUID != in.Owner.UID:
 		return lastNone
 	case a.Network() && a.Evidence == protocol.EvidenceInstalled:
 		return lastInstalled
@@ -282,8 +282,8 @@ func (p *step) restarted() {
 	}
 	p.rec.Attempt = &Attempt{
 		ID: p.snap.NewID, State: protocol.AttemptSucceeded, Since: p.now, At: p.now, Number: 1, Left: left, Disarm: left != "",
-		Intended: protocol.TargetHdd, Observed: protocol.TargetHdd, ClaimUID: in.ClaimUID, Generation: in.Boot.Generation,
-		Digest: in.Boot.Image.Digest, Epoch: p.rec.Epoch, Purpose: in.Boot.Purpose,
+		Intended: protocol.TargetHdd, Observed: protocol.TargetHdd, OwnerUID: in.Owner.UID, Generation: in.Boot.Generation,
+		Digest: in.Boot.Image.Digest, Epoch: p.rec.Epoch, Purpose: in.Boot.Owner.Kind,
 	}
 	p.rec.Epoch++
 	p.rec.Ordered = p.now // what its LastResetTime shows is this

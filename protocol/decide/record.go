@@ -107,7 +107,7 @@ type Attempt struct {
 	Number     int                 `json:"number"`
 	Intended   protocol.BootTarget `json:"intended"`
 	Observed   protocol.BootTarget `json:"observed,omitempty"`
-	ClaimUID   string              `json:"claimUID"`
+	OwnerUID   string              `json:"ownerUID"`
 	Generation uint64              `json:"generation"`
 	Digest     string              `json:"digest"`         // of the image
 	File       string              `json:"file,omitempty"` // name below the token
@@ -231,7 +231,7 @@ type RequestState struct {
 	Reason     string           `json:"reason,omitempty"`
 	// ClaimUID is the claim under which it was accepted, and with which it ends; empty
 	// without one.
-	ClaimUID string `json:"claimUID,omitempty"`
+	OwnerUID string `json:"ownerUID,omitempty"`
 	// Behind says that it waits for holds or firmware work; From is when it last
 	// ceased to, and requestLimit runs from there.
 	Behind bool      `json:"behind,omitempty"`

@@ -8,7 +8,7 @@ import (
 )
 
 // foreign says whether something was given to another incarnation than the
-// agent's; empty was given to whoever serves the rack, by a hub of version 1.
+// agent's; empty is not given to any yet.
 func (s *Snapshot) foreign(incarnation string) bool {
 	return incarnation != "" && incarnation != s.Incarnation
 }

@@ -50,10 +50,10 @@ func (p *step) accept(r protocol.Request, local bool) (RequestState, bool) {
 	s := RequestState{Request: r, AcceptedAt: p.now, Local: local}
 	in := p.snap.Intent
 	if in != nil {
-		s.ClaimUID = in.ClaimUID
+		s.OwnerUID = in.Owner.UID
 	}
 	pre := (r.Precondition.Power == "" || r.Precondition.Power == p.watch.Last.Power) &&
-		(r.Precondition.ClaimUID == "" || in != nil && r.Precondition.ClaimUID == in.ClaimUID)
+		(r.Precondition.OwnerUID == "" || in != nil && r.Precondition.OwnerUID == in.Owner.UID)
 	a := p.rec.Attempt
 	network := a.Open() && a.Network()
 	t := hourUnknown

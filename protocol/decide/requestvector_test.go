@@ -45,7 +45,7 @@ func TestRequestVectors(t *testing.T) {
 			}
 		},
 		"no claim": func(t *testing.T) {
-			free := func(s *Snapshot) { s.Intent.Power, s.Intent.ClaimUID, s.Intent.Boot = "", "", nil }
+			free := func(s *Snapshot) { s.Intent.Power, s.Intent.Owner.UID, s.Intent.Boot = "", "", nil }
 			y := story(t, func(s *Snapshot) { free(s); s.Requests = []protocol.Request{asks("r", false)} })
 			y.read(on, 1*sec, nil)
 			y.want(ActNone)
@@ -147,7 +147,7 @@ func TestRequestVectors(t *testing.T) {
 				y.read(on, 1*sec, nil)
 				y.s.Intent.Releasing = true
 				if gone {
-					y.s.Intent.Releasing, y.s.Intent.ClaimUID, y.s.Intent.Power, y.s.Intent.Boot = false, "", "", nil
+					y.s.Intent.Releasing, y.s.Intent.Owner.UID, y.s.Intent.Power, y.s.Intent.Boot = false, "", "", nil
 				}
 				y.read(on, 2*sec, y.answered(""))
 				y.outcome("r", protocol.OutcomeRefused, "the claim ends")
@@ -187,7 +187,7 @@ func TestTimestamps(t *testing.T) {
 		t.Errorf("pending %t since %v, powered on at %v", r.Pending, r.PendingRebootSince, last)
 	}
 	in := *y.s.Intent
-	in.ClaimUID = "claim-2"
+	in.Owner.UID = "claim-2"
 	if p := y.p.Record.PoweredOn(&in); !p.IsZero() {
 		t.Errorf("for another claim: %v", p)
 	}

@@ -31,7 +31,7 @@ func (p *step) resumable() resumable {
 		return resumeBoot
 	}
 	use := p.rec.Used[grantKey(in.Boot)]
-	mine := a != nil && a.ClaimUID == in.ClaimUID
+	mine := a != nil && a.OwnerUID == in.Owner.UID
 	switch done := p.bootsDisk(); {
 	case !done && !use.Repeat && (use.Spent || p.snap.Grant != nil && use.Attempts >= p.snap.Grant.MaxAttempts && use.Attempts > 0):
 		return resumeSpent
@@ -261,7 +261,7 @@ func (p *step) restartedByOrder() {
 		return // a read did
 	}
 	p.rec.Epoch++
-	p.poweredOn(a.OnSent, Booted{ClaimUID: a.ClaimUID, Digest: a.Digest})
+	p.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
 	a.OnPending = time.Time{}
 }
 

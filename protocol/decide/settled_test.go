@@ -54,17 +54,17 @@ func (w *world) well() bool {
 	switch {
 	case len(w.holds) > 0:
 		return off && len(rec.Receipts) == len(w.holds) && len(rec.Manual) == 0
-	case w.intent == nil || w.intent.ClaimUID == "":
+	case w.intent == nil || w.intent.Owner.UID == "":
 		return true
 	case discovering(w.intent):
 		return w.discoveryIsWell(rec, off)
 	case w.intent.Releasing:
-		return off && rec.Released == w.intent.ClaimUID
+		return off && rec.Released == w.intent.Owner.UID
 	case w.intent.Power == protocol.WantOff:
 		return off
 	case always(w.intent.Boot):
 		a := rec.Attempt
-		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.State == protocol.AttemptSucceeded && a.Network() && a.ClaimUID == w.intent.ClaimUID
+		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.State == protocol.AttemptSucceeded && a.Network() && a.OwnerUID == w.intent.Owner.UID
 	default:
 		a := rec.Attempt
 		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && provisioned(w.intent.Boot, &rec, nil) &&

@@ -259,7 +259,7 @@ func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode protocol.S
 		if h.Mode == protocol.StopHard {
 			mode = protocol.StopHard
 		}
-		t := h.SoftTimeout
+		t := h.SoftTimeout.D()
 		if t <= 0 {
 			t = rack
 		}

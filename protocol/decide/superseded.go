@@ -36,7 +36,7 @@ func supersededRule(newer, network bool, state protocol.AttemptState, served boo
 // it did. What it has started is powered off, and the next one begins by its own grant.
 func (p *step) superseded() bool {
 	a, b := p.rec.Attempt, p.snap.Intent.Boot
-	if b == nil || a.ClaimUID != b.ClaimUID || !supersededRule(b.Generation > a.Generation, a.Network(), a.State, a.Served || a.Cached) {
+	if b == nil || a.OwnerUID != b.Owner.UID || !supersededRule(b.Generation > a.Generation, a.Network(), a.State, a.Served || a.Cached) {
 		return false
 	}
 	p.abandon("its owner names another boot by now", protocol.AttemptWithdrawn)
@@ -61,11 +61,11 @@ func overRule(network, installed, over bool) bool { return network || !installed
 // But with an order to install anew, the hub gives another generation only where nothing was
 // installed, and so did not know.
 func (r *Record) installedBefore(b *protocol.BootIntent) *protocol.Provisioned {
-	if n := r.Provisioned; n != nil && n.ClaimUID == b.ClaimUID && n.Generation < b.Generation {
+	if n := r.Provisioned; n != nil && n.OwnerUID == b.Owner.UID && n.Generation < b.Generation {
 		return n
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Earlier)) {
-		if n := r.Earlier[key]; n.ClaimUID == b.ClaimUID && n.Generation < b.Generation {
+		if n := r.Earlier[key]; n.OwnerUID == b.Owner.UID && n.Generation < b.Generation {
 			return &n
 		}
 	}

@@ -95,7 +95,6 @@ func ageOfSync(at, last time.Time) syncAge {
 type fenced string
 
 const (
-	fencedNone  fenced = "none" // of a hub of version 1
 	fencedLower fenced = "lower"
 	fencedRival fenced = "rival"
 	fencedSame  fenced = "same"
@@ -104,8 +103,6 @@ const (
 
 func fenceOf(f, have protocol.Fence) fenced {
 	switch {
-	case f == protocol.Fence{}:
-		return fencedNone
 	case f == have:
 		return fencedSame
 	case f.Newer(have):

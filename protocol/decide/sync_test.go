@@ -15,7 +15,7 @@ func TestSyncTable(t *testing.T) {
 			doctable.YesNo(),
 			{"mine", "other"},
 			{string(syncNew), string(syncOld), string(syncOlder)},
-			doctable.Words(fencedNone, fencedLower, fencedRival, fencedSame, fencedNewer),
+			doctable.Words(fencedLower, fencedRival, fencedSame, fencedNewer),
 			doctable.YesNo(), doctable.YesNo(), doctable.Words(headsNone, headsBehind, headsMore, headsSame),
 		},
 		func(in []string) []string {
@@ -54,7 +54,7 @@ func TestSync(t *testing.T) {
 		"played back":             {func(m *protocol.Sync) { m.At = at(9 * sec) }, SyncIgnore},
 		"at the same moment":      {func(m *protocol.Sync) { m.At = at(10 * sec) }, SyncAnswer},
 		"a refusal played back":   {func(m *protocol.Sync) { m.Refused, m.Session, m.At = "x", "s1", at(0) }, SyncStop},
-		"fence of version 1":      {func(m *protocol.Sync) { m.Fence = protocol.Fence{} }, SyncAnswer},
+		"no fence":                {func(m *protocol.Sync) { m.Fence = protocol.Fence{} }, SyncRival},
 		"lower fence":             {func(m *protocol.Sync) { m.Fence.Number = 4 }, SyncRival},
 		"rival fence":             {func(m *protocol.Sync) { m.Fence.Hub = "c" }, SyncRival},
 		"newer fence":             {func(m *protocol.Sync) { m.Fence = protocol.Fence{Number: 6, Hub: "c"} }, SyncAnswer},

@@ -41,7 +41,7 @@ func TestTimeToLive(t *testing.T) {
 	lies := func(on protocol.OnExpiry) *play {
 		return story(t, func(s *Snapshot) {
 			s.Holds = held(protocol.StopHard, "h")
-			s.Holds[0].TTL, s.Holds[0].OnExpiry, s.Holds[0].Owner = 5*time.Minute, on, "o"
+			s.Holds[0].TTL, s.Holds[0].OnExpiry, s.Holds[0].Owner = protocol.Duration(5*time.Minute), on, "o"
 		})
 	}
 	t.Run("kept", func(t *testing.T) {
@@ -111,10 +111,10 @@ func TestTimeToLive(t *testing.T) {
 // TestMalformedHolds: what a hold says that this agent does not know never drops it.
 func TestMalformedHolds(t *testing.T) {
 	for name, h := range map[string]protocol.ActiveHold{
-		"mode":        {Mode: "medium"},
-		"onExpiry":    {Mode: protocol.StopSoft, TTL: time.Minute, OnExpiry: "later"},
-		"ttl":         {Mode: protocol.StopSoft, TTL: -time.Minute, OnExpiry: protocol.ExpiryRelease},
-		"softTimeout": {Mode: protocol.StopSoft, SoftTimeout: -time.Second},
+		"mode":        {HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: "medium"}}},
+		"onExpiry":    {HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopSoft, TTL: protocol.Duration(time.Minute), OnExpiry: "later"}}},
+		"ttl":         {HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopSoft, TTL: protocol.Duration(-time.Minute), OnExpiry: protocol.ExpiryRelease}}},
+		"softTimeout": {HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(-time.Second)}}},
 	} {
 		h.ID, h.Key = "h", "k"
 		y := story(t, func(s *Snapshot) { s.Holds = []Hold{{ActiveHold: h, EnforcedAt: at(0)}} })

@@ -8,7 +8,7 @@ import (
 
 // Booted is for what a server was powered on.
 type Booted struct {
-	ClaimUID string `json:"claimUID,omitempty"`
+	OwnerUID string `json:"ownerUID,omitempty"`
 	Digest   string `json:"digest,omitempty"` // of the image
 }
 
@@ -18,7 +18,7 @@ func bootedFor(in *protocol.ServerIntent) Booted {
 	if in == nil || discovering(in) {
 		return Booted{}
 	}
-	b := Booted{ClaimUID: in.ClaimUID}
+	b := Booted{OwnerUID: in.Owner.UID}
 	if in.Boot != nil {
 		b.Digest = in.Boot.Image.Digest
 	}

@@ -97,7 +97,7 @@ func (p *step) cycled(o protocol.Observation, since time.Time, by protocol.Unexp
 			return // it resets servers
 		case a != nil && !a.OnPending.IsZero(): // our On, whose effect nobody saw
 			p.rec.Epoch++
-			p.poweredOn(a.OnSent, Booted{ClaimUID: a.ClaimUID, Digest: a.Digest})
+			p.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
 			a.OnPending = time.Time{}
 			return
 		}

@@ -21,7 +21,7 @@ func TestUnrecordedTable(t *testing.T) {
 func TestStopUnrecorded(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	hold := func(m protocol.StopMode) []Hold {
-		return []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", Mode: m}, EnforcedAt: now.Add(-time.Hour)}}
+		return []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: m}}}, EnforcedAt: now.Add(-time.Hour)}}
 	}
 	proved := Record{Receipts: map[string]protocol.Receipt{"h": {}}}
 	bulk := Bulk{Key: true, Bound: 2, Window: time.Hour}
@@ -98,7 +98,7 @@ func TestUnrecordedStopIsNoted(t *testing.T) {
 	ran := protocol.Observation{Power: protocol.PowerOn, StartedAt: now.Add(-9 * time.Second), ReadAt: now.Add(-8 * time.Second)}
 	p := Step(now, Snapshot{
 		Server: "n1", Passive: true, Observation: &ran, Forced: now.Add(-7 * time.Second), Settings: Settings{SoftTimeout: time.Minute, PollInterval: time.Second},
-		Holds:  []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", Key: "k", Mode: protocol.StopHard}}},
+		Holds:  []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}}},
 		Record: Record{Power: protocol.PowerOff, Epoch: 3, Receipts: map[string]protocol.Receipt{"h": {}}},
 		Watch:  Watch{Last: protocol.Observation{Power: protocol.PowerOff, StartedAt: now.Add(-time.Minute), ReadAt: now.Add(-time.Minute)}},
 		Bulk:   Bulk{Key: true, Bound: 1, Window: time.Hour},

@@ -21,7 +21,7 @@ func given() Snapshot {
 }
 
 func provisionedBy(claim string) *protocol.Provisioned {
-	return &protocol.Provisioned{ClaimUID: claim, Generation: 1}
+	return &protocol.Provisioned{OwnerUID: claim, Generation: 1}
 }
 
 func seen(p protocol.PowerState, d time.Duration) *protocol.Observation {
@@ -30,7 +30,7 @@ func seen(p protocol.PowerState, d time.Duration) *protocol.Observation {
 
 func held(mode protocol.StopMode, ids ...string) (holds []Hold) {
 	for _, id := range ids {
-		holds = append(holds, Hold{EnforcedAt: at(0), ActiveHold: protocol.ActiveHold{ID: id, Key: id, Mode: mode}})
+		holds = append(holds, Hold{EnforcedAt: at(0), ActiveHold: protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Key: id, Mode: mode}}}})
 	}
 	return holds
 }

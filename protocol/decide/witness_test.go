@@ -217,7 +217,7 @@ func (x *witness) unseen(s Snapshot, p Plan) {
 
 // netOnly says whether an owner never boots the disk.
 func netOnly(in *protocol.ServerIntent) bool {
-	return in.Purpose == protocol.PurposeMaintenance || in.Boot.Policy.Boot == protocol.BootNetwork
+	return in.Owner.Kind == protocol.PurposeMaintenance || in.Boot.Policy.Boot == protocol.BootNetwork
 }
 
 // guard checks that a policy is changed by nobody but holds, and after what was there
@@ -322,7 +322,7 @@ func (x *witness) uses(s Snapshot, p Plan) {
 		return
 	}
 	b := s.Intent.Boot
-	if g == nil || g.ClaimUID != b.ClaimUID || g.Generation != b.Generation || g.ServerUID != s.Intent.UID || g.ImageDigest != b.Image.Digest || a.ClaimUID != b.ClaimUID || a.Digest != g.ImageDigest {
+	if g == nil || g.OwnerUID != b.Owner.UID || g.Generation != b.Generation || g.ServerUID != s.Intent.UID || g.ImageDigest != b.Image.Digest || a.OwnerUID != b.Owner.UID || a.Digest != g.ImageDigest {
 		x.t.Fatalf("P4: a network boot without a grant that fits: %+v", g)
 	}
 	if !p.Persist {
@@ -386,7 +386,7 @@ func (x *witness) ends(s Snapshot, p Plan) {
 		x.t.Fatal("provisioned was unset")
 	}
 	for _, was := range append(slices.Collect(maps.Values(s.Record.Earlier)), deref(s.Record.Provisioned)...) {
-		if is := p.Record.ProvisionedFor(was.ClaimUID, was.Generation); is == nil || is.ImageDigest != was.ImageDigest {
+		if is := p.Record.ProvisionedFor(was.OwnerUID, was.Generation); is == nil || is.ImageDigest != was.ImageDigest {
 			x.t.Fatalf("P4: the record of %+v is now %+v", was, is)
 		}
 	}
@@ -433,7 +433,7 @@ func (x *witness) served(a protocol.BootAnswer) {
 	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == protocol.AttemptFetched {
 		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
-	use := rec.Used[rec.Attempt.ClaimUID+"/1"]
+	use := rec.Used[rec.Attempt.OwnerUID+"/1"]
 	if !rec.Attempt.Open() || !rec.Attempt.Network() || use.Attempts < 1 && !use.Ran {
 		x.t.Fatalf("P4: booted outside a granted attempt: %+v", rec.Attempt)
 	}
@@ -441,6 +441,6 @@ func (x *witness) served(a protocol.BootAnswer) {
 
 func (x *witness) fetchedFile(rec Record) {
 	if a := rec.Attempt; a != nil && a.Token == x.token {
-		x.fetched[a.ClaimUID+"/1"], x.fetchedAt[a.ClaimUID+"/1"] = true, x.orders
+		x.fetched[a.OwnerUID+"/1"], x.fetchedAt[a.OwnerUID+"/1"] = true, x.orders
 	}
 }

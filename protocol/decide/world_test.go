@@ -84,14 +84,14 @@ func (w *world) claim(maxAttempts int) {
 	}
 	uid := fmt.Sprintf("claim-%d", w.claims)
 	w.intent = &protocol.ServerIntent{
-		Server: "server-1", UID: "uid-1", ClaimUID: uid, Claim: "c", Power: protocol.WantOn,
+		Server: "server-1", UID: "uid-1", Owner: protocol.Owner{Name: "c", UID: uid}, Power: protocol.WantOn,
 		Boot: &protocol.BootIntent{
-			ClaimUID: uid, Generation: 1, GrantFor: w.incarnation, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+			Owner: protocol.Owner{UID: uid}, Generation: 1, GrantFor: w.incarnation, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
 			Image: protocol.Image{Digest: "sha256:image", Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:uki"}}},
 		},
 	}
 	w.grant = &protocol.Grant{
-		ClaimUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:image",
+		OwnerUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:image",
 		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: maxAttempts, IssuedAt: w.clock(),
 	}
 	w.poke()
@@ -344,7 +344,7 @@ func (w *world) act(a Action) Result {
 		case ActOn, ActRestart:
 			w.w.on()
 			if w.m.ordered = ""; w.intent != nil {
-				w.m.ordered = w.intent.ClaimUID
+				w.m.ordered = w.intent.Owner.UID
 			}
 			r.Code, r.Busy = w.m.reset(a.Kind)
 		default:
@@ -359,7 +359,7 @@ func (w *world) act(a Action) Result {
 func (w *world) expire(e protocol.Release) {
 	i := slices.IndexFunc(w.holds, func(h Hold) bool { return h.ID == e.HoldID })
 	h := w.holds[i]
-	if lay := w.now - w.enforced[h.ID]; lay < h.TTL || h.OnExpiry != protocol.ExpiryRelease || h.TTL <= 0 {
+	if lay := w.now - w.enforced[h.ID]; lay < h.TTL.D() || h.OnExpiry != protocol.ExpiryRelease || h.TTL <= 0 {
 		w.t.Fatalf("P1: hold %+v ended after %v", h, lay)
 	}
 	w.release(i)

@@ -13,17 +13,17 @@ import (
 // EnvBinding is what a sealed bundle of a boot environment is for. Opened with any other,
 // it fails.
 type EnvBinding struct {
-	Agent  string
-	Server string
-	Claim  string // UID of the owner: claim, maintenance or discovery
-	Bundle string // digest of the bundle's JSON, sha256:<hex>
+	Agent    string
+	Server   string
+	OwnerUID string // UID of the owner: claim, maintenance or discovery
+	Bundle   string // digest of the bundle's JSON, sha256:<hex>
 }
 
 // AAD is the one encoding of a binding. No two have the same, and none has that of
 // credentials or user data.
 func (b EnvBinding) AAD() []byte {
 	var out []byte
-	for _, field := range []string{"rackboot bootenv", b.Agent, b.Server, b.Claim, b.Bundle} {
+	for _, field := range []string{"rackboot bootenv", b.Agent, b.Server, b.OwnerUID, b.Bundle} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(field)))
 		out = append(out, field...)
 	}

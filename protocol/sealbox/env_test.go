@@ -9,7 +9,7 @@ import (
 )
 
 func envBinding(content []byte) EnvBinding {
-	return EnvBinding{Agent: "r1-1", Server: "n1", Claim: "claim-uid", Bundle: Digest(content)}
+	return EnvBinding{Agent: "r1-1", Server: "n1", OwnerUID: "claim-uid", Bundle: Digest(content)}
 }
 
 // A bundle opens for what it was sealed for, and for nothing else.
@@ -32,7 +32,7 @@ func TestEnvBinding(t *testing.T) {
 	}
 	for name, change := range map[string]func(*EnvBinding){
 		"agent": func(b *EnvBinding) { b.Agent = "r1-2" }, "server": func(b *EnvBinding) { b.Server = "n2" },
-		"claim": func(b *EnvBinding) { b.Claim = "" }, "bundle": func(b *EnvBinding) { b.Bundle = Digest(nil) },
+		"claim": func(b *EnvBinding) { b.OwnerUID = "" }, "bundle": func(b *EnvBinding) { b.Bundle = Digest(nil) },
 		"borders": func(b *EnvBinding) { b.Agent, b.Server = "r1-1n", "1" },
 	} {
 		b := envBinding(content)

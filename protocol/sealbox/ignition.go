@@ -11,9 +11,9 @@ import (
 
 // IgnitionBinding is what sealed user data is for. Opened with any other, it fails.
 type IgnitionBinding struct {
-	Agent  string
-	Server string
-	Claim  string // UID of the claim
+	Agent    string
+	Server   string
+	OwnerUID string // UID of the claim
 	protocol.IgnitionRef
 }
 
@@ -21,7 +21,7 @@ type IgnitionBinding struct {
 // credentials.
 func (b IgnitionBinding) AAD() []byte {
 	var out []byte
-	for _, field := range []string{"rackboot ignition", b.Agent, b.Server, b.Claim, b.Secret, b.UID, b.Digest} {
+	for _, field := range []string{"rackboot ignition", b.Agent, b.Server, b.OwnerUID, b.Secret, b.UID, b.Digest} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(field)))
 		out = append(out, field...)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func ignitionBinding() IgnitionBinding {
-	return IgnitionBinding{Agent: "r1-1", Server: "n1", Claim: "claim-uid", IgnitionRef: protocol.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "d"}}
+	return IgnitionBinding{Agent: "r1-1", Server: "n1", OwnerUID: "claim-uid", IgnitionRef: protocol.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "d"}}
 }
 
 // User data opens for what it was sealed for, and for nothing else.
@@ -31,7 +31,7 @@ func TestIgnitionBinding(t *testing.T) {
 	}
 	for name, change := range map[string]func(*IgnitionBinding){
 		"agent": func(b *IgnitionBinding) { b.Agent = "r1-2" }, "server": func(b *IgnitionBinding) { b.Server = "n2" },
-		"claim": func(b *IgnitionBinding) { b.Claim = "" }, "secret": func(b *IgnitionBinding) { b.Secret = "t" },
+		"claim": func(b *IgnitionBinding) { b.OwnerUID = "" }, "secret": func(b *IgnitionBinding) { b.Secret = "t" },
 		"uid": func(b *IgnitionBinding) { b.UID = "v" }, "version": func(b *IgnitionBinding) { b.Version = 1 },
 		"digest":  func(b *IgnitionBinding) { b.Digest = "e" },
 		"borders": func(b *IgnitionBinding) { b.Agent, b.Server = "r1-1n", "1" },

@@ -8,7 +8,7 @@ import (
 
 // benchmarks are the messages that there are most of, and the largest one.
 func benchmarks() map[string]any {
-	return map[string]any{"Hello": hello2(), "Sync": syncAnswer2(), "RackDoc50": rackDoc2(0, 50)}
+	return map[string]any{"Hello": hello(), "Sync": syncAnswer(), "RackDoc50": rackDoc(0, 50)}
 }
 
 // BenchmarkSeal seals; bytes is the sealed size.

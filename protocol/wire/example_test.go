@@ -13,8 +13,8 @@ func at(second int) time.Time {
 	return time.Date(2026, 11, 20, 10, 0, second, 123_456_789, time.UTC)
 }
 
-// rackDoc is a full shard as a hub sends it.
-func rackDoc(servers int) *protocol.RackDoc {
+// bareShard is a full shard as a hub sends it.
+func bareShard(servers int) *protocol.RackDoc {
 	doc := &protocol.RackDoc{
 		Head: protocol.Head{Epoch: 1, Version: 42}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Shards: 1,
 		Rack: &protocol.RackIntent{
@@ -37,9 +37,9 @@ func rackDoc(servers int) *protocol.RackDoc {
 			},
 			SystemURI: "/redfish/v1/Systems/1", Segment: "boot", BootMAC: fmt.Sprintf("52:54:00:00:00:%02x", i),
 			UUID:         fmt.Sprintf("4c4c4544-0000-1000-8000-0000000000%02x", i),
-			Architecture: "amd64", Claim: "db-" + name, ClaimUID: "01j0000000000000000000000" + fmt.Sprint(i%10), Power: protocol.WantOn,
+			Architecture: "amd64", Owner: protocol.Owner{Name: "db-" + name, UID: "01j0000000000000000000000" + fmt.Sprint(i%10)}, Power: protocol.WantOn,
 			Boot: &protocol.BootIntent{
-				Purpose: protocol.PurposeClaim, Claim: "db-" + name, ClaimUID: "01j0000000000000000000000" + fmt.Sprint(i%10),
+				Owner:      protocol.Owner{Kind: protocol.PurposeClaim, Name: "db-" + name, UID: "01j0000000000000000000000" + fmt.Sprint(i%10)},
 				Generation: 1, Policy: protocol.BootPolicy{FirstBoot: protocol.FirstBootPxe, Boot: protocol.BootHdd},
 				Image: protocol.Image{
 					Reference: "registry.example/os:1", Digest: "sha256:" + strings.Repeat("ab", 32), Architecture: "amd64",
@@ -51,26 +51,9 @@ func rackDoc(servers int) *protocol.RackDoc {
 	return doc
 }
 
-// holdDoc is a small document that stays uncompressed.
-func holdDoc() *protocol.HoldDoc {
-	return &protocol.HoldDoc{
-		Head: protocol.Head{Epoch: 1, Version: 7}, Agent: "rack-1", Term: 3, IssuedAt: at(0),
-		Holds:    []protocol.ActiveHold{{ID: "01j1", Server: "server-01", Key: "fence", Owner: "cluster", Mode: protocol.StopHard, Ref: "ns/db-0"}},
-		Releases: []protocol.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1)}},
-		Requests: []protocol.Request{{ID: "01j2", Server: "server-03", Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: "admin", NotAfter: at(30)}},
-	}
-}
-
 func grant() *protocol.Grant {
 	return &protocol.Grant{
-		ClaimUID: "01j3", Generation: 1, Server: "server-01", ServerUID: "01hz", ImageDigest: "sha256:" + strings.Repeat("ab", 32),
+		OwnerUID: "01j3", Generation: 1, Server: "server-01", ServerUID: "01hz", ImageDigest: "sha256:" + strings.Repeat("ab", 32),
 		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: 3, IssuedAt: at(0),
-	}
-}
-
-func hello() *protocol.Hello {
-	return &protocol.Hello{
-		Agent: "rack-1", Session: "s", Incarnation: "i", Term: 3, Protocol: 1, Version: "1.0.0",
-		Applied: map[string]protocol.Head{"rack/1": {Epoch: 1, Version: 2}, "hold": {Epoch: 1, Version: 7}, "rack/0": {Epoch: 1, Version: 42}}, EventHead: 9, At: at(0),
 	}
 }

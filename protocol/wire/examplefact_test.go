@@ -12,7 +12,7 @@ const exampleDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef01
 
 func provisioned() *protocol.Provisioned {
 	return &protocol.Provisioned{
-		ClaimUID: "01j0claim", Generation: 1, Server: "server-1", ServerUID: "01j0server", ImageDigest: exampleDigest,
+		OwnerUID: "01j0claim", Generation: 1, Server: "server-1", ServerUID: "01j0server", ImageDigest: exampleDigest,
 		Evidence: protocol.EvidenceInstalled, At: at(7), Attempt: "a1",
 	}
 }
@@ -24,27 +24,20 @@ func receipt() *protocol.Receipt {
 	}
 }
 
-func syncAnswer() *protocol.Sync {
-	return &protocol.Sync{
-		Session: "5e55", Protocol: 1, EventsAcked: 9, At: at(3),
-		Heads: map[string]protocol.Head{"hold": {Epoch: 1, Version: 7}, "rack/0": {Epoch: 1, Version: 6}},
-	}
-}
-
-func applied() *protocol.Applied {
+func bareApplied() *protocol.Applied {
 	return &protocol.Applied{
 		Doc: "hold", Head: protocol.Head{Epoch: 1, Version: 7}, Digest: exampleDigest, Released: []string{"01j0hold"},
 		Rejected: []protocol.Rejection{{Server: "server-2", Reason: "power \"Maybe\" is unknown to this agent"}},
 	}
 }
 
-func report() *protocol.Report {
+func bareReport() *protocol.Report {
 	since := at(2)
 	return &protocol.Report{
 		Agent: "rack-1", Rack: "rack", Incarnation: "1nca", Session: "5e55", Seq: 3, At: at(9), Version: "1.0.0", Shards: 1,
 		Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 7}},
 		Servers: []protocol.ServerReport{{
-			Server: "server-1", PowerEpoch: 4, StoppedSince: &since, ClaimUID: "01j0claim", ArtefactsLocal: true,
+			Server: "server-1", PowerEpoch: 4, StoppedSince: &since, OwnerUID: "01j0claim", ArtefactsLocal: true,
 			Observation: protocol.Observation{Server: "server-1", StartedAt: at(8), ReadAt: at(9), Source: protocol.SourcePoll, Power: protocol.PowerOff},
 			Attempt:     &protocol.AttemptReport{ID: "a1", State: protocol.AttemptSucceeded, Since: at(1), Number: 1, Intended: protocol.TargetHdd, Observed: protocol.TargetHdd},
 			Holds:       []protocol.HoldReport{{ID: "01j0hold", Word: protocol.HoldFenced, EnforcedAt: at(1), Receipt: []byte{1, 2, 3}}},
@@ -53,15 +46,6 @@ func report() *protocol.Report {
 		}},
 	}
 }
-
-func eventBatch() *protocol.EventBatch {
-	return &protocol.EventBatch{
-		Agent: "rack-1", Incarnation: "1nca", Session: "5e55",
-		Events: []protocol.Event{{Seq: 8, At: at(8), Server: "server-1", Code: protocol.EventFenced, Message: "hold 01j0hold"}},
-	}
-}
-
-func announce() *protocol.Announce { return &protocol.Announce{Hub: "hub", Epoch: 1, At: at(0)} }
 
 func approval() *protocol.Approval {
 	return &protocol.Approval{

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rackboot/protocol"
 )
 
 // field is one field of a message as it travels.
@@ -14,18 +16,17 @@ type field struct {
 	cbor string // its type in CBOR; for maps, lists and structs with what they hold
 	may  bool   // may be absent
 	typ  reflect.Type
-	at   int // its index in the struct
+	at   []int // its index in the struct
 }
 
-// fields lists the fields of a struct.
+// fields lists the fields of a struct, those of embedded structs among them.
 func fields(t reflect.Type) (out []field) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range reflect.VisibleFields(t) {
 		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
+		if name == "-" || f.Anonymous && name == "" {
 			continue
 		}
-		out = append(out, field{name, cborType(f.Type), opts != "", f.Type, i})
+		out = append(out, field{name, cborType(f.Type), opts != "", f.Type, f.Index})
 	}
 	return out
 }
@@ -66,7 +67,7 @@ func cborType(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return "time"
-	case t == reflect.TypeFor[time.Duration]():
+	case t == reflect.TypeFor[time.Duration](), t == reflect.TypeFor[protocol.Duration]():
 		return "duration"
 	case t == reflect.TypeFor[[]byte]():
 		return "bytes"
@@ -105,7 +106,7 @@ func fieldsSeen(seen map[string]bool, v reflect.Value) {
 		}
 	case isMap(v.Type()):
 		for _, f := range fields(v.Type()) {
-			if w := v.Field(f.at); !w.IsZero() {
+			if w := v.FieldByIndex(f.at); !w.IsZero() {
 				seen[v.Type().Name()+"."+f.name] = true
 				fieldsSeen(seen, w)
 			}

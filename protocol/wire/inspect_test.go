@@ -12,7 +12,7 @@ import (
 func TestInspect(t *testing.T) {
 	s, other := NewSigner(testKey(0)), NewSigner(testKey(1))
 	topic := protocol.TopicDown("rack-1", protocol.RackLeaf(0))
-	data, err := Seal(s, topic, rackDoc(4))
+	data, err := Seal(s, topic, bareShard(4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestInspect(t *testing.T) {
 	if err := e.Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(rackDoc(4), &doc, equal()); diff != "" {
+	if diff := cmp.Diff(bareShard(4), &doc, equal()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -36,37 +36,33 @@ func pageFields(t *testing.T) map[string]string {
 				continue
 			}
 			cells := strings.Split(strings.Trim(line, "| "), " | ")
-			if len(cells) != 5 || cells[3] == "" || cells[4] == "" {
-				t.Fatalf("%s: %q is not field, CBOR, since, meaning, absent means", name, line)
+			if len(cells) != 4 || cells[2] == "" || cells[3] == "" {
+				t.Fatalf("%s: %q is not field, CBOR, meaning, absent means", name, line)
 			}
 			key := name + "." + strings.Trim(cells[0], "`")
 			if rows[key] != "" {
 				t.Errorf("%s is in the page twice", key)
 			}
-			rows[key] = describe(cells[1], cells[2], cells[4] != "—")
+			rows[key] = describe(cells[1], cells[3] != "—")
 		}
 	}
 	return rows
 }
 
-func describe(cbor, since string, may bool) string {
+func describe(cbor string, may bool) string {
 	if may {
-		return cbor + ", since " + since + ", may be absent"
+		return cbor + ", may be absent"
 	}
-	return cbor + ", since " + since + ", always"
+	return cbor + ", always"
 }
 
-// Every field of every message is in docs/PROTOCOL.md with its type, the version
-// that brought it, and what its absence means; and no other is.
+// Every field of every message is in docs/PROTOCOL.md with its type and what its absence
+// means; and no other is.
 func TestPageHasEveryField(t *testing.T) {
-	rows, old, want := pageFields(t), v1Fields(), map[string]string{}
+	rows, want := pageFields(t), map[string]string{}
 	for _, k := range Kinds() {
 		fieldsOf(reflect.TypeOf(k.New()), func(owner reflect.Type, f field) {
-			name, since := owner.Name()+"."+f.name, "2"
-			if _, ok := old[name]; ok {
-				since = "1"
-			}
-			want[name] = describe(f.cbor, since, f.may)
+			want[owner.Name()+"."+f.name] = describe(f.cbor, f.may)
 		})
 	}
 	for name, says := range want {
@@ -112,7 +108,7 @@ func TestPageExample(t *testing.T) {
 	for line := range strings.SplitSeq(text, "\n") {
 		digits.WriteString(regexp.MustCompile(`^ *([0-9a-f]*)`).FindStringSubmatch(line)[1])
 	}
-	if want := hex.EncodeToString(readVector(t, "v2", "sync-again")); digits.String() != want {
+	if want := hex.EncodeToString(readVector(t, "v1", "sync-again")); digits.String() != want {
 		t.Errorf("the page has %s\nthe vector is %s", digits.String(), want)
 	}
 }

@@ -59,15 +59,15 @@ func badVectors(t *testing.T) []bad {
 	t.Helper()
 	key := vectorKeys()[keyHub]
 	s := NewSigner(key)
-	good, err := Seal(s, badTopic, holdDoc2())
+	good, err := Seal(s, badTopic, holdDoc())
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := Seal(s, protocol.TopicDown("rack-2", protocol.LeafHold), holdDoc2())
+	other, err := Seal(s, protocol.TopicDown("rack-2", protocol.LeafHold), holdDoc())
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := Seal(NewSigner(vectorKeys()[keyOther]), badTopic, holdDoc2())
+	stranger, err := Seal(NewSigner(vectorKeys()[keyOther]), badTopic, holdDoc())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func badVectors(t *testing.T) []bad {
 
 // What is refused, and with which code, is part of the protocol.
 func TestBadVectors(t *testing.T) {
-	dir := filepath.Join("v2", "refused")
+	dir := filepath.Join("v1", "refused")
 	var files []string
 	var keys []ed25519.PublicKey
 	for _, k := range badKeys() {

@@ -17,9 +17,7 @@ import (
 	"rackboot/protocol"
 )
 
-// update writes the vectors of the present version. Those of an earlier version
-// are never written again.
-var update = flag.Bool("update", false, "write the vectors of the present version")
+var update = flag.Bool("update", false, "write the vectors")
 
 // The keys of the vectors; testdata/README.md names them.
 const (
@@ -66,25 +64,6 @@ func (g vector) empty(t testing.TB) any {
 	return k.New()
 }
 
-// vectors1 are the messages of version 1, all sealed with one key.
-func vectors1() []vector {
-	down := func(leaf string) string { return protocol.TopicDown("rack-1", leaf) }
-	up := func(leaf string) string { return protocol.TopicUp("rack-1", leaf) }
-	return []vector{
-		{"hold", keyHub, down(protocol.LeafHold), holdDoc(), ""},
-		{"rack-50-zstd", keyHub, down(protocol.RackLeaf(0)), rackDoc(50), ""},
-		{"hello", keyHub, up(protocol.LeafHello), hello(), ""},
-		{"grant", keyHub, FactGrant, grant(), ""},
-		{"provisioned", keyHub, FactProvisioned, provisioned(), ""},
-		{"receipt", keyHub, FactReceipt, receipt(), ""},
-		{"sync", keyHub, down(protocol.LeafSync), syncAnswer(), ""},
-		{"applied", keyHub, up(protocol.LeafApplied), applied(), ""},
-		{"report", keyHub, up(protocol.LeafReport), report(), ""},
-		{"event", keyHub, up(protocol.LeafEvent), eventBatch(), ""},
-		{"announce", keyHub, protocol.TopicAnnounce, announce(), ""},
-	}
-}
-
 // facts are carried in other messages.
 func facts() []vector {
 	return []vector{
@@ -101,31 +80,31 @@ func facts() []vector {
 	}
 }
 
-// vectors are the messages of version 2.
+// vectors are all messages, each with what it shows.
 func vectors() []vector {
 	down := func(leaf string) string { return protocol.TopicDown("rack-1", leaf) }
 	up := func(leaf string) string { return protocol.TopicUp("rack-1", leaf) }
 	return append(facts(), []vector{
-		{"hello", keyAgent, up(protocol.LeafHello), hello2(), "the nonce is that of announce.hex"},
-		{"sync", keyHub, down(protocol.LeafSync), syncAnswer2(), "answer to hello.hex, and the same unasked"},
+		{"hello", keyAgent, up(protocol.LeafHello), hello(), "the nonce is that of announce.hex"},
+		{"sync", keyHub, down(protocol.LeafSync), syncAnswer(), "answer to hello.hex, and the same unasked"},
 		{"sync-acks", keyHub, down(protocol.LeafSync), syncAcks(), "acknowledgement of event.hex: null heads say nothing of documents"},
 		{"sync-refused", keyHub, down(protocol.LeafSync), syncRefused(), "another agent has joined the rack"},
 		{"sync-ended", keyHub, down(protocol.LeafSync), syncEnded(), "an operator ended the agent's term; it carries end-of-term.hex"},
 		{"sync-again", keyHub, down(protocol.LeafSync), syncAgain(), "the Hello was not fresh: say it again with this nonce"},
 		{"sync-renew", keyHub, down(protocol.LeafSync), syncRenew(), "the agent's disk was rolled back: take a new incarnation"},
-		{"announce", keyHub, protocol.TopicAnnounce, announce2(), "a hub has started; agents answer within 50 s"},
-		{"hold", keyHub, down(protocol.LeafHold), holdDoc2(), "a hold, a release, a reboot and a power-off"},
-		{"rack", keyHub, down(protocol.RackLeaf(0)), rackDoc2(0, 1), "shard 0 with the rack, and one server with a grant for its first boot"},
-		{"rack-50-zstd", keyHub, down(protocol.RackLeaf(1)), rackDoc2(1, 50), "a full shard 1, compressed; the second entry echoes provisioned.hex"},
-		{"applied", keyAgent, up(protocol.LeafApplied), applied2(), "acknowledgement of hold.hex, with another digest"},
+		{"announce", keyHub, protocol.TopicAnnounce, announce(), "a hub has started; agents answer within 50 s"},
+		{"hold", keyHub, down(protocol.LeafHold), holdDoc(), "a hold, a release, a reboot and a power-off"},
+		{"rack", keyHub, down(protocol.RackLeaf(0)), rackDoc(0, 1), "shard 0 with the rack, and one server with a grant for its first boot"},
+		{"rack-50-zstd", keyHub, down(protocol.RackLeaf(1)), rackDoc(1, 50), "a full shard 1, compressed; the second entry echoes provisioned.hex"},
+		{"applied", keyAgent, up(protocol.LeafApplied), applied(), "acknowledgement of hold.hex, with another digest"},
 		{"applied-refused", keyAgent, up(protocol.LeafApplied), appliedRefused(), "refusal of a document of the older of two hubs"},
-		{"report", keyAgent, up(protocol.LeafReport), report2(), "one shard; the second hold is missing from the hub's document"},
+		{"report", keyAgent, up(protocol.LeafReport), report(), "one shard; the second hold is missing from the hub's document"},
 		{"report-reads", keyAgent, up(protocol.LeafReport), reportReads(), "how old the last recorded reads are: of a server that is read, and of one that was not read since the agent started"},
-		{"ask", keyHub, down(protocol.LeafAsk), ask2(), "what is behind a BMC?"},
-		{"answer", keyAgent, up(protocol.LeafAnswer), answer2(), "nothing"},
+		{"ask", keyHub, down(protocol.LeafAsk), ask(), "what is behind a BMC?"},
+		{"answer", keyAgent, up(protocol.LeafAnswer), answer(), "nothing"},
 		{"receipt-manual", keyAgent, FactReceipt, receiptManual(), "an operator's word about a server whose BMC does not answer"},
 		{"answer-failed", keyAgent, up(protocol.LeafAnswer), answerFailed(), "it could not be read"},
-		{"event", keyAgent, up(protocol.LeafEvent), eventBatch2(), "a record of lost events, and one event"},
+		{"event", keyAgent, up(protocol.LeafEvent), eventBatch(), "a record of lost events, and one event"},
 	}...)
 }
 
@@ -169,38 +148,34 @@ func companionOf(t *testing.T, g vector, data []byte) []byte {
 // is a change of the protocol, except of the compressed ones: a new release of
 // the zstd library may pack differently, and must still read the old bytes.
 func TestVectors(t *testing.T) {
-	for dir, list := range map[string][]vector{"v1": vectors1(), "v2": vectors()} {
-		present := dir == "v2"
-		var files []string
-		for _, g := range list {
-			files = append(files, g.file+".hex")
-			t.Run(dir+"/"+g.file, func(t *testing.T) {
-				s := NewSigner(vectorKeys()[g.key])
-				sealed, err := Seal(s, g.topic, g.msg)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if *update && present {
-					write(t, dir, g.file+".hex", lines(sealed))
-				}
-				data := readVector(t, dir, g.file)
-				if string(sealed) != string(data) {
-					t.Errorf("sealed bytes changed: %d bytes, %s; the file has %d bytes, %s", len(sealed), Digest(sealed), len(data), Digest(data))
-				}
-				msg := g.empty(t)
-				if err := Open(NewVerifier(s.Public()), g.topic, data, msg); err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(g.msg, msg, equal()); diff != "" {
-					t.Error(diff)
-				}
-				if present {
-					golden(t, dir, g.file+".json", companionOf(t, g, data))
-				}
-			})
-		}
-		noOthers(t, dir, files)
+	const dir = "v1"
+	var files []string
+	for _, g := range vectors() {
+		files = append(files, g.file+".hex")
+		t.Run(g.file, func(t *testing.T) {
+			s := NewSigner(vectorKeys()[g.key])
+			sealed, err := Seal(s, g.topic, g.msg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				write(t, dir, g.file+".hex", lines(sealed))
+			}
+			data := readVector(t, dir, g.file)
+			if string(sealed) != string(data) {
+				t.Errorf("sealed bytes changed: %d bytes, %s; the file has %d bytes, %s", len(sealed), Digest(sealed), len(data), Digest(data))
+			}
+			msg := g.empty(t)
+			if err := Open(NewVerifier(s.Public()), g.topic, data, msg); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(g.msg, msg, equal()); diff != "" {
+				t.Error(diff)
+			}
+			golden(t, dir, g.file+".json", companionOf(t, g, data))
+		})
 	}
+	noOthers(t, dir, files)
 	t.Run("keys", func(t *testing.T) {
 		type key struct {
 			Seed   string `json:"seed"`
@@ -216,7 +191,7 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "v2", "keys.json", append(text, '\n'))
+		golden(t, dir, "keys.json", append(text, '\n'))
 	})
 }
 

@@ -144,7 +144,7 @@ func envProgress(cl *protocol.Claim, srv *protocol.Server, env string) (state st
 	const op = "set boot environment"
 	r := srv.Status.Report
 	var e *protocol.EnvReport
-	if r != nil && r.ClaimUID == cl.Metadata.UID {
+	if r != nil && r.OwnerUID == cl.Metadata.UID {
 		e = r.Env
 	}
 	if e != nil && e.State == protocol.EnvReady && e.BootEnv == env {

@@ -24,7 +24,7 @@ func TestEnvProgressTable(t *testing.T) {
 		if in[1] != "nothing" {
 			cl.Status.Conditions = []protocol.ConditionState{{Code: protocol.ConditionCode(in[1]), Message: "why"}}
 		}
-		r := &protocol.ServerReport{ClaimUID: "u"}
+		r := &protocol.ServerReport{OwnerUID: "u"}
 		switch {
 		case in[0] == "yes":
 			r.Env = &protocol.EnvReport{State: protocol.EnvReady, BootEnv: "e"}
@@ -49,7 +49,7 @@ func TestEnvProgressTable(t *testing.T) {
 func TestEnvProgressOfAnotherClaim(t *testing.T) {
 	cl, srv := &protocol.Claim{}, &protocol.Server{}
 	cl.Metadata.UID = "u"
-	srv.Status.Report = &protocol.ServerReport{ClaimUID: "other", Env: &protocol.EnvReport{State: protocol.EnvReady, BootEnv: "e"}}
+	srv.Status.Report = &protocol.ServerReport{OwnerUID: "other", Env: &protocol.EnvReport{State: protocol.EnvReady, BootEnv: "e"}}
 	if state, err := envProgress(cl, srv, "e"); err != nil || state == envDone {
 		t.Errorf("%q, %v", state, err)
 	}

@@ -24,7 +24,7 @@ const answerAge = 10 * time.Second
 func (a *app) fenceCmd() *cobra.Command {
 	var wait bool
 	var timeout time.Duration
-	req := api.HoldRequest{Mode: protocol.StopHard}
+	req := api.HoldRequest{HoldTerms: protocol.HoldTerms{Mode: protocol.StopHard}}
 	cmd := &cobra.Command{
 		Use: "fence SERVER", Short: "Power a server off at once, keep it off, and prove that it is off", Args: cobra.ExactArgs(1),
 		Long: "Power a server off at once and keep it off by a hard hold, wait for the receipt that proves it\n" +

@@ -81,7 +81,7 @@ func TestFenceOfASilentHub(t *testing.T) {
 		defer c.CloseIdle()
 		var out, progress strings.Builder
 		a := &app{cfg: Config{Err: &progress}, print: printer{out: &out, form: formTable}}
-		err = a.fence(context.Background(), c, "n1", api.HoldRequest{Key: "k"}, timeout)
+		err = a.fence(context.Background(), c, "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k"}}, timeout)
 		if u, ok := errors.AsType[*ownExit](err); ok {
 			return u.exit, out.String()
 		}

@@ -48,16 +48,11 @@ func (a *app) joinTokenCmd() *cobra.Command {
 // joinText is the command that joins an agent. The token goes through the environment:
 // a process list shows arguments.
 func joinText(t api.JoinToken, hub, config string) string {
-	ca := ""
 	if config != "" {
 		config = " --config " + firstrack.Word(config)
 	}
-	comment := ""
-	if _, fingerprint := api.SplitToken(t.Token); fingerprint == "" { // of a hub of before
-		ca, comment = " --ca ca.pem", ", with the hub's CA as ca.pem"
-	}
-	return fmt.Sprintf("# On the agent's host of rack %s%s, once, until %s:\n"+
-		"RACKBOOT_JOIN_TOKEN=%s rackboot-agent join --hub %s%s%s", t.Rack, comment, stamp(&t.Expires), t.Token, hub, ca, config)
+	return fmt.Sprintf("# On the agent's host of rack %s, once, until %s:\n"+
+		"RACKBOOT_JOIN_TOKEN=%s rackboot-agent join --hub %s%s", t.Rack, stamp(&t.Expires), t.Token, hub, config)
 }
 
 func (a *app) revokeCmd() *cobra.Command {

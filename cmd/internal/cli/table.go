@@ -135,7 +135,7 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 			provisioned = "by the word of " + w.By
 		}
 		return []string{
-			name, o.Spec.Server, string(o.Spec.Purpose.Or()), o.Spec.Claim, string(o.Status.State), provisioned,
+			name, o.Spec.Server, string(o.Spec.Owner.Kind.Or()), o.Spec.Owner.Name, string(o.Status.State), provisioned,
 			conditionCodes(o.Status.Conditions, now), o.Spec.Image.Reference, o.Spec.Image.Digest, revision,
 		}
 	}

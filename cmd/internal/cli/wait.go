@@ -98,7 +98,7 @@ func readProgress(ctx context.Context, c *api.Client, kind protocol.Kind, name s
 	p.text = fmt.Sprintf("server %s %s", server, dash(string(srv.Status.Phase)))
 	if r := srv.Status.Report; r != nil {
 		// The record counts only for the claim that is waited for.
-		p.provisioned = len(r.Provisioned) > 0 && r.ClaimUID != "" && (claimUID == "" || r.ClaimUID == claimUID)
+		p.provisioned = len(r.Provisioned) > 0 && r.OwnerUID != "" && (claimUID == "" || r.OwnerUID == claimUID)
 		p.text += ", power " + string(r.Observation.Power)
 		if t := r.Attempt; t != nil {
 			p.text += fmt.Sprintf(", attempt %d %s", t.Number, t.State)

@@ -26,7 +26,7 @@ func (f *CannedFleet) AdoptServer(ctx context.Context, server string, r protoapi
 	}
 	reference, digest := protocol.SplitImage(r.Provisioned)
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server: server, Claim: cl.Metadata.Name, ClaimUID: cl.Metadata.UID, Image: protocol.Image{Reference: reference, Digest: digest},
+		Server: server, Owner: protocol.Owner{Name: cl.Metadata.Name, UID: cl.Metadata.UID}, Image: protocol.Image{Reference: reference, Digest: digest},
 	}}
 	cfg.Metadata.Name = cl.Metadata.Name
 	cfg.Status.Adopted = &protocol.Adopted{ImageDigest: digest, By: by, Reason: r.Reason, At: Now()}

@@ -39,7 +39,7 @@ func Claim(name, server string) *protocol.Claim {
 
 // Hold makes a valid Hold without an id.
 func Hold(owner, key, server string) *protocol.Hold {
-	return object(&protocol.Hold{Spec: protocol.HoldSpec{Server: server, Key: key, Owner: owner}}, "")
+	return object(&protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: owner, HoldTerms: protocol.HoldTerms{Key: key}}}, "")
 }
 
 // Site is one rack r1 with segment boot, BMCs b1 and b2 and servers n1 and n2.

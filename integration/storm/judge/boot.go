@@ -57,7 +57,7 @@ func claimed(h History, server string) []period {
 	seen := map[key]bool{}
 	for _, p := range h.Polls {
 		for _, g := range p.Grants {
-			if k := (key{g.ClaimUID, g.Generation}); g.Server == server && !seen[k] {
+			if k := (key{g.OwnerUID, g.Generation}); g.Server == server && !seen[k] {
 				seen[k] = true
 				i := slices.IndexFunc(out, func(q period) bool { return q.from <= p.To && p.To < q.to })
 				if i < 0 {

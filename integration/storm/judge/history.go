@@ -101,7 +101,7 @@ type Request struct {
 
 // Grant is a permission for a network boot as it was read from the hub.
 type Grant struct {
-	Server, Claim, ClaimUID string
+	Server, Claim, OwnerUID string
 	Generation              uint64
 	Repeat                  bool
 	Provisioned             bool

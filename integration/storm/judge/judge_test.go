@@ -21,7 +21,7 @@ func honest() History {
 	log := func(at Time, what powerlog.What, detail string) powerlog.Entry {
 		return powerlog.Entry{At: at * sec, What: what, Detail: detail}
 	}
-	grant := Grant{Server: server, Claim: "c1", ClaimUID: "u1", Generation: 1}
+	grant := Grant{Server: server, Claim: "c1", OwnerUID: "u1", Generation: 1}
 	installed := grant
 	installed.Provisioned = true
 	poll := func(at Time, grants []Grant, holds []Hold, requests []Request) Poll {
@@ -148,7 +148,7 @@ func TestJudge(t *testing.T) {
 		{"a network boot before any claim", func(h *History) { insert(h, entry(5, powerlog.Network)) }, []Promise{OneBoot}, "too many"},
 		{"a second claim has a grant of its own", func(h *History) {
 			h.Ops = append(h.Ops, Op{Kind: OpClaim, Server: server, Target: "c1", Begun: 64 * sec, Ended: 64 * sec, Result: Unknown})
-			h.Polls[6].Grants = append(h.Polls[6].Grants, Grant{Server: server, ClaimUID: "u2", Generation: 2})
+			h.Polls[6].Grants = append(h.Polls[6].Grants, Grant{Server: server, OwnerUID: "u2", Generation: 2})
 			insert(h, entry(65, powerlog.Reset), entry(66, powerlog.Network))
 		}, nil, ""},
 		{"the first grant is not for the second claim", func(h *History) {

@@ -59,7 +59,7 @@ func words(h History, v *Verdict) {
 		}
 		for _, g := range p.Grants {
 			if g.Provisioned && !g.Repeat && !slices.ContainsFunc(h.Machines[g.Server], func(e powerlog.Entry) bool { return e.What == powerlog.Installed && e.At <= p.To }) {
-				once("provisioned "+g.ClaimUID, g.Server, p.To, "it is said to be provisioned, and nothing was installed")
+				once("provisioned "+g.OwnerUID, g.Server, p.To, "it is said to be provisioned, and nothing was installed")
 			}
 		}
 	}

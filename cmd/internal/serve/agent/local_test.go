@@ -25,7 +25,7 @@ var demoStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
 func demoHold() local.Hold {
 	return local.Hold{
-		ActiveHold: protocol.ActiveHold{ID: "01k9a", Server: "n1", Key: "smoke", Owner: "local:ann", Mode: protocol.StopHard, Reason: "row \x1b[31m7"},
+		ActiveHold: protocol.ActiveHold{ID: "01k9a", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "local:ann", HoldTerms: protocol.HoldTerms{Key: "smoke", Mode: protocol.StopHard, Reason: "row \x1b[31m7"}}},
 		Word:       protocol.HoldFenced, State: protocol.StateFenced, EnforcedAt: demoStart, Local: true,
 		Receipt: &protocol.Receipt{StoppedSince: demoStart}, ReadAt: new(demoStart), Stale: true,
 	}
@@ -51,14 +51,14 @@ func (d *demoAgent) Server(name string) (local.Server, error) {
 		return local.Server{}, protocol.Errorf(protocol.CodeNotFound, "show a server", "no server %q", name).WithHint("look at the list")
 	}
 	return local.Server{
-		Name: "n1", Phase: protocol.PhaseReserved, Intent: &protocol.ServerIntent{Claim: "c1", ClaimUID: "u"}, Report: d.Servers()[0].ServerReport,
+		Name: "n1", Phase: protocol.PhaseReserved, Intent: &protocol.ServerIntent{Owner: protocol.Owner{Name: "c1", UID: "u"}}, Report: d.Servers()[0].ServerReport,
 		Holds: []local.Hold{demoHold()},
 	}, nil
 }
 
 func (*demoAgent) Holds() ([]local.Hold, error) {
 	return []local.Hold{demoHold(), {
-		ActiveHold: protocol.ActiveHold{ID: "01k9b", Server: "n1"}, Word: protocol.HoldReleased,
+		ActiveHold: protocol.ActiveHold{ID: "01k9b", HoldSpec: protocol.HoldSpec{Server: "n1"}}, Word: protocol.HoldReleased,
 		Released: &protocol.Release{By: "local:ann", Reason: "hub is lost"},
 	}}, nil
 }
@@ -172,7 +172,7 @@ func TestLocalCommands(t *testing.T) {
 			}
 		})
 	}
-	if p := d.placed; p.Server != "n1" || p.Key != "k" || p.Mode != protocol.StopHard || p.TTL != time.Hour || p.OnExpiry != protocol.ExpiryKeep || p.Owner != "local:ann" {
+	if p := d.placed; p.Server != "n1" || p.Key != "k" || p.Mode != protocol.StopHard || p.TTL.D() != time.Hour || p.OnExpiry != protocol.ExpiryKeep || p.Owner != "local:ann" {
 		t.Errorf("%+v", p)
 	}
 }

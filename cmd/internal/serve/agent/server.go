@@ -79,7 +79,7 @@ func explainTable(w io.Writer, s local.Server, now time.Time) {
 		row(w, "Missing:", "the hub's newest document leaves it out")
 	}
 	if s.Intent != nil {
-		row(w, "Claim:", s.Intent.Claim)
+		row(w, "Claim:", s.Intent.Owner.Name)
 		row(w, "Wanted power:", string(s.Intent.Power))
 		row(w, "BMC:", s.Intent.BMC.Address)
 	}

@@ -1,0 +1,326 @@
+package wire
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// The examples have every field of every message, and the facts inside of them are
+// sealed ones.
+
+func fence() protocol.Fence { return protocol.Fence{Number: 4, Hub: "0b5e55ed0b5e55ed"} }
+
+func heads() map[string]protocol.Head {
+	return map[string]protocol.Head{"hold": {Epoch: 1, Version: 9}, "rack/0": {Epoch: 1, Version: 44}}
+}
+
+func digests() map[string]string {
+	return map[string]string{"hold": exampleDigest, "rack/0": "sha256:" + strings.Repeat("ef", 32)}
+}
+
+func hello() *protocol.Hello {
+	return &protocol.Hello{
+		Agent: "rack-1", Session: "5e55", Incarnation: "1nca", Term: 3, Protocol: 1, Version: "0.2.0",
+		Applied: heads(), EventHead: 12, EventTail: 10, At: at(0), Nonce: "a00a", Digests: digests(), Fence: fence(),
+		Capabilities: protocol.Capabilities(), SealKey: unhex("1aac11d29c1ecbc96cad4ebe9e29c3b3c8ac7b5e69e3fff94ebd44faf8620f77"),
+		Approvals: &protocol.ApprovalStance{Keys: [][]byte{testKey(3).Public().(ed25519.PublicKey)}, BulkStop: 8, Window: 10 * time.Minute},
+	}
+}
+
+func syncAnswer() *protocol.Sync {
+	return &protocol.Sync{
+		Session: "5e55", Protocol: 1, Heads: heads(), EventsAcked: 9, At: at(1), Nonce: "b00b", Digests: digests(),
+		Epoch: 1, Fence: fence(), ValidFor: protocol.SyncValid, Trust: exampleDigest,
+	}
+}
+
+// syncAcks acknowledges events and says nothing of documents: Heads is null.
+func syncAcks() *protocol.Sync {
+	return &protocol.Sync{Session: "5e55", Protocol: 1, EventsAcked: 12, At: at(2), Nonce: "b00b", Epoch: 1, Fence: fence(), ValidFor: protocol.SyncValid}
+}
+
+func syncRefused() *protocol.Sync {
+	return &protocol.Sync{Session: "5e55", Protocol: 1, At: at(1), Refused: protocol.CondAgentReplaced, Epoch: 1, Fence: fence()}
+}
+
+func syncAgain() *protocol.Sync {
+	return &protocol.Sync{Session: "5e55", Protocol: 1, At: at(1), Nonce: "c00c", Epoch: 1, Fence: fence(), Again: true}
+}
+
+func syncRenew() *protocol.Sync {
+	s := syncAgain()
+	s.Renew = "1nca"
+	return s
+}
+
+func announce() *protocol.Announce {
+	return &protocol.Announce{Hub: fence().Hub, Epoch: 1, At: at(0), Nonce: "a00a", Fence: fence(), Spread: 50 * time.Second}
+}
+
+func holdDoc() *protocol.HoldDoc {
+	return &protocol.HoldDoc{
+		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence(),
+		Holds: []protocol.ActiveHold{{ID: "01j1", HoldSpec: protocol.HoldSpec{Server: "server-01", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "fence", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ns/db-0"}}}, {
+			ID:            "01j7",
+			HoldSpec:      protocol.HoldSpec{Server: "server-05", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "node/5", Mode: protocol.StopHard, Reason: "split brain", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}},
+			ConfirmedDown: confirmed(),
+		}},
+		Releases: []protocol.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1), Reason: "its owner is gone"}},
+		Requests: []protocol.Request{
+			{ID: "01j7", Server: "server-05", Action: protocol.RequestResume, Mode: protocol.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca", Why: "breaker reset", Retry: true},
+			{ID: "01j2", Server: "server-03", Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca"},
+			{
+				ID: "01j4", Server: "server-04", Action: protocol.RequestPowerOff, Mode: protocol.StopHard, By: "admin", NotAfter: at(30),
+				Precondition: protocol.Precondition{Power: protocol.PowerOn, OwnerUID: "01j3"}, Incarnation: "1nca", AnyPhase: true, Ref: "ns/db-0",
+			},
+		},
+		Approvals: [][]byte{sealedFact(FactApproval)},
+	}
+}
+
+func confirmed() *protocol.Confirmation {
+	return &protocol.Confirmation{By: "admin", Reason: "both power cords are out", At: at(2)}
+}
+
+func receiptManual() *protocol.Receipt {
+	return &protocol.Receipt{
+		HoldID: "01j7", Server: "server-05", Agent: "rack-1", Key: "node/5", EnforcedAt: at(1), PowerEpoch: 4, StoppedSince: at(2), ConfirmedAt: at(2),
+		RestorePolicy: protocol.RestoreAlwaysOff, Manual: confirmed(),
+	}
+}
+
+// rackDoc is a shard with a grant in the first entry, and the echo of a record
+// that the first boot ended in the second. Shard 0 has the rack.
+func rackDoc(shard, servers int) *protocol.RackDoc {
+	doc := bareShard(servers)
+	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence(), shard, 2
+	doc.Rack.AgentKeys = [][]byte{agentKey()}
+	doc.Rack.Keep = &protocol.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
+	doc.Rack.SafeStop = &protocol.SafeStopIntent{NetworkFirst: protocol.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
+	seg := &doc.Rack.Segments[0]
+	seg.Role, seg.BMCPrefixes, seg.BMCMACs = protocol.SegmentBoth, []string{"3c:ec:ef"}, []string{"3c:ec:ef:00:00:01"}
+	seg.Try = "2"
+	seg.Scan = []netip.Prefix{netip.MustParsePrefix("10.7.0.128/26")}
+	self := doc.Rack.Segments[0].Address
+	seg.Service = &protocol.ServiceIntent{
+		Mode: protocol.ServiceReservations, Authoritative: true, Domain: "rack.example", Search: []string{"rack.example"}, NTP: []netip.Addr{self},
+		Reservations: []protocol.Reservation{{Address: "10.7.0.9", MAC: "52:54:00:00:00:09", UUID: "4c4c4544-0031-3510-8031-b4c04f435331", Port: "leaf-1/7"}},
+		Routes:       []protocol.RouteIntent{{To: netip.MustParsePrefix("10.8.0.0/16"), Via: self}},
+	}
+	self6 := netip.MustParseAddr("2001:db8:7::1")
+	seg.IPv6 = &protocol.SegmentIPv6Intent{
+		Mode: protocol.IPv6Stateful, Prefix: netip.MustParsePrefix("2001:db8:7::/64"), Address: self6, DNS: []netip.Addr{self6},
+		PoolFrom: netip.MustParseAddr("2001:db8:7::1000"), PoolTo: netip.MustParseAddr("2001:db8:7::1fff"),
+		BaseURL: "http://[2001:db8:7::1]", LeaseTime: time.Hour, RapidCommit: true,
+	}
+	doc.Rack.Segments[0].Routers, doc.Rack.Segments[0].DNS = []netip.Addr{self}, []netip.Addr{self}
+	if shard > 0 {
+		doc.Rack = nil
+	}
+	for i := range doc.Servers {
+		doc.Servers[i].MACs = []string{fmt.Sprintf("52:54:00:00:01:%02x", i)}
+	}
+	first := &doc.Servers[0]
+	first.Server, first.UID, first.Owner.UID = "server-01", grant().ServerUID, grant().OwnerUID
+	first.Boot.Owner.UID, first.Boot.Policy.FirstBoot = grant().OwnerUID, grant().FirstBoot
+	first.Owner.Kind, first.PowerCycle, first.Boot.Policy.OSReboot = protocol.PurposeClaim, true, protocol.OSRebootRearm
+	first.Identity, first.Discovery = exampleDigest, protocol.DiscoveryWanted
+	first.Boot.Timeout = 30 * time.Minute
+	first.Boot.Image.CommandLine = "console=ttyS0 quiet"
+	first.Boot.Image.BootImage, first.Boot.Image.Source = "os-42-1", protocol.ImageFromHub
+	first.BMC.CredentialsRef, first.BMC.Sealed = "secret:bmc", sealed()
+	first.Boot.Grant, first.Boot.GrantFor = sealedFact(FactGrant), "1nca"
+	first.Boot.Ignition = &protocol.IgnitionIntent{Secret: "node", UID: "01j5secret", Version: 2, Digest: exampleDigest, Sealed: exampleDigest, Size: 2048}
+	first.Boot.Env = &protocol.EnvIntent{
+		Name: "debian-12-install", Bundle: exampleDigest, Sealed: exampleDigest, Size: 8192,
+		ISOs: []protocol.EnvISO{{File: "debian-12.iso", Digest: exampleDigest, Size: 700 << 20, Uploaded: exampleDigest}}, Images: []protocol.Image{first.Boot.Image},
+	}
+	first.Boot.Fallback = &protocol.BootFallback{
+		After: 3, Generation: 2, Image: first.Boot.Image, Policy: first.Boot.Policy, Grant: first.Boot.Grant, GrantFor: "1nca", Ignition: first.Boot.Ignition,
+	}
+	if servers > 1 {
+		doc.Servers[1].Firmware = &protocol.FirmwareWork{By: "admin", Reason: "BIOS 2.4", Since: at(0), NotAfter: at(30)}
+		doc.Servers[1].Boot.Reach = protocol.ReachURI
+		doc.Servers[1].Boot.Adopted = &protocol.Adopted{ImageDigest: exampleDigest, By: "admin", Reason: "moved from another hub", At: at(2), Key: "0011223344556677"}
+		doc.Servers[1].Boot.Provisioned, doc.Servers[1].Releasing = sealedFact(FactProvisioned), true
+		doc.Servers[1].BMC.Fingerprint, doc.Servers[1].BMC.CA = "", "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n"
+	}
+	return doc
+}
+
+// grantRepeat is of a maintenance.
+func grantRepeat() *protocol.Grant {
+	g := grant()
+	g.Purpose, g.Repeat = protocol.PurposeMaintenance, true
+	return g
+}
+
+// grantOver is of a roll-out.
+func grantOver() *protocol.Grant {
+	g := grant()
+	g.Generation, g.Over = 2, true
+	return g
+}
+
+func applied() *protocol.Applied {
+	a := bareApplied()
+	a.Head.Version, a.Nonce, a.Fence = 9, "b00b", fence()
+	return a
+}
+
+func appliedRefused() *protocol.Applied {
+	return &protocol.Applied{
+		Doc: "rack/0", Head: protocol.Head{Epoch: 1, Version: 45}, Digest: exampleDigest,
+		Refused: "fence 3 of hub 0123456789abcdef is lower than 4, which was followed", Nonce: "b00b", Fence: fence(),
+	}
+}
+
+// reportReads says how old reads are.
+func reportReads() *protocol.Report {
+	return &protocol.Report{
+		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Session: "s2", Seq: 3, At: at(20), Version: "0.3.0", Applied: heads(), Shards: 1, Nonce: "b00b", Fence: fence(),
+		Servers: []protocol.ServerReport{
+			{
+				Server: "server-1", ReadAge: 12 * time.Second, PowerEpoch: 2,
+				Observation: protocol.Observation{Server: "server-1", StartedAt: at(19), ReadAt: at(19), Source: protocol.SourcePoll, Power: protocol.PowerOff},
+			},
+			{Server: "server-2", Observation: protocol.Observation{}},
+		},
+	}
+}
+
+// report has a hold that the hub's document does not name any more, and a server
+// whose BMC does not answer.
+func report() *protocol.Report {
+	r := bareReport()
+	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence(), heads(), 1, 2
+	r.Found = []protocol.FoundBMC{foundBMC()}
+	s := &r.Servers[0]
+	s.Observation.Override = protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
+	s.Observation.BootProgress, s.Observation.LastResetTime = "OSRunning", "2026-11-20T09:58:00Z"
+	s.Observation.OEMProgress, s.Observation.SystemState, s.Observation.PowerLog = "UEFI", "Enabled", "P7 2026-11-20T09:58:00Z"
+	s.Observation.Fault = protocol.BMCFault{Kind: protocol.FaultSessions, Status: 403, MessageID: "Base.1.13.SessionLimitExceeded", Text: "no session is left"}
+	s.Observation.Order = protocol.BMCFault{Kind: protocol.FaultTask, MessageID: "Base.1.13.InternalError", Text: "the power sequencer did not answer", Reset: "On"}
+	s.Attempt.Stored, s.Attempt.Evidence = s.Observation.Override, protocol.EvidenceInstalled
+	s.Attempt.URI, s.Attempt.Reason = "http://10.7.0.1/boot/-/uki.efi", "firmware reported late"
+	s.Identity, s.BootGeneration = exampleDigest, 3
+	s.Attempt.Outcome = protocol.BootAliased
+	s.Holds[0].Receipt = sealedFact(FactReceipt)
+	expired := at(6)
+	s.Holds[0].State = protocol.StateFenced
+	s.Holds = append(s.Holds, protocol.HoldReport{
+		ID: "01j8", Word: protocol.HoldReleased, EnforcedAt: at(4),
+		Released: &protocol.Release{HoldID: "01j8", Server: "server-1", By: "local:root", At: at(5), Reason: "the hub is gone"},
+	})
+	s.Holds = append(s.Holds, protocol.HoldReport{
+		ID: "01j9", Word: protocol.HoldEnforced, EnforcedAt: at(5), State: protocol.StateStopping, Reason: "firmware work", ExpiredAt: &expired,
+		Hold: &protocol.ActiveHold{ID: "01j9", HoldSpec: protocol.HoldSpec{Server: "server-1", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "node/9", Mode: protocol.StopHard, Ref: "uid 9"}}},
+	})
+	s.Holds = append(s.Holds, protocol.HoldReport{ID: "01ja", Word: protocol.HoldEnforced, EnforcedAt: at(5), Withheld: true})
+	on, pending := at(3), at(4)
+	s.LastPoweredOn, s.PendingRebootSince, s.Provisioned, s.Released = &on, &pending, sealedFact(FactProvisioned), true
+	s.Attempt.Code, s.Power = protocol.AttemptNoReport, protocol.PowerOn
+	s.Safety = &protocol.Safety{
+		SafeStop:  protocol.SafeStop{Class: protocol.SafeStopShellAvailable, Option: "Boot0002", Reason: "the shell is number 3 of 3 in the boot order", Remedy: "put Boot0002 first in Boot.BootOrder"},
+		Detection: protocol.Detection{Class: protocol.DetectReset, LastResetTime: true, Stream: "/redfish/v1/EventService/SSE", Subscriptions: "/redfish/v1/EventService/Subscriptions", PowerLog: "/redfish/v1/Systems/1/LogServices/Log1/Entries", PollInterval: 30 * time.Second, Reason: "LastResetTime changes"},
+		Restore:   protocol.Restore{Policy: protocol.RestoreLastState, Where: "PowerRestorePolicy", Value: "LastState", Writable: true},
+	}
+	s.Unexpected = &protocol.UnexpectedReport{At: at(6), To: protocol.PowerOn, By: protocol.ByResetTime, Stands: protocol.StandsRuns, Why: "its operating system was heard"}
+	s.Env = &protocol.EnvReport{
+		State: protocol.EnvRefused, BootEnv: "debian-12-install", OS: "debian-12", Generation: exampleDigest, Source: protocol.EnvFromISO, Wanted: exampleDigest,
+		Message: "the kernel is not there: install.amd/vmlinuz", Code: protocol.CodeNotFound,
+	}
+	fell := at(6)
+	s.Fallback = &protocol.FallbackReport{Generation: 2, Failed: 3, Since: &fell, Reason: "no installed report in time"}
+	s.Requests = append(s.Requests, protocol.RequestReport{ID: "01j2", Outcome: protocol.OutcomeUnknown, At: at(6), Reason: "was given to an earlier disk of this agent"})
+	r.Servers = append(r.Servers, protocol.ServerReport{Server: "server-2", Account: &protocol.AccountReport{
+		Secret: "bmc-b2", UID: "01SECRET", Version: 4, Change: "01CHANGE", State: protocol.AccountKept, Reason: "the BMC refused the next account",
+	}, Observation: protocol.Observation{
+		Server: "server-2", StartedAt: at(8), ReadAt: at(9), Source: protocol.SourcePoll, Power: protocol.PowerUnreachable,
+		Code: protocol.CodeTimeout, Error: "no answer in 15s",
+	}})
+	r.Servers[1].Image = image()
+	r.Conditions = []protocol.ConditionState{{Code: protocol.CondHubUnverified, Since: at(5)}}
+	return r
+}
+
+func image() *protocol.ImageReport {
+	inventoryAt := at(6)
+	return &protocol.ImageReport{
+		State: protocol.ProbeDiscovered, Message: "by rackboot-probe", At: at(7), InventoryAt: &inventoryAt, Digest: exampleDigest, Bytes: 900,
+		Inventory: &protocol.HostInventory{
+			Board: protocol.Board{
+				Vendor: "Supermicro", Product: "AS-1015", Serial: "S1", UUID: "00000000-0000-0000-0000-3cecef000001",
+				BIOSVendor: "American Megatrends Inc.", BIOSVersion: "2.4", BIOSDate: "02/06/2026",
+			},
+			CPU: protocol.HostCPU{Model: "AMD EPYC 9354P 32-Core Processor", Architecture: "amd64", Sockets: 1, Cores: 32, Threads: 64}, MemoryBytes: 256 << 30,
+			Interfaces: []protocol.HostInterface{{
+				Name: "enp1s0f0", MAC: "52:54:00:00:00:02", PermanentMAC: "3c:ec:ef:00:00:02", Link: true, SpeedMbps: 25000, Driver: "mlx5_core", PCI: "0000:01:00.0",
+				Neighbours: []protocol.Neighbour{{Chassis: "0c:42:a1:00:00:01", Port: "swp7", System: "leaf-1"}},
+			}},
+			Disks: []protocol.HostDisk{{Name: "sda", Model: "ST8000NM", Serial: "ZA1", WWN: "naa.5000c500a1b2c3d4", Bytes: 8001563222016, Rotational: true, Transport: "sas"}},
+		},
+	}
+}
+
+func eventBatch() *protocol.EventBatch {
+	return &protocol.EventBatch{
+		Agent: "rack-1", Incarnation: "1nca", Session: "5e55",
+		Events: []protocol.Event{
+			{From: 10, Seq: 11, At: at(7), Code: protocol.EventLost, Message: "2 events were lost"},
+			{Seq: 12, At: at(8), Server: "server-1", Code: protocol.EventFenced, Message: "hold 01j0hold"},
+		},
+	}
+}
+
+func foundBMC() protocol.FoundBMC {
+	return protocol.FoundBMC{
+		Segment: "rack-a1-bmc", By: protocol.FoundByLease, MAC: "3c:ec:ef:00:00:01", Address: "https://10.7.0.130", At: at(5),
+		Fingerprint: exampleDigest, Vendor: "Supermicro", Product: "AS-1015", UUID: "00000000-0000-0000-0000-3cecef000001",
+		Redfish: "1.11.0", Problem: "the service root has no UUID",
+	}
+}
+
+// sealed opens with the key of package sealbox's tests.
+func sealed() *protocol.SealedCredentials {
+	return &protocol.SealedCredentials{
+		Secret: "bmc", UID: "01k5secret", Version: 3,
+		Enc:        unhex("c03ce12ad441ae4a00f167cc213868dcb164a3cc4e858884540542aa38e88c0e"),
+		Ciphertext: unhex("8e2177474d6f612cfa98bb073f8ce6086c8a0fb5456cde4f91a3e66ee09195c515b8944033d60012af6b411aa5470ab7a65abde3ef3373e91b2df24fade2c13dc8590ea3bb93473836601a38f6b1aad6"),
+	}
+}
+
+func unhex(s string) []byte {
+	raw, err := hex.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+func ask() *protocol.Ask {
+	return &protocol.Ask{
+		ID: "01j8", Kind: protocol.AskInventory, SystemURI: "/redfish/v1/Systems/1", NotAfter: at(30), Server: "server-1", Serial: 3,
+		BMC: protocol.BMCIntent{Name: "bmc-01", Address: "https://10.7.0.130", CredentialsRef: "secret:bmc", Fingerprint: exampleDigest, CA: "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n", Sealed: sealed()},
+	}
+}
+
+func answer() *protocol.Answer {
+	return &protocol.Answer{ID: "01j8", Nonce: "b00b", Body: []byte("[]")}
+}
+
+func answerFailed() *protocol.Answer {
+	return &protocol.Answer{ID: "01j8", Nonce: "b00b", Code: protocol.CodeDenied, Message: "the BMC refuses the credentials", Hint: "correct the file"}
+}
+
+func syncEnded() *protocol.Sync {
+	s := syncRefused()
+	s.Refused, s.Ended = protocol.CondSuperseded, sealedFact(FactEndOfTerm)
+	return s
+}
