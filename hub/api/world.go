@@ -8,9 +8,8 @@ import (
 // world is what there is while one request is judged: what is stored, under what the
 // request would store.
 type world struct {
-	store  *store.Store
-	set    map[string]protocol.Object // by Kind/name
-	behind map[string][]*protocol.Server
+	store *store.Store
+	set   map[string]protocol.Object // by Kind/name
 }
 
 func newWorld(s *store.Store, set ...protocol.Object) *world {
@@ -42,13 +41,7 @@ func (w *world) Server(name string) *protocol.Server { return find[*protocol.Ser
 
 // Behind implements access.World.
 func (w *world) Behind(bmc string) []*protocol.Server {
-	if w.behind == nil {
-		w.behind = map[string][]*protocol.Server{}
-		for _, s := range store.List[*protocol.Server](w.store) {
-			w.behind[s.Spec.BMCRef.Name] = append(w.behind[s.Spec.BMCRef.Name], s)
-		}
-	}
-	return w.behind[bmc]
+	return store.Referring[*protocol.Server](w.store, protocol.KindBMC, bmc)
 }
 
 func (w *world) agent(name string) *protocol.Agent { return find[*protocol.Agent](w, name) }

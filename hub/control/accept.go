@@ -72,11 +72,8 @@ func (c *Control) checkSecret(ref string) error {
 // sameMAC is another accepted BMC with the MAC address of one; empty if there is
 // none.
 func (c *Control) sameMAC(b *protocol.BMC) string {
-	if b.Spec.MACAddress == "" {
-		return ""
-	}
-	for _, other := range store.List[*protocol.BMC](c.cfg.Store) {
-		if other.Metadata.Name != b.Metadata.Name && !other.Pending() && other.Spec.MACAddress == b.Spec.MACAddress {
+	for _, other := range store.Find(c.cfg.Store, store.BMCsByMAC, b.Spec.MACAddress) {
+		if other.Metadata.Name != b.Metadata.Name && !other.Pending() {
 			return other.Metadata.Name
 		}
 	}

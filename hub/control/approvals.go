@@ -94,7 +94,7 @@ func (c *Control) endApproval(ctx context.Context, r store.StoredApproval, state
 		if err := c.withdrawInstalls(ctx, r.Targets); err != nil {
 			return err
 		}
-		if err := c.pauseRollouts(ctx, r, why); err != nil {
+		if err := c.pauseRollout(ctx, r, why); err != nil {
 			return err
 		}
 	}
@@ -144,10 +144,7 @@ func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protoco
 		stored := map[string]store.StoredApproval{}
 		var have []protocol.ApprovalRequest
 		open, ofRack := 0, 0
-		for _, r := range c.cfg.Store.Approvals() {
-			if r.State.Over() {
-				continue
-			}
+		for _, r := range c.cfg.Store.OpenApprovals() {
 			open++
 			if r.Rack == rack.Metadata.Name {
 				ofRack++
@@ -206,20 +203,18 @@ func (c *Control) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.A
 	if len(stance.Keys) == 0 {
 		return nil
 	}
-	for _, s := range f.Servers {
+	for _, s := range f.ServersIn(rack.Metadata.Name) {
 		name := s.Metadata.Name
 		r, _ := c.mirror.server(name)
-		if r == nil || f.RackOf(name) != rack.Metadata.Name ||
+		if r == nil ||
 			!slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == protocol.CondApprovalNeeded }) {
 			continue
 		}
 		n := approval.Need{Class: protocol.ApproveBulkStop, Rack: rack.Metadata.Name, Target: name}
-		for _, h := range f.Holds {
-			if h.Spec.Server == name && h.Status.ReleasedAt == nil {
-				n.Asked = append(n.Asked, h.Spec.Owner)
-			}
+		for _, h := range f.HoldsOn(name) {
+			n.Asked = append(n.Asked, h.Spec.Owner)
 		}
-		for _, q := range f.Requests {
+		for _, q := range f.RequestsIn(rack.Metadata.Name) {
 			if q.Server == name {
 				n.Asked = append(n.Asked, q.By)
 			}
@@ -231,8 +226,8 @@ func (c *Control) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.A
 
 // overrideNeeds are the holds that somebody else released than their owners.
 func (c *Control) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
-	for _, h := range f.Holds {
-		if c.rackOfHold(h) != rack.Metadata.Name || !c.overrideWaits(h, rack, stance) {
+	for _, h := range f.HoldsIn(rack.Metadata.Name) {
+		if !c.overrideWaits(h, rack, stance) {
 			continue
 		}
 		reason := h.Status.ReleaseReason
@@ -256,8 +251,8 @@ func (c *Control) overrideWaits(h *protocol.Hold, rack *protocol.Rack, stance pr
 		return false
 	}
 	now := c.cfg.Clock()
-	for _, r := range c.cfg.Store.Approvals() {
-		if r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride && now.Before(r.NotAfter) && slices.Contains(r.Targets, h.Metadata.Name) {
+	for _, r := range c.cfg.Store.OpenApprovalsFor(h.Metadata.Name) {
+		if r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride && now.Before(r.NotAfter) {
 			return false
 		}
 	}
@@ -269,8 +264,8 @@ func (c *Control) overrideWaits(h *protocol.Hold, rack *protocol.Rack, stance pr
 
 // overrideOf is the approval that the release of a hold waits for; empty if none.
 func (c *Control) overrideOf(h *protocol.Hold) string {
-	for _, r := range c.cfg.Store.Approvals() {
-		if !r.State.Over() && r.State != protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride && slices.Contains(r.Targets, h.Metadata.Name) {
+	for _, r := range c.cfg.Store.OpenApprovalsFor(h.Metadata.Name) {
+		if r.State != protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride {
 			return r.ID
 		}
 	}
@@ -297,18 +292,18 @@ func (c *Control) mayLie(h *protocol.Hold, rack *protocol.Rack) bool {
 }
 
 // signedApprovals are those that travel, by rack.
-func (c *Control) signedApprovals(racks []*protocol.Rack) map[string][][]byte {
+func (c *Control) signedApprovals() map[string][][]byte {
 	var out map[string][][]byte
 	now := c.cfg.Clock()
-	for _, r := range c.cfg.Store.Approvals() {
+	for _, r := range c.cfg.Store.OpenApprovals() {
 		if r.State != protocol.ApprovalApproved || len(r.Signed) == 0 || !now.Before(r.NotAfter) {
 			continue
 		}
-		i := slices.IndexFunc(racks, func(k *protocol.Rack) bool { return k.Metadata.Name == r.Rack })
-		if i < 0 {
+		rack, err := store.Peek[*protocol.Rack](c.cfg.Store, r.Rack)
+		if err != nil {
 			continue
 		}
-		a, err := store.Peek[*protocol.Agent](c.cfg.Store, racks[i].Status.Agent)
+		a, err := store.Peek[*protocol.Agent](c.cfg.Store, rack.Status.Agent)
 		if err != nil || !bytes.Equal(a.Spec.Key, r.AgentKey) {
 			continue
 		}

@@ -153,8 +153,8 @@ func (c *Control) SignApproval(ctx context.Context, id string, signed []byte, by
 
 func (c *Control) takeSigned(ctx context.Context, r store.StoredApproval, signed []byte, by string) (protocol.ApprovalRequest, error) {
 	size := len(signed)
-	for _, o := range c.cfg.Store.Approvals() {
-		if o.Rack == r.Rack && o.State == protocol.ApprovalApproved && o.ID != r.ID {
+	for _, o := range c.cfg.Store.OpenApprovalsOf(r.Rack) {
+		if o.State == protocol.ApprovalApproved && o.ID != r.ID {
 			size += len(o.Signed)
 		}
 	}

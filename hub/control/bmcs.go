@@ -170,10 +170,8 @@ func (c *Control) cannotAsk(agent string) bool {
 
 // agentOf is the agent of a BMC's rack; empty if it has none.
 func (c *Control) agentOf(f plan.Fleet, b *protocol.BMC) string {
-	for _, r := range f.Racks {
-		if r.Metadata.Name == b.Spec.RackRef.Name {
-			return r.Status.Agent
-		}
+	if r := f.Rack(b.Spec.RackRef.Name); r != nil {
+		return r.Status.Agent
 	}
 	return ""
 }

@@ -84,18 +84,17 @@ func (c *Control) decorateServer(s *protocol.Server) {
 // tooOld is what the rack's agent lacks for the server's boot, and what of its holds
 // it does not heed.
 func (c *Control) tooOld(f plan.Fleet, server string) string {
+	r := f.Rack(f.RackOf(server))
+	if r == nil || r.Status.Agent == "" {
+		return ""
+	}
 	var why []string
-	for _, r := range f.Racks {
-		if r.Status.Agent == "" || r.Metadata.Name != f.RackOf(server) {
-			continue
-		}
-		k := c.contacts.see(r.Status.Agent)
-		if lacking := k.tooOld[server]; len(lacking) > 0 {
-			why = append(why, "its boot needs what the agent lacks: "+list(lacking))
-		}
-		if terms := k.unheeded[server]; len(terms) > 0 {
-			why = append(why, "the agent does not heed "+strings.Join(terms, "; "))
-		}
+	k := c.contacts.see(r.Status.Agent)
+	if lacking := k.tooOld[server]; len(lacking) > 0 {
+		why = append(why, "its boot needs what the agent lacks: "+list(lacking))
+	}
+	if terms := k.unheeded[server]; len(terms) > 0 {
+		why = append(why, "the agent does not heed "+strings.Join(terms, "; "))
 	}
 	return strings.Join(why, "; ")
 }

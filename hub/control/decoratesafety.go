@@ -1,7 +1,6 @@
 package control
 
 import (
-	"slices"
 	"time"
 
 	"rackboot/hub/plan"
@@ -27,8 +26,8 @@ func (c *Control) decorateSafety(f plan.Fleet, s *protocol.Server) {
 		return
 	}
 	poll := time.Duration(0)
-	if i := slices.IndexFunc(f.Racks, func(r *protocol.Rack) bool { return r.Metadata.Name == f.RackOf(s.Metadata.Name) }); i >= 0 {
-		poll = f.Racks[i].Spec.PollInterval.D()
+	if r := f.Rack(f.RackOf(s.Metadata.Name)); r != nil {
+		poll = r.Spec.PollInterval.D()
 	}
 	st := &s.Status
 	st.SafeStop, st.SafeStopReason = is.SafeStop.Class, is.SafeStop.Reason

@@ -61,10 +61,8 @@ func (b *envBook) keep(key, inputs string, cond *protocol.ConditionState) *proto
 // secretVersions are the digests of the Secrets of params, by name.
 func (c *Control) secretVersions() map[string]string {
 	out := map[string]string{}
-	for _, s := range store.List[*protocol.Secret](c.cfg.Store) {
-		if s.Spec.Type == protocol.SecretParams {
-			out[s.Metadata.Name] = s.Metadata.UID + " " + s.Status.Digest
-		}
+	for _, s := range store.Find(c.cfg.Store, store.SecretsByType, string(protocol.SecretParams)) {
+		out[s.Metadata.Name] = s.Metadata.UID + " " + s.Status.Digest
 	}
 	return out
 }

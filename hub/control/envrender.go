@@ -69,8 +69,8 @@ func (c *Control) envOwner(f plan.Fleet, srv *protocol.Server) (w plan.EnvFor, e
 	} else if d := f.DiscoveryOf(srv.Metadata.Name); d != nil {
 		return plan.EnvForConfig(d), d.Spec.BootEnv
 	}
-	for _, b := range f.Configs { // what was fixed counts, where it is of the same environment
-		if b.Spec.Owner.UID == uid && uid != "" && b.Spec.BootEnv == env {
+	for _, b := range store.Find(c.cfg.Store, store.ConfigsByOwner, uid) { // what was fixed counts, where it is of the same environment
+		if b.Spec.BootEnv == env {
 			return plan.EnvForConfig(b), env
 		}
 	}

@@ -61,9 +61,5 @@ func (c *Control) decorateBootEnv(e *protocol.BootEnv) {
 		e.Status.Errors = append(e.Status.Errors, wrong.Path+": "+wrong.Message)
 	}
 	e.Status.Valid = len(e.Status.Errors) == 0
-	for _, b := range store.List[*protocol.BootConfiguration](c.cfg.Store) {
-		if b.Spec.BootEnv == e.Metadata.Name {
-			e.Status.Servers++
-		}
-	}
+	e.Status.Servers = len(store.Find(c.cfg.Store, store.ConfigsByBootEnv, e.Metadata.Name))
 }

@@ -49,10 +49,7 @@ func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, q := range s.Requests() {
-		if ended(q.Report.Outcome) {
-			continue
-		}
+	for _, q := range s.OpenRequests() {
 		q.Report.Outcome, q.Report.Reason = protocol.OutcomeUnknown, "the hub was restored from a copy"
 		if err := s.PutRequest(ctx, q); err != nil {
 			return 0, err

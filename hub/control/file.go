@@ -58,9 +58,9 @@ func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, server
 	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, signed, &p); err != nil {
 		return err
 	}
-	configs := store.List[*protocol.BootConfiguration](c.cfg.Store)
+	configs := store.Find(c.cfg.Store, store.ConfigsByOwner, p.OwnerUID)
 	i := slices.IndexFunc(configs, func(b *protocol.BootConfiguration) bool {
-		return b.Spec.Owner.UID == p.OwnerUID && b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server && p.Server == server
+		return b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server && p.Server == server
 	})
 	if i < 0 || len(configs[i].Status.SignedProvisioned) > 0 {
 		return nil

@@ -15,8 +15,8 @@ import (
 // than the present one: it cannot know whether they were done (P9).
 func (c *Control) endGiven(ctx context.Context, rack string, peer store.Peer) error {
 	var errs []error
-	for _, q := range c.cfg.Store.Requests() {
-		if q.Rack != rack || ended(q.Report.Outcome) || q.Incarnation == "" || q.Incarnation == peer.Incarnation {
+	for _, q := range c.cfg.Store.OpenRequestsOf(rack) {
+		if q.Incarnation == "" || q.Incarnation == peer.Incarnation {
 			continue
 		}
 		errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeUnknown, "was given to an earlier disk of the agent"))
@@ -54,9 +54,9 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		own.Status.GrantFor, given = peer.Incarnation, true
 		errs = append(errs, c.cfg.Store.Put(ctx, own))
 	}
-	for _, q := range c.cfg.Store.Requests() {
+	for _, q := range c.cfg.Store.OpenRequests() {
 		peer, ok := peers[q.Rack]
-		if !ok || ended(q.Report.Outcome) || q.Incarnation != "" {
+		if !ok || q.Incarnation != "" {
 			continue
 		}
 		if lacking := protocol.Lacking(peer.Capabilities, q.Needs()); len(lacking) > 0 {

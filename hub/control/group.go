@@ -97,7 +97,7 @@ func (c *Control) groupPass(f plan.Fleet) *groupPass {
 	for _, list := range p.history {
 		sortRevisions(list)
 	}
-	p.conflicts = bootimages.Conflicts(p.groups, f.Servers)
+	p.conflicts = bootimages.Conflicts(p.groups, f.Selected)
 	there, servers := map[string]bool{}, map[string]bool{}
 	for _, g := range p.groups {
 		there[g.Metadata.UID] = true
@@ -129,7 +129,7 @@ func (c *Control) group(ctx context.Context, p *groupPass, g *protocol.ServerGro
 	var errs []error
 	g, err := c.finishRevision(ctx, p, g)
 	errs = append(errs, err)
-	members := bootimages.Members(g, p.f.Servers)
+	members := p.f.Selected(g.Spec.Selector.MatchLabels)
 	seen := c.booted(p, g, members)
 	g, err = c.proved(ctx, p, g, seen)
 	errs = append(errs, err)

@@ -140,12 +140,8 @@ func (c *Control) revert(ctx context.Context, g *protocol.ServerGroup, r api.Gro
 }
 
 // historyOf are a group's revisions, in order.
-func (c *Control) historyOf(g *protocol.ServerGroup) (out []*protocol.GroupRevision) {
-	for _, r := range store.List[*protocol.GroupRevision](c.cfg.Store) {
-		if r.Spec.GroupUID == g.Metadata.UID {
-			out = append(out, r)
-		}
-	}
+func (c *Control) historyOf(g *protocol.ServerGroup) []*protocol.GroupRevision {
+	out := store.Find(c.cfg.Store, store.RevisionsByGroup, g.Metadata.UID)
 	sortRevisions(out)
 	return out
 }

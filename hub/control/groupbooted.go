@@ -42,8 +42,8 @@ func (c *Control) booted(p *groupPass, g *protocol.ServerGroup, members []*proto
 	for _, s := range members {
 		names[s.Metadata.Name] = true
 	}
-	for _, cl := range p.f.Claims {
-		if from := cl.Spec.ImageFrom; from != nil && from.Group == g.Metadata.Name && cl.Status.Server != "" {
+	for _, cl := range p.f.ClaimsTaking(g.Metadata.Name) {
+		if cl.Status.Server != "" {
 			names[cl.Status.Server] = true
 		}
 	}
@@ -265,8 +265,8 @@ func inUse(p *groupPass, g *protocol.ServerGroup, seen []booting, current *proto
 // failing are the servers that were given a group's current revision and do not come up
 // with it: what fell back runs, and not as the group says.
 func (c *Control) failing(p *groupPass, g *protocol.ServerGroup) (out []string) {
-	for _, b := range p.f.Configs {
-		if b.Spec.Group != g.Metadata.Name || b.Spec.Revision != g.Status.Revision || b.Spec.Owner.Kind.Or() != protocol.PurposeClaim {
+	for _, b := range p.f.ConfigsOf(g.Metadata.Name) {
+		if b.Spec.Revision != g.Status.Revision || b.Spec.Owner.Kind.Or() != protocol.PurposeClaim {
 			continue
 		}
 		r := p.f.Reports[b.Spec.Server]

@@ -16,33 +16,21 @@ func (c *Control) keeps(f plan.Fleet) map[string]*protocol.KeepIntent {
 	if len(groups) == 0 {
 		return nil
 	}
-	history := map[string][]*protocol.GroupRevision{}
-	for _, r := range store.List[*protocol.GroupRevision](c.cfg.Store) {
-		history[r.Spec.GroupUID] = append(history[r.Spec.GroupUID], r)
-	}
-	boots := map[string]map[string]bool{} // group -> servers
-	for _, b := range f.Configs {
-		if b.Spec.Group != "" {
-			if boots[b.Spec.Group] == nil {
-				boots[b.Spec.Group] = map[string]bool{}
-			}
-			boots[b.Spec.Group][b.Spec.Server] = true
-		}
-	}
 	byRack := map[string][]bootimages.KeepGroup{}
 	for _, g := range groups {
 		archs := map[string][]string{} // by rack
-		for _, m := range bootimages.Members(g, f.Servers) {
+		for _, m := range f.Selected(g.Spec.Selector.MatchLabels) {
 			addArch(archs, f.RackOf(m.Metadata.Name), m.Spec.Architecture)
 		}
-		for _, s := range f.Servers {
-			if boots[g.Metadata.Name][s.Metadata.Name] {
+		for _, b := range f.ConfigsOf(g.Metadata.Name) {
+			if s := f.Server(b.Spec.Server); s != nil {
 				addArch(archs, f.RackOf(s.Metadata.Name), s.Spec.Architecture)
 			}
 		}
+		history := store.Find(c.cfg.Store, store.RevisionsByGroup, g.Metadata.UID)
 		for rack, list := range archs {
 			slices.Sort(list)
-			byRack[rack] = append(byRack[rack], bootimages.KeepGroup{Group: g, History: history[g.Metadata.UID], Architectures: list})
+			byRack[rack] = append(byRack[rack], bootimages.KeepGroup{Group: g, History: history, Architectures: list})
 		}
 	}
 	out := map[string]*protocol.KeepIntent{}

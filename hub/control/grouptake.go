@@ -52,18 +52,17 @@ func (c *Control) takeForClaim(f plan.Fleet, cl *protocol.Claim, srv *protocol.S
 }
 
 // givenOthers are the other servers that were given a group's current revision. It costs
-// what there are of claims, and only a group without a roll-out of it has to know.
+// what the group has of claims, and only a group without a roll-out of it has to know.
 func givenOthers(f plan.Fleet, g *protocol.ServerGroup, cl *protocol.Claim, server string) (given []string) {
-	for _, b := range f.Configs {
-		if b.Spec.Group == g.Metadata.Name && b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Owner.Kind.Or() == protocol.PurposeClaim {
+	for _, b := range f.ConfigsOf(g.Metadata.Name) {
+		if b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Owner.Kind.Or() == protocol.PurposeClaim {
 			given = append(given, b.Spec.Server)
 		}
 	}
 	// Of claims without a configuration the first by name are the canaries, and not each
 	// of them in one pass.
-	for _, other := range f.Claims {
-		from := other.Spec.ImageFrom
-		if from != nil && from.Group == g.Metadata.Name && other.Metadata.Name < cl.Metadata.Name && other.Status.Server != "" && other.Metadata.DeletedAt == nil && f.ConfigOf(other) == nil {
+	for _, other := range f.ClaimsTaking(g.Metadata.Name) {
+		if other.Metadata.Name < cl.Metadata.Name && other.Status.Server != "" && other.Metadata.DeletedAt == nil && f.ConfigOf(other) == nil {
 			given = append(given, other.Status.Server)
 		}
 	}

@@ -80,17 +80,15 @@ func (c *Control) heldFleet() plan.Fleet {
 			f.Holds[i] = &own
 		}
 	}
-	f.Peers, f.Approvals = c.peers(f.Racks), c.signedApprovals(f.Racks)
+	f.Peers, f.Approvals = c.peers(f.Racks), c.signedApprovals()
 	f.HoldsWait, f.ReleasesWait = c.waiting(f)
 	return f
 }
 
 // openRequests are those that have not ended.
 func (c *Control) openRequests() (out []plan.Request) {
-	for _, q := range c.cfg.Store.Requests() {
-		if !ended(q.Report.Outcome) {
-			out = append(out, plan.Request{Request: q.Request, Rack: q.Rack})
-		}
+	for _, q := range c.cfg.Store.OpenRequests() {
+		out = append(out, plan.Request{Request: q.Request, Rack: q.Rack})
 	}
 	return out
 }

@@ -101,16 +101,15 @@ func (c *Control) ignitions(f plan.Fleet) (own, former map[string]protocol.Ignit
 
 // agentFor is the agent of a server's rack; nil without one.
 func (c *Control) agentFor(f plan.Fleet, server string) *protocol.Agent {
-	rack := f.RackOf(server)
-	for _, r := range f.Racks {
-		if r.Metadata.Name != rack || r.Status.Agent == "" {
-			continue
-		}
-		if a, err := store.Peek[*protocol.Agent](c.cfg.Store, r.Status.Agent); err == nil {
-			return a
-		}
+	r := f.Rack(f.RackOf(server))
+	if r == nil || r.Status.Agent == "" {
+		return nil
 	}
-	return nil
+	a, err := store.Peek[*protocol.Agent](c.cfg.Store, r.Status.Agent)
+	if err != nil {
+		return nil
+	}
+	return a
 }
 
 // sealIgnition seals a configuration's user data for the agent of its server where that

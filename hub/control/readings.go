@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -80,11 +81,11 @@ func (r *readings) forget(there []*protocol.BMC) {
 	if len(r.byBMC) <= len(there) {
 		return
 	}
-	for name := range r.byBMC {
-		if !slices.ContainsFunc(there, func(b *protocol.BMC) bool { return b.Metadata.Name == name }) {
-			delete(r.byBMC, name)
-		}
+	names := map[string]bool{}
+	for _, b := range there {
+		names[b.Metadata.Name] = true
 	}
+	maps.DeleteFunc(r.byBMC, func(name string, _ *reading) bool { return !names[name] })
 }
 
 // due are the readings to be begun, those that wait longest first.

@@ -42,10 +42,10 @@ func (c *Control) fleet() plan.Fleet {
 	f.BootEnvs, f.Templates = store.List[*protocol.BootEnv](s), store.List[*protocol.Template](s)
 	f.Profiles, f.Params = store.List[*protocol.Profile](s), store.List[*protocol.Param](s)
 	f.Groups = store.List[*protocol.ServerGroup](s)
+	f = f.Indexed() // what follows asks for each BMC and configuration
 	f.EnvImages, f.SecretVersions = c.images.known(), c.secretVersions()
 	f.Sealed, f.ISOs, f.Envs = c.sealed(f), c.isos(), c.sealedEnvs(f)
 	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
-	f = f.Indexed()
 	f.Keep = c.keeps(f)
 	return f
 }
@@ -99,16 +99,18 @@ func (c *Control) reconcile(ctx context.Context) error {
 // vacate frees racks whose agent was deleted, or whose term was ended. The term stays, so that what the
 // deleted agent still says or hears is refused.
 func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
+	there := map[string]bool{}
+	for _, a := range f.Agents {
+		there[a.Metadata.Name] = true
+	}
 	for _, r := range f.Racks {
 		_, over := c.ending(r.Status.Agent)
-		if r.Status.Agent == "" || !over && slices.ContainsFunc(f.Agents, func(a *protocol.Agent) bool { return a.Metadata.Name == r.Status.Agent }) {
+		if r.Status.Agent == "" || !over && there[r.Status.Agent] {
 			continue
 		}
 		var servers []string
-		for _, s := range f.Servers {
-			if f.RackOf(s.Metadata.Name) == r.Metadata.Name {
-				servers = append(servers, s.Metadata.Name)
-			}
+		for _, s := range f.ServersIn(r.Metadata.Name) {
+			servers = append(servers, s.Metadata.Name)
 		}
 		c.mirror.drop(r.Status.Agent, servers)
 		c.contacts.drop(r.Status.Agent)
@@ -312,8 +314,8 @@ func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, c
 // has been given them: one that has says itself how they ended.
 func (c *Control) endAsked(ctx context.Context, cl *protocol.Claim) error {
 	var errs []error
-	for _, q := range c.cfg.Store.Requests() {
-		if q.Precondition.OwnerUID == cl.Metadata.UID && q.Incarnation == "" && !ended(q.Report.Outcome) {
+	for _, q := range c.cfg.Store.OpenRequestsFor(cl.Metadata.UID) {
+		if q.Incarnation == "" {
 			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, "the claim ends"))
 		}
 	}
@@ -321,11 +323,6 @@ func (c *Control) endAsked(ctx context.Context, cl *protocol.Claim) error {
 }
 
 func (c *Control) rackHasAgent(f plan.Fleet, server string) bool {
-	rack := f.RackOf(server)
-	for _, r := range f.Racks {
-		if r.Metadata.Name == rack {
-			return r.Status.Agent != ""
-		}
-	}
-	return false
+	r := f.Rack(f.RackOf(server))
+	return r != nil && r.Status.Agent != ""
 }

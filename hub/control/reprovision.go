@@ -12,10 +12,8 @@ import (
 // installWaits is what the installation over a system that may be there waits for; nil
 // if for nothing. Where the class reprovision needs approvals, it needs one.
 func (c *Control) installWaits(f plan.Fleet, cl *protocol.Claim) *protocol.ConditionState {
-	for _, r := range f.Racks {
-		if r.Metadata.Name == f.RackOf(cl.Status.Server) && c.reprovisionWaits(r, c.stance(r), cl) {
-			return &protocol.ConditionState{Code: protocol.CondNeedsDecision, Message: "the installation over what there is waits for an approval: rackctl approve list"}
-		}
+	if r := f.Rack(f.RackOf(cl.Status.Server)); r != nil && c.reprovisionWaits(r, c.stance(r), cl) {
+		return &protocol.ConditionState{Code: protocol.CondNeedsDecision, Message: "the installation over what there is waits for an approval: rackctl approve list"}
 	}
 	return nil
 }
@@ -39,8 +37,8 @@ func (c *Control) reprovisionWaits(rack *protocol.Rack, stance protocol.Approval
 		return false
 	}
 	now, n := c.cfg.Clock(), reprovisionNeed(rack, cl)
-	for _, r := range c.cfg.Store.Approvals() {
-		if r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveReprovision && r.Rack == rack.Metadata.Name &&
+	for _, r := range c.cfg.Store.OpenApprovalsOf(rack.Metadata.Name) {
+		if r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveReprovision &&
 			now.Before(r.NotAfter) && !r.CreatedAt.Before(d.Install.At) && approval.Covers(r.Approval, n) {
 			return false
 		}
@@ -51,9 +49,9 @@ func (c *Control) reprovisionWaits(rack *protocol.Rack, stance protocol.Approval
 // reprovisionNeeds are the servers that somebody wants installed over what they have, and
 // those whose agent does not install them again without an approval.
 func (c *Control) reprovisionNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
-	for _, cl := range f.Claims {
+	for _, cl := range f.ClaimsIn(rack.Metadata.Name) {
 		server := cl.Status.Server
-		if server == "" || cl.Metadata.DeletedAt != nil || f.RackOf(server) != rack.Metadata.Name {
+		if cl.Metadata.DeletedAt != nil {
 			continue
 		}
 		if f.ConfigOf(cl) == nil && c.reprovisionWaits(rack, stance, cl) || c.waitsThere(server, cl.Metadata.UID, protocol.CondInstallNotApproved) {

@@ -66,16 +66,13 @@ func (c *Control) termOf(agent string) (rack string, term uint64, err error) {
 	if a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent); err == nil {
 		return a.Spec.RackRef.Name, a.Spec.Term, nil
 	}
-	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
-		name := r.Metadata.Name
+	if name, term, ok := ofAgent(agent); ok {
 		last, _, err := c.readNumber(termKey(name))
 		if err != nil {
 			return "", 0, err
 		}
-		for t := max(last, r.Status.Term); t > 0; t-- {
-			if agentName(name, t) == agent {
-				return name, t, nil
-			}
+		if r, err := store.Peek[*protocol.Rack](c.cfg.Store, name); err == nil && term <= max(last, r.Status.Term) {
+			return name, term, nil
 		}
 	}
 	return "", 0, protocol.Errorf(protocol.CodeNotFound, "find an agent", "this hub has no record of an agent %q", agent).

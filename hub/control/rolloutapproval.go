@@ -53,7 +53,7 @@ func (c *Control) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[s
 		return nil
 	}
 	ok, mine := map[string]bool{}, installsOf(g, g.Status.Rollout)
-	for _, r := range c.cfg.Store.Approvals() {
+	for _, r := range c.cfg.Store.OpenApprovals() {
 		if r.State != protocol.ApprovalApproved || r.Class != protocol.ApproveReprovision || !p.now.Before(r.NotAfter) || !mine.asked(r.Subject) {
 			continue
 		}
@@ -97,26 +97,31 @@ func (c *Control) rolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []appro
 	return needs
 }
 
-// pauseRollouts pauses the roll-outs that asked for an approval which was denied, or that
+// pauseRollout pauses the roll-out that asked for an approval which was denied, or that
 // nobody gave: it is not asked for again until somebody resumes.
-func (c *Control) pauseRollouts(ctx context.Context, r store.StoredApproval, why string) error {
-	for _, g := range store.List[*protocol.ServerGroup](c.cfg.Store) {
-		ro := g.Status.Rollout
-		if ro == nil || ro.Strategy != protocol.RolloutReprovision || ro.Phase.Over() || ro.Phase == protocol.RolloutPaused || !installsOf(g, ro).asked(r.Subject) ||
-			!slices.ContainsFunc(r.Targets, func(name string) bool { return ro.Members[name].State == protocol.MemberWaiting }) {
-			continue
-		}
-		own := store.Copy(c.cfg.Store, g)
-		next, err := rollout.Do(c.cfg.Clock().UTC().Truncate(time.Second), *ro, rollout.Pause, "", "approval "+r.ID+": "+why)
-		if err != nil {
-			return err
-		}
-		own.Status.Rollout = &next
-		if err := c.cfg.Store.Put(ctx, own); err != nil {
-			return err
-		}
-		c.cfg.Crash.At("hub.rollout.unapproved")
-		c.groupEvent(ctx, own, "roll-out of revision %d is paused: %s", next.Revision, next.Reason)
+func (c *Control) pauseRollout(ctx context.Context, r store.StoredApproval, why string) error {
+	if r.Subject == nil {
+		return nil
 	}
+	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, r.Subject.Name)
+	if err != nil {
+		return nil //nolint:nilerr // it is gone
+	}
+	ro := g.Status.Rollout
+	if ro == nil || ro.Strategy != protocol.RolloutReprovision || ro.Phase.Over() || ro.Phase == protocol.RolloutPaused || !installsOf(g, ro).asked(r.Subject) ||
+		!slices.ContainsFunc(r.Targets, func(name string) bool { return ro.Members[name].State == protocol.MemberWaiting }) {
+		return nil
+	}
+	own := store.Copy(c.cfg.Store, g)
+	next, err := rollout.Do(c.cfg.Clock().UTC().Truncate(time.Second), *ro, rollout.Pause, "", "approval "+r.ID+": "+why)
+	if err != nil {
+		return err
+	}
+	own.Status.Rollout = &next
+	if err := c.cfg.Store.Put(ctx, own); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.rollout.unapproved")
+	c.groupEvent(ctx, own, "roll-out of revision %d is paused: %s", next.Revision, next.Reason)
 	return nil
 }

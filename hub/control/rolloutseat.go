@@ -26,9 +26,9 @@ type seat struct {
 func (c *Control) seats(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (map[string]*seat, error) {
 	out := map[string]*seat{}
 	var errs []error
-	for _, cl := range p.f.Claims {
-		from, name := cl.Spec.ImageFrom, cl.Status.Server
-		if from == nil || from.Group != g.Metadata.Name || name == "" || cl.Metadata.DeletedAt != nil {
+	for _, cl := range p.f.ClaimsTaking(g.Metadata.Name) {
+		name := cl.Status.Server
+		if name == "" || cl.Metadata.DeletedAt != nil {
 			continue
 		}
 		srv, err := store.Peek[*protocol.Server](c.cfg.Store, name)

@@ -50,10 +50,6 @@ func downRule(maintenance, held, heard, underWay, failed bool, power powerSeen) 
 
 // rolloutServers are a group's servers for a step to a revision.
 func (c *Control) rolloutServers(p *groupPass, g *protocol.ServerGroup, r *protocol.GroupRevision, seats map[string]*seat) (out []rollout.Server) {
-	held := map[string]bool{}
-	for _, h := range p.f.Holds {
-		held[h.Spec.Server] = held[h.Spec.Server] || h.Status.ReleasedAt == nil
-	}
 	for _, name := range sortedKeys(seats) {
 		s := seats[name]
 		one := rollout.Server{
@@ -76,7 +72,7 @@ func (c *Control) rolloutServers(p *groupPass, g *protocol.ServerGroup, r *proto
 		if !g.Status.Rollout.Phase.Over() {
 			p.at(until)
 		}
-		one.Down = downRule(p.f.MaintenanceOf(name) != nil, held[name], heard, heard && c.underWay(p, g, s), s.gaveUp(), s.power())
+		one.Down = downRule(p.f.MaintenanceOf(name) != nil, len(p.f.HoldsOn(name)) > 0, heard, heard && c.underWay(p, g, s), s.gaveUp(), s.power())
 		one.Up = one.Down == ""
 		out = append(out, one)
 	}

@@ -84,15 +84,21 @@ func (c *Control) servingOf(a *protocol.Agent) serving {
 	return servingRule(true, r.Status.Agent == a.Metadata.Name, givenOf(r.Status.Term, a.Spec.Term))
 }
 
-// servingOfName judges an agent that is not there. Its name tells rack and term.
-func (c *Control) servingOfName(agent string) serving {
+// ofAgent is the rack and the term that an agent is named after.
+func ofAgent(agent string) (rack string, term uint64, ok bool) {
 	i := strings.LastIndexByte(agent, '-')
 	if i < 0 {
-		return servingUnknown
+		return "", 0, false
 	}
-	rack := agent[:i]
+	rack = agent[:i]
 	term, err := strconv.ParseUint(agent[i+1:], 10, 64)
-	if err != nil || term == 0 || agentName(rack, term) != agent {
+	return rack, term, err == nil && term > 0 && agentName(rack, term) == agent
+}
+
+// servingOfName judges an agent that is not there. Its name tells rack and term.
+func (c *Control) servingOfName(agent string) serving {
+	rack, term, ok := ofAgent(agent)
+	if !ok {
 		return servingUnknown
 	}
 	highest, _, err := c.readNumber(termKey(rack))

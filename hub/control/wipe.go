@@ -39,8 +39,8 @@ func (c *Control) wipeWaits(f plan.Fleet, rack *protocol.Rack, stance protocol.A
 // approved says whether an approval that counts covers a need.
 func (c *Control) approved(n approval.Need) bool {
 	now := c.cfg.Clock()
-	for _, r := range c.cfg.Store.Approvals() {
-		if r.State == protocol.ApprovalApproved && r.Class == n.Class && r.Rack == n.Rack && now.Before(r.NotAfter) && approval.Covers(r.Approval, n) {
+	for _, r := range c.cfg.Store.OpenApprovalsOf(n.Rack) {
+		if r.State == protocol.ApprovalApproved && r.Class == n.Class && now.Before(r.NotAfter) && approval.Covers(r.Approval, n) {
 			return true
 		}
 	}
@@ -56,16 +56,15 @@ func (c *Control) waitsThere(server, owner string, code protocol.ConditionCode) 
 
 // wipeWaitsAt is wipeWaits at the rack of the maintenance's server.
 func (c *Control) wipeWaitsAt(f plan.Fleet, m *protocol.Maintenance) bool {
-	name := f.RackOf(m.Spec.ServerRef.Name)
-	i := slices.IndexFunc(f.Racks, func(r *protocol.Rack) bool { return r.Metadata.Name == name })
-	return i >= 0 && c.wipeWaits(f, f.Racks[i], c.stance(f.Racks[i]), m)
+	r := f.Rack(f.RackOf(m.Spec.ServerRef.Name))
+	return r != nil && c.wipeWaits(f, r, c.stance(r), m)
 }
 
 // wipeNeeds are the servers whose disks a maintenance is to discard.
 func (c *Control) wipeNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
-	for _, m := range f.Maintenances {
+	for _, m := range f.MaintenancesIn(rack.Metadata.Name) {
 		refused := m.Status.Approval != nil && m.Status.Approval.Denied && m.Status.Approval.Generation == m.Metadata.Generation
-		if refused || !wipes(f, m) || f.RackOf(m.Spec.ServerRef.Name) != rack.Metadata.Name {
+		if refused || !wipes(f, m) {
 			continue
 		}
 		if c.wipeWaits(f, rack, stance, m) || c.wipeWaitsThere(m) {
@@ -82,9 +81,13 @@ func (c *Control) wipeWaitsThere(m *protocol.Maintenance) bool {
 // refuseWipes denies the maintenances whose wipe nobody approved. A change of the spec
 // asks anew. One that has begun stays, and its server off: it is not asked for again.
 func (c *Control) refuseWipes(ctx context.Context, r store.StoredApproval, why string) error {
-	for _, m := range store.List[*protocol.Maintenance](c.cfg.Store) {
+	var asked []*protocol.Maintenance
+	for _, server := range r.Targets {
+		asked = append(asked, store.Referring[*protocol.Maintenance](c.cfg.Store, protocol.KindServer, server)...)
+	}
+	for _, m := range asked {
 		b := m.Spec.Boot.BootEnv
-		if b == nil || m.Status.State == protocol.MaintenanceActive && !c.wipeWaitsThere(m) || !slices.Contains(r.Targets, m.Spec.ServerRef.Name) {
+		if b == nil || m.Status.State == protocol.MaintenanceActive && !c.wipeWaitsThere(m) {
 			continue
 		}
 		if !slices.ContainsFunc(r.Boots, func(t protocol.ApprovedBoot) bool { return t.Owner == m.Metadata.UID }) {

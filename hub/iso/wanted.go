@@ -49,8 +49,8 @@ func (s *Shelf) users(file string) (envs, servers []string) {
 			envs = append(envs, env.Metadata.Name)
 		}
 	}
-	for _, b := range store.List[*protocol.BootConfiguration](s.cfg.Store) {
-		if b.Spec.BootEnv != "" && slices.Contains(envs, b.Spec.BootEnv) {
+	for _, env := range envs {
+		for _, b := range store.Find(s.cfg.Store, store.ConfigsByBootEnv, env) {
 			servers = append(servers, b.Spec.Server)
 		}
 	}

@@ -74,10 +74,7 @@ func pick(f Fleet, c *protocol.Claim, taken map[string]bool) (server, reason str
 		return ref.Name, ""
 	}
 	matched, fresh, cannot, last := 0, 0, 0, ""
-	for _, s := range f.Servers {
-		if !matches(c.Spec.ServerSelector, s.Metadata.Labels) {
-			continue
-		}
+	for _, s := range f.Selected(c.Spec.ServerSelector.MatchLabels) {
 		matched++
 		name := s.Metadata.Name
 		r := f.Reports[name]

@@ -135,8 +135,8 @@ func rackIntent(f Fleet, r *protocol.Rack, peer Peer) *protocol.RackIntent {
 
 // bmcMACs are of the rack's accepted BMCs whose address is that of their lease.
 func bmcMACs(f Fleet, rack string) (out []string) {
-	for _, b := range f.BMCs {
-		if b.Spec.RackRef.Name == rack && !b.Pending() && b.Spec.MACAddress != "" && b.Spec.Address == "" {
+	for _, b := range f.BMCsIn(rack) {
+		if !b.Pending() && b.Spec.MACAddress != "" && b.Spec.Address == "" {
 			out = append(out, b.Spec.MACAddress)
 		}
 	}
@@ -226,8 +226,7 @@ func (f Fleet) unserved(rack string, in protocol.ServerIntent, peer Peer) (out [
 	if in.Boot != nil && in.Boot.Fallback != nil && !slices.Contains(peer.Capabilities, protocol.CapBootFallback) {
 		out = append(out, "the image to return to: it goes on with the new one, however often that fails")
 	}
-	i := slices.IndexFunc(f.Racks, func(r *protocol.Rack) bool { return r.Metadata.Name == rack })
-	if i >= 0 && f.Racks[i].Spec.SafeStop != nil && !slices.Contains(peer.Capabilities, protocol.CapRequestResume) {
+	if r := f.Rack(rack); r != nil && r.Spec.SafeStop != nil && !slices.Contains(peer.Capabilities, protocol.CapRequestResume) {
 		out = append(out, "spec.safeStop of the rack: it refuses firmware that asks without an order")
 	}
 	return out

@@ -24,8 +24,10 @@ func (f Fleet) DiscoveryOf(server string) *protocol.BootConfiguration {
 }
 
 // rack is the Rack of a server, or nil.
-func (f Fleet) rack(server string) *protocol.Rack {
-	name := f.RackOf(server)
+func (f Fleet) rack(server string) *protocol.Rack { return f.Rack(f.RackOf(server)) }
+
+// Rack is a rack by its name, or nil.
+func (f Fleet) Rack(name string) *protocol.Rack {
 	if f.index != nil {
 		return f.index.racks[name]
 	}

@@ -142,14 +142,17 @@ func (f Fleet) profilesOf(srv *protocol.Server) (out []*protocol.Profile) {
 
 // groupOf is the one group that selects a server; nil where none does, or several do.
 func (f Fleet) groupOf(srv *protocol.Server) (of *protocol.ServerGroup) {
-	for _, g := range f.Groups {
-		if !matches(&g.Spec.Selector, srv.Metadata.Labels) {
-			continue
+	x := f.Indexed().index
+	for k, v := range srv.Metadata.Labels {
+		for _, g := range x.selectors[label{k, v}] {
+			if !matches(&g.Spec.Selector, srv.Metadata.Labels) {
+				continue
+			}
+			if of != nil {
+				return nil
+			}
+			of = g
 		}
-		if of != nil {
-			return nil
-		}
-		of = g
 	}
 	return of
 }

@@ -101,6 +101,9 @@ func (f Fleet) server(name string) *protocol.Server {
 	return nil
 }
 
+// Server is a server by its name, or nil.
+func (f Fleet) Server(name string) *protocol.Server { return f.server(name) }
+
 // behind are the servers of a BMC.
 func (f Fleet) behind(bmc string) (out []*protocol.Server) {
 	if f.index != nil {
@@ -200,14 +203,66 @@ func (f Fleet) configFor(uid string) *protocol.BootConfiguration {
 	return nil
 }
 
+// What follows has an index, also of a fleet that had none: nobody asks it of each of many
+// fleets.
+
+// ServersIn are the servers of a rack.
+func (f Fleet) ServersIn(rack string) []*protocol.Server { return f.Indexed().index.byRack[rack] }
+
+// BMCsIn are the BMCs of a rack.
+func (f Fleet) BMCsIn(rack string) []*protocol.BMC { return f.Indexed().index.bmcsIn[rack] }
+
+// ClaimsIn are the claims that have a server of a rack.
+func (f Fleet) ClaimsIn(rack string) []*protocol.Claim { return f.Indexed().index.bound[rack] }
+
+// MaintenancesIn are those of a rack's servers.
+func (f Fleet) MaintenancesIn(rack string) []*protocol.Maintenance {
+	return f.Indexed().index.maintains[rack]
+}
+
+// Selected are the servers that have all of some labels; none has no labels.
+func (f Fleet) Selected(labels map[string]string) (out []*protocol.Server) {
+	if len(labels) == 0 {
+		return nil
+	}
+	f = f.Indexed()
+	from := f.Servers
+	for k, v := range labels {
+		if some, known := f.index.labelled[label{k, v}]; known && len(some) < len(from) {
+			from = some
+		}
+	}
+	for _, s := range from {
+		if matches(&protocol.Selector{MatchLabels: labels}, s.Metadata.Labels) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// HoldsIn are the holds that a rack's agent enforces.
+func (f Fleet) HoldsIn(rack string) []*protocol.Hold { return f.Indexed().index.holds[rack] }
+
+// HoldsOn are the holds on a server that are not released.
+func (f Fleet) HoldsOn(server string) []*protocol.Hold { return f.Indexed().index.held[server] }
+
+// RequestsIn are the requests of a rack's servers.
+func (f Fleet) RequestsIn(rack string) []Request { return f.Indexed().index.asked[rack] }
+
+// ClaimsTaking are the claims that take a group's image.
+func (f Fleet) ClaimsTaking(group string) []*protocol.Claim { return f.Indexed().index.takers[group] }
+
+// ConfigsOf are the configurations with a group's image.
+func (f Fleet) ConfigsOf(group string) []*protocol.BootConfiguration {
+	return f.Indexed().index.given[group]
+}
+
 // holders names who holds a server off, and by which keys; at most five of them.
 func (f Fleet) holders(server string) string {
 	const most = 5
 	var who []string
-	for _, h := range f.Holds {
-		if h.Spec.Server == server && h.Status.ReleasedAt == nil {
-			who = append(who, fmt.Sprintf("%q (key %q)", h.Spec.Owner, h.Spec.Key))
-		}
+	for _, h := range f.HoldsOn(server) {
+		who = append(who, fmt.Sprintf("%q (key %q)", h.Spec.Owner, h.Spec.Key))
 	}
 	if len(who) > most {
 		who = append(who[:most], "others")
@@ -217,7 +272,7 @@ func (f Fleet) holders(server string) string {
 
 func (f Fleet) held(server string) bool {
 	if f.index != nil {
-		return f.index.held[server]
+		return len(f.index.held[server]) > 0
 	}
 	for _, h := range f.Holds {
 		if h.Spec.Server == server && h.Status.ReleasedAt == nil {

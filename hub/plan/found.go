@@ -31,6 +31,7 @@ type Finding struct {
 // segment's MAC prefixes. Of an accepted BMC only the address follows, where it has
 // none in its spec.
 func Findings(f Fleet, rack string, found []protocol.FoundBMC) (out []Finding, gone []*protocol.BMC, left int) {
+	f = f.Indexed()
 	book := newBMCBook(f, rack)
 	waiting := len(book.pending)
 	for _, seen := range newest(found) {
@@ -39,7 +40,7 @@ func Findings(f Fleet, rack string, found []protocol.FoundBMC) (out []Finding, g
 			continue
 		}
 		b, rule := book.match(seen), ruleFor(seg, seen)
-		if book.elsewhere[seen.MAC] {
+		if book.elsewhere(seen.MAC) {
 			rule = nil // an accepted one of another rack: somebody has to look
 		}
 		var next Finding
@@ -47,7 +48,7 @@ func Findings(f Fleet, rack string, found []protocol.FoundBMC) (out []Finding, g
 			own := *b
 			next.BMC = &own
 		} else {
-			next.BMC = book.create(f, rack, seen)
+			next.BMC = book.create(seen)
 			if next.New = true; next.BMC == nil || rule == nil && waiting >= protocol.MaxFound {
 				left++
 				continue
@@ -153,28 +154,33 @@ func newest(found []protocol.FoundBMC) []protocol.FoundBMC {
 type bmcBook struct {
 	byMAC, byAddress map[string]*protocol.BMC
 	pending          []*protocol.BMC
-	names            map[string]bool // of all racks
-	elsewhere        map[string]bool // MAC addresses of other racks' accepted BMCs
+	rack             string
+	fleet            Fleet
+	made             map[string]bool // names that were given just now
 }
 
 func newBMCBook(f Fleet, rack string) *bmcBook {
-	k := &bmcBook{byMAC: map[string]*protocol.BMC{}, byAddress: map[string]*protocol.BMC{}, names: map[string]bool{}, elsewhere: map[string]bool{}}
+	k := &bmcBook{byMAC: map[string]*protocol.BMC{}, byAddress: map[string]*protocol.BMC{}, rack: rack, fleet: f, made: map[string]bool{}}
 	for _, pending := range []bool{false, true} { // an accepted one comes before one that waits
-		for _, b := range f.BMCs {
-			k.names[b.Metadata.Name] = true
-			if b.Spec.RackRef.Name == rack && b.Pending() == pending {
+		for _, b := range f.BMCsIn(rack) {
+			if b.Pending() == pending {
 				k.add(b)
-			}
-			if mac := b.MAC(); b.Spec.RackRef.Name != rack && !b.Pending() && mac != "" {
-				k.elsewhere[mac] = true
 			}
 		}
 	}
 	return k
 }
 
+// taken says whether a BMC of any rack has a name.
+func (k *bmcBook) taken(name string) bool { return k.made[name] || k.fleet.bmc(name) != nil }
+
+// elsewhere says whether an accepted BMC of another rack has a MAC address.
+func (k *bmcBook) elsewhere(mac string) bool {
+	return slices.ContainsFunc(k.fleet.index.accepted[mac], func(b *protocol.BMC) bool { return b.Spec.RackRef.Name != k.rack })
+}
+
 func (k *bmcBook) add(b *protocol.BMC) {
-	k.names[b.Metadata.Name] = true
+	k.made[b.Metadata.Name] = true
 	if b.Pending() {
 		k.pending = append(k.pending, b)
 	}
@@ -211,15 +217,15 @@ func (k *bmcBook) accepted(p *protocol.BMC) *protocol.BMC {
 // create makes the BMC; nil if no name is free. One with a lease is followed by its
 // MAC address, another stays where it was found: who gives it its address is not
 // known.
-func (k *bmcBook) create(f Fleet, rack string, seen protocol.FoundBMC) *protocol.BMC {
+func (k *bmcBook) create(seen protocol.FoundBMC) *protocol.BMC {
 	name := foundName(seen)
-	if k.names[name] {
-		name = nameOf(name + "-" + rack)
+	if k.taken(name) {
+		name = nameOf(name + "-" + k.rack)
 	}
-	if k.names[name] {
+	if k.taken(name) {
 		return nil
 	}
-	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: rack}}}
+	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: k.rack}}}
 	b.Metadata.Name, b.Status.State, b.Status.Found = name, protocol.BMCPending, &seen
 	if seen.By == protocol.FoundByLease {
 		b.Spec.MACAddress = seen.MAC

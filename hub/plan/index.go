@@ -1,6 +1,11 @@
 package plan
 
-import "rackboot/protocol"
+import (
+	"maps"
+	"slices"
+
+	"rackboot/protocol"
+)
 
 // index makes the lookups of a fleet cost the same however large it is. Of two
 // resources that answer to one key the first by name counts, as in a scan.
@@ -14,13 +19,24 @@ type index struct {
 	maintained map[string]*protocol.Maintenance
 	// discoveries are the configurations of discoveries, by server.
 	discoveries map[string]*protocol.BootConfiguration
-	held        map[string]bool // servers
+	held        map[string][]*protocol.Hold // not released, by server
 	byRack      map[string][]*protocol.Server
 	holds       map[string][]*protocol.Hold // by rack
 	asked       map[string][]Request        // by rack
 	parts       map[string][]*protocol.Segment
 	behind      map[string][]*protocol.Server // by BMC
+	bmcsIn      map[string][]*protocol.BMC    // by rack
+	accepted    map[string][]*protocol.BMC    // by MAC address
+	bound       map[string][]*protocol.Claim  // by rack
+	takers      map[string][]*protocol.Claim  // by the group whose image they take
+	given       map[string][]*protocol.BootConfiguration
+	maintains   map[string][]*protocol.Maintenance // by rack
+	labelled    map[label][]*protocol.Server       // of the labels that selectors name
+	selectors   map[label][]*protocol.ServerGroup  // by the first label that each selects by
 }
+
+// label is one label that a selector wants.
+type label struct{ key, value string }
 
 // Indexed is the fleet with an index of what it has now; one that has an index keeps
 // it. Its slices must not be changed afterwards.
@@ -31,25 +47,37 @@ func (f Fleet) Indexed() Fleet {
 	x := &index{
 		bmcs: make(map[string]*protocol.BMC, len(f.BMCs)), servers: make(map[string]*protocol.Server, len(f.Servers)),
 		claims: make(map[string]*protocol.Claim, len(f.Claims)), configs: make(map[string]*protocol.BootConfiguration, len(f.Configs)),
-		held: map[string]bool{}, byRack: map[string][]*protocol.Server{}, holds: map[string][]*protocol.Hold{},
+		held: map[string][]*protocol.Hold{}, byRack: map[string][]*protocol.Server{}, holds: map[string][]*protocol.Hold{},
 		asked: map[string][]Request{}, parts: map[string][]*protocol.Segment{},
 		behind: map[string][]*protocol.Server{}, maintained: map[string]*protocol.Maintenance{},
 		discoveries: map[string]*protocol.BootConfiguration{}, racks: make(map[string]*protocol.Rack, len(f.Racks)),
+		bmcsIn: map[string][]*protocol.BMC{}, accepted: map[string][]*protocol.BMC{}, bound: map[string][]*protocol.Claim{},
+		takers: map[string][]*protocol.Claim{}, given: map[string][]*protocol.BootConfiguration{}, maintains: map[string][]*protocol.Maintenance{},
 	}
 	for _, r := range f.Racks {
 		first(x.racks, r.Metadata.Name, r)
 	}
 	for _, b := range f.BMCs {
 		first(x.bmcs, b.Metadata.Name, b)
+		group(x.bmcsIn, b.Spec.RackRef.Name, b)
+		if mac := b.MAC(); mac != "" && !b.Pending() {
+			group(x.accepted, mac, b)
+		}
 	}
 	for _, s := range f.Servers {
 		first(x.servers, s.Metadata.Name, s)
 	}
 	for _, c := range f.Claims {
 		first(x.claims, c.Status.Server, c)
+		if from := c.Spec.ImageFrom; from != nil {
+			group(x.takers, from.Group, c)
+		}
 	}
 	for _, b := range f.Configs {
 		first(x.configs, b.Spec.Owner.UID, b)
+		if b.Spec.Group != "" {
+			group(x.given, b.Spec.Group, b)
+		}
 		if b.Spec.Owner.Kind == protocol.PurposeDiscovery {
 			first(x.discoveries, b.Spec.Server, b)
 		}
@@ -64,9 +92,34 @@ func (f Fleet) Indexed() Fleet {
 		group(x.byRack, f.RackOf(s.Metadata.Name), s)
 		group(x.behind, s.Spec.BMCRef.Name, s)
 	}
+	for _, c := range f.Claims {
+		if c.Status.Server != "" {
+			group(x.bound, f.RackOf(c.Status.Server), c)
+		}
+	}
+	for _, m := range f.Maintenances {
+		group(x.maintains, f.RackOf(m.Spec.ServerRef.Name), m)
+	}
+	x.labelled = f.selectorLabels()
+	for _, s := range f.Servers {
+		for k, v := range s.Metadata.Labels {
+			if _, wanted := x.labelled[label{k, v}]; wanted {
+				x.labelled[label{k, v}] = append(x.labelled[label{k, v}], s)
+			}
+		}
+	}
+	x.selectors = map[label][]*protocol.ServerGroup{}
+	for _, g := range f.Groups {
+		if labels := g.Spec.Selector.MatchLabels; len(labels) > 0 {
+			k := slices.Min(slices.Collect(maps.Keys(labels)))
+			x.selectors[label{k, labels[k]}] = append(x.selectors[label{k, labels[k]}], g)
+		}
+	}
 	for _, h := range f.Holds {
 		group(x.holds, f.RackOfHold(h), h)
-		x.held[h.Spec.Server] = x.held[h.Spec.Server] || h.Status.ReleasedAt == nil
+		if h.Status.ReleasedAt == nil {
+			group(x.held, h.Spec.Server, h)
+		}
 	}
 	for _, q := range f.Requests {
 		group(x.asked, q.Rack, q)
@@ -75,6 +128,26 @@ func (f Fleet) Indexed() Fleet {
 		group(x.parts, s.Spec.RackRef.Name, s)
 	}
 	return f
+}
+
+// selectorLabels are what groups, and claims that have no server, select servers by; of
+// other labels nobody looks for servers.
+func (f Fleet) selectorLabels() map[label][]*protocol.Server {
+	out := map[label][]*protocol.Server{}
+	add := func(labels map[string]string) {
+		for k, v := range labels {
+			out[label{k, v}] = nil
+		}
+	}
+	for _, g := range f.Groups {
+		add(g.Spec.Selector.MatchLabels)
+	}
+	for _, c := range f.Claims {
+		if c.Status.Server == "" && c.Spec.ServerSelector != nil {
+			add(c.Spec.ServerSelector.MatchLabels)
+		}
+	}
+	return out
 }
 
 func first[T any](m map[string]T, key string, v T) {

@@ -21,6 +21,22 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 			other := *f.Configs[0]
 			f.Configs = append(f.Configs, &other)
 		}
+		for i, c := range f.Claims {
+			if rapid.Bool().Draw(t, "of the group") {
+				own, cfg := *c, *f.Configs[i]
+				own.Spec.ImageFrom, cfg.Spec.Group = &protocol.ImageFrom{Group: "g"}, "g"
+				f.Claims[i], f.Configs[i] = &own, &cfg
+			}
+		}
+		word := func(what string) string { return rapid.SampledFrom([]string{"1", "2"}).Draw(t, what) }
+		for i, s := range f.Servers {
+			own := *s
+			own.Metadata.Labels = map[string]string{"a": word("a"), "b": word("b")}
+			f.Servers[i] = &own
+		}
+		for _, labels := range []map[string]string{{"a": "1"}, {"a": word("a"), "b": word("b")}} {
+			f.Groups = append(f.Groups, &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Selector: protocol.Selector{MatchLabels: labels}}})
+		}
 		x := f.Indexed()
 		for _, s := range append(slices.Clone(f.Servers), serverOf("absent", "r0")) {
 			name := s.Metadata.Name
@@ -28,8 +44,43 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 				f.ClaimOf(name) != x.ClaimOf(name) || f.ConfigOf(f.ClaimOf(name)) != x.ConfigOf(x.ClaimOf(name)) || f.held(name) != x.held(name) {
 				t.Fatalf("server %s differs", name)
 			}
+			same(t, "holds on "+name, x.HoldsOn(name), f.Holds, func(h *protocol.Hold) bool { return h.Spec.Server == name && h.Status.ReleasedAt == nil })
+		}
+		for _, rack := range []string{"", "r0", "r1", "absent"} {
+			in := func(server string) bool { return f.RackOf(server) == rack }
+			same(t, "servers in "+rack, x.ServersIn(rack), f.Servers, func(s *protocol.Server) bool { return in(s.Metadata.Name) })
+			same(t, "BMCs in "+rack, x.BMCsIn(rack), f.BMCs, func(b *protocol.BMC) bool { return b.Spec.RackRef.Name == rack })
+			same(t, "claims in "+rack, x.ClaimsIn(rack), f.Claims, func(c *protocol.Claim) bool { return c.Status.Server != "" && in(c.Status.Server) })
+			same(t, "maintenances in "+rack, x.MaintenancesIn(rack), f.Maintenances, func(m *protocol.Maintenance) bool { return in(m.Spec.ServerRef.Name) })
+			same(t, "holds in "+rack, x.HoldsIn(rack), f.Holds, func(h *protocol.Hold) bool { return f.RackOfHold(h) == rack })
+			if f.Rack(rack) != x.Rack(rack) {
+				t.Fatalf("rack %q differs", rack)
+			}
+		}
+		for _, labels := range []map[string]string{nil, {"a": "1"}, {"a": "1", "b": "1"}, {"b": "2"}, {"c": "1"}} {
+			same(t, fmt.Sprintf("servers with %v", labels), x.Selected(labels), f.Servers, func(s *protocol.Server) bool {
+				return matches(&protocol.Selector{MatchLabels: labels}, s.Metadata.Labels)
+			})
+		}
+		for _, s := range f.Servers {
+			selecting := slices.DeleteFunc(slices.Clone(f.Groups), func(g *protocol.ServerGroup) bool { return !matches(&g.Spec.Selector, s.Metadata.Labels) })
+			if of := x.groupOf(s); (of != nil) != (len(selecting) == 1) || of != nil && of != selecting[0] {
+				t.Fatalf("the group of %s: %v of %v", s.Metadata.Name, of, selecting)
+			}
+		}
+		for _, name := range []string{"g", "absent"} {
+			same(t, "claims that take "+name, x.ClaimsTaking(name), f.Claims, func(c *protocol.Claim) bool { return c.Spec.ImageFrom != nil && c.Spec.ImageFrom.Group == name })
+			same(t, "configurations of "+name, x.ConfigsOf(name), f.Configs, func(b *protocol.BootConfiguration) bool { return b.Spec.Group == name })
 		}
 	})
+}
+
+// same compares what is found with what a walk finds.
+func same[T comparable](t *rapid.T, what string, got, all []T, want func(T) bool) {
+	walked := slices.DeleteFunc(slices.Clone(all), func(v T) bool { return !want(v) })
+	if !slices.Equal(got, walked) {
+		t.Fatalf("%s: %v; a walk finds %v", what, got, walked)
+	}
 }
 
 // TestFitTable compares the table above fit with it for every combination.

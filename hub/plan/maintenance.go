@@ -192,9 +192,8 @@ func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
 	if c := f.ClaimOf(server); c != nil && c.Metadata.DeletedAt != nil {
 		return fmt.Sprintf("claim %s ends first", c.Metadata.Name)
 	}
-	rack := f.RackOf(server)
-	i := slices.IndexFunc(f.Racks, func(r *protocol.Rack) bool { return r.Metadata.Name == rack })
-	if i < 0 || f.Peers[f.Racks[i].Status.Agent].Incarnation == "" {
+	rack := f.rack(server)
+	if rack == nil || f.Peers[rack.Status.Agent].Incarnation == "" {
 		return "the rack's agent was not heard yet"
 	}
 	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeMaintenance}, GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: m.Spec.Boot.BootPolicy}}}
@@ -208,7 +207,7 @@ func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
 	if m.Spec.ServerPower == protocol.WantOff {
 		need = []protocol.Capability{protocol.CapPurposes}
 	}
-	if lacking := protocol.Lacking(f.Peers[f.Racks[i].Status.Agent].Capabilities, need); len(lacking) > 0 {
+	if lacking := protocol.Lacking(f.Peers[rack.Status.Agent].Capabilities, need); len(lacking) > 0 {
 		var words []string
 		for _, c := range lacking {
 			words = append(words, string(c))

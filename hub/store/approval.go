@@ -37,8 +37,25 @@ func (s *Store) PutApproval(ctx context.Context, r *StoredApproval) error {
 
 // Approvals lists all approvals in the order of their ids, which is that of their
 // creation. One that cannot be read is left out and logged.
-func (s *Store) Approvals() (out []StoredApproval) {
-	for _, e := range s.mirror.list(bucketApproval) {
+func (s *Store) Approvals() []StoredApproval { return s.approvals(s.mirror.list(bucketApproval)) }
+
+// OpenApprovals lists those that are not over.
+func (s *Store) OpenApprovals() []StoredApproval {
+	return s.approvals(s.mirror.find(openApprovals, anyOpen))
+}
+
+// OpenApprovalsOf lists those of a rack that are not over.
+func (s *Store) OpenApprovalsOf(rack string) []StoredApproval {
+	return s.approvals(s.mirror.find(openApprovals, reference(protocol.KindRack, rack)))
+}
+
+// OpenApprovalsFor lists those for a hold or a server that are not over.
+func (s *Store) OpenApprovalsFor(target string) []StoredApproval {
+	return s.approvals(s.mirror.find(openApprovals, approvedTarget(target)))
+}
+
+func (s *Store) approvals(entries []cached) (out []StoredApproval) {
+	for _, e := range entries {
 		r, err := decodeApproval(e.Value, e.Revision)
 		if err != nil {
 			s.logger.Error("stored approval cannot be read", "key", e.Key, "err", err)

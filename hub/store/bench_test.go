@@ -10,7 +10,7 @@ import (
 	"rackboot/protocol"
 )
 
-// fleetStore is a store with n servers in one rack.
+// fleetStore is a store with n servers, 50 to a rack.
 func fleetStore(b *testing.B, n int) *Store {
 	b.Helper()
 	mem := storetest.NewMemory()
@@ -19,11 +19,14 @@ func fleetStore(b *testing.B, n int) *Store {
 	if err != nil {
 		b.Fatal(err)
 	}
-	set := []protocol.Object{storetest.Rack("r1"), storetest.Segment("boot", "r1")}
+	var set []protocol.Object
 	for i := range n {
-		bmc := fmt.Sprintf("b%d", i)
-		set = append(set, storetest.BMC(bmc, "r1"),
-			storetest.Server(fmt.Sprintf("n%d", i), bmc, "boot", fmt.Sprintf("52:54:00:00:%02x:%02x", i/256, i%256)))
+		bmc, rack := fmt.Sprintf("b%d", i), fmt.Sprintf("r%d", i/50)
+		if i%50 == 0 {
+			set = append(set, storetest.Rack(rack), storetest.Segment("boot-"+rack, rack))
+		}
+		set = append(set, storetest.BMC(bmc, rack),
+			storetest.Server(fmt.Sprintf("n%d", i), bmc, "boot-"+rack, fmt.Sprintf("52:54:00:00:%02x:%02x", i/256, i%256)))
 	}
 	if _, err := s.Apply(b.Context(), set, ApplyOptions{}); err != nil {
 		b.Fatal(err)
@@ -64,7 +67,7 @@ func BenchmarkCreateHold(b *testing.B) {
 func BenchmarkApplyOneServer(b *testing.B) {
 	s := fleetStore(b, 1000)
 	for b.Loop() {
-		if _, err := s.Apply(b.Context(), []protocol.Object{storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01")}, ApplyOptions{}); err != nil {
+		if _, err := s.Apply(b.Context(), []protocol.Object{storetest.Server("n1", "b1", "boot-r0", "52:54:00:00:00:01")}, ApplyOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

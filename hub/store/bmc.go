@@ -14,31 +14,33 @@ func accept(b *protocol.BMC, old protocol.Object, by string) {
 	}
 }
 
-// uniqueMAC holds the MAC address of a BMC against all accepted ones: whoever has
-// it gets the lease, and its address is followed. One that was found and waits may
+// uniqueMACs holds the MAC addresses of BMCs against all accepted ones: whoever has
+// one gets the lease, and its address is followed. One that was found and waits may
 // have it: it is the same BMC.
-func (c *checker) uniqueMAC(i int, b *protocol.BMC, items []applyItem) {
-	mac := b.Spec.MACAddress
-	if mac == "" {
-		return
-	}
-	inSet := map[string]bool{}
-	clash := func(other *protocol.BMC) {
-		if other.Spec.MACAddress == mac && !other.Pending() && other.Metadata.Name != b.Metadata.Name {
-			c.add(i, "spec.macAddress", "MAC address %s is already that of BMC %q", mac, other.Metadata.Name)
+func (c *checker) uniqueMACs(items []applyItem, inSet map[string]protocol.Object) {
+	before := map[string][]*protocol.BMC{} // in the set, by MAC address
+	for i, it := range items {
+		b, ok := it.next.(*protocol.BMC)
+		mac := ""
+		if ok {
+			mac = b.Spec.MACAddress
 		}
-	}
-	for n, it := range items {
-		if other, ok := it.next.(*protocol.BMC); ok {
-			inSet[other.Metadata.Name] = true
-			if n < i {
+		if mac == "" {
+			continue
+		}
+		clash := func(other *protocol.BMC) {
+			if !other.Pending() && other.Metadata.Name != b.Metadata.Name {
+				c.add(i, "spec.macAddress", "MAC address %s is already that of BMC %q", mac, other.Metadata.Name)
+			}
+		}
+		for _, other := range before[mac] {
+			clash(other)
+		}
+		for _, other := range Find(c.store, BMCsByMAC, mac) {
+			if inSet[keyOf(protocol.KindBMC, other.Metadata.Name)] == nil {
 				clash(other)
 			}
 		}
-	}
-	for _, other := range List[*protocol.BMC](c.store) {
-		if !inSet[other.Metadata.Name] {
-			clash(other)
-		}
+		before[mac] = append(before[mac], b)
 	}
 }

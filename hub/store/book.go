@@ -44,6 +44,16 @@ func (b *book[V]) list() []*V {
 	return out
 }
 
+// find is what an index has of a key, as list is.
+func (b *book[V]) find(index, key string) (out []*V) {
+	for _, e := range b.store.mirror.find(index, key) {
+		if bucket, _ := split(e.Key); bucket == b.bucket {
+			out = append(out, b.of(e.Entry))
+		}
+	}
+	return out
+}
+
 // of decodes an entry. One that cannot be read is logged, and empty but for its revision,
 // so that it can be replaced.
 func (b *book[V]) of(e state.Entry) *V {

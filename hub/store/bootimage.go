@@ -30,10 +30,13 @@ func (c *checker) versions(items []applyItem) {
 			inSet[b.Metadata.Name] = true
 		}
 	}
-	for _, b := range List[*protocol.BootImage](c.store) {
-		if v, err := protocol.ParseImageVersion(b.Spec.Version); err == nil && !inSet[b.Metadata.Name] {
-			by[b.Spec.Catalogue] = append(by[b.Spec.Catalogue], entry{b.Metadata.Name, v})
+	stored := func(catalogue string) (out []entry) {
+		for _, b := range Find(c.store, BootImagesByCatalogue, catalogue) {
+			if v, err := protocol.ParseImageVersion(b.Spec.Version); err == nil && !inSet[b.Metadata.Name] {
+				out = append(out, entry{b.Metadata.Name, v})
+			}
 		}
+		return out
 	}
 	for i, it := range items {
 		b, ok := it.next.(*protocol.BootImage)
@@ -43,6 +46,9 @@ func (c *checker) versions(items []applyItem) {
 		v, err := protocol.ParseImageVersion(b.Spec.Version)
 		if err != nil {
 			continue // Validate says so
+		}
+		if _, begun := by[b.Spec.Catalogue]; !begun {
+			by[b.Spec.Catalogue] = stored(b.Spec.Catalogue)
 		}
 		for _, other := range by[b.Spec.Catalogue] {
 			if other.name != b.Metadata.Name && v.Compare(other.version) == 0 {
@@ -58,10 +64,8 @@ func (c *checker) versions(items []applyItem) {
 // catalogue that is set back loses entries, and groups follow it.
 func (s *Store) bootImageUsers(name string) []string {
 	var who []string
-	for _, b := range List[*protocol.BootConfiguration](s) {
-		if b.Spec.Image.BootImage == name {
-			who = append(who, "BootConfiguration/"+b.Metadata.Name)
-		}
+	for _, b := range Find(s, ConfigsByBootImage, name) {
+		who = append(who, "BootConfiguration/"+b.Metadata.Name)
 	}
 	return who
 }

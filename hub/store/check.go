@@ -82,7 +82,7 @@ func (c *checker) set(items []applyItem) {
 		}
 		return c.store.shared(kind, name)
 	}
-	servers, images := false, false
+	servers, bmcs, images := false, false, false
 	for i, it := range items {
 		if r, ok := it.next.(protocol.Referrer); ok {
 			for _, ref := range r.References() {
@@ -116,7 +116,7 @@ func (c *checker) set(items []applyItem) {
 				c.ignition(i, "spec.stub.secretRef.name", &stub.SecretRef, lookup)
 			}
 		case *protocol.BMC:
-			c.uniqueMAC(i, next, items)
+			bmcs = true
 			c.credentials(i, "spec.credentialsRef", next.Spec.CredentialsRef, lookup)
 		case *protocol.Segment:
 			if b := next.Spec.BMCs; b != nil && b.Accept != nil {
@@ -128,7 +128,10 @@ func (c *checker) set(items []applyItem) {
 		}
 	}
 	if servers {
-		c.unique(items)
+		c.unique(items, inSet)
+	}
+	if bmcs {
+		c.uniqueMACs(items, inSet)
 	}
 	if images {
 		c.versions(items)

@@ -79,20 +79,18 @@ func (s *Store) referrers(kind protocol.Kind, name string) []string {
 	return who
 }
 
-// referring names the resources of some kinds whose spec refers to one.
+// referring names the resources of some kinds whose spec refers to one, in the order of
+// the kinds.
 func (s *Store) referring(kind protocol.Kind, name string, by ...protocol.Kind) []string {
+	found := map[string][]string{} // by bucket
+	for _, e := range s.mirror.find(byReference, reference(kind, name)) {
+		bucket, name := split(e.Key)
+		found[bucket] = append(found[bucket], name)
+	}
 	var who []string
 	for _, k := range by {
-		for _, e := range s.mirror.list(bucketOf(k)) {
-			r, ok := e.obj.(protocol.Referrer)
-			if !ok {
-				continue
-			}
-			for _, ref := range r.References() {
-				if ref.Kind == kind && ref.Name == name {
-					who = append(who, string(k)+"/"+e.obj.Head().Metadata.Name)
-				}
-			}
+		for _, name := range found[bucketOf(k)] {
+			who = append(who, reference(k, name))
 		}
 	}
 	return who

@@ -20,6 +20,8 @@
 // Reads come from a mirror in memory that [Store.Run] feeds from the watch. Each
 // revision is decoded once. [List] and [Peek] share what was decoded with everybody
 // else, so that nobody may change it; [Get], [Copies] and [Copy] make copies.
+// [Find] and [Referring] ask the mirror's indexes, which each change keeps, so that who
+// looks for some resources does not list a kind.
 // A write is a compare-and-set; when it has succeeded the mirror has it before
 // the call returns, so that a caller reads its own writes.
 //

@@ -9,6 +9,8 @@ import (
 	"rackboot/protocol"
 )
 
+const envBucket = "bootenv"
+
 // SealedEnv is the boot environment of a configuration as it was sealed for one key of
 // one agent. It is kept, because sealing again would give other bytes.
 type SealedEnv struct {
@@ -44,8 +46,8 @@ func (s *Store) PeekEnv(config string) *SealedEnv { return s.envs.peek(config) }
 
 // EnvFor is what was sealed for an agent, by its digest; nil if there is none.
 func (s *Store) EnvFor(agent, sealed string) *SealedEnv {
-	for _, v := range s.envs.list() {
-		if sealed != "" && v.Sealed == sealed && v.Agent == agent {
+	for _, v := range s.envs.find(bySealed, sealed) {
+		if v.Sealed == sealed && v.Agent == agent {
 			return v
 		}
 	}
@@ -72,7 +74,7 @@ func (s *Store) SweepEnvs(ctx context.Context, needed func(*protocol.BootConfigu
 
 func (s *Store) envBook() *book[SealedEnv] {
 	return &book[SealedEnv]{
-		store: s, bucket: "bootenv", what: "sealed boot environment", decode: decodeEnv, encode: encodeEnv,
+		store: s, bucket: envBucket, what: "sealed boot environment", decode: decodeEnv, encode: encodeEnv,
 		revision: func(v *SealedEnv) *uint64 { return &v.Revision },
 	}
 }

@@ -59,22 +59,27 @@ func (c *checker) environments(items []applyItem, find lookup) {
 	}
 }
 
-// described are the params as they would be after the set, by their names.
-func (c *checker) described(items []applyItem) map[string]protocol.ParamSpec {
-	byName := map[string]protocol.ParamSpec{}
-	for _, p := range List[*protocol.Param](c.store) {
-		byName[p.Metadata.Name] = p.Spec
-	}
+// describes finds a param by its name, as it would be after the set.
+type describes func(name string) (protocol.ParamSpec, bool)
+
+func (c *checker) described(items []applyItem) describes {
+	inSet, replaced := map[string]protocol.ParamSpec{}, map[string]bool{}
 	for _, it := range items {
 		if p, ok := it.next.(*protocol.Param); ok {
-			byName[p.Metadata.Name] = p.Spec
+			inSet[p.Spec.Name], replaced[p.Metadata.Name] = p.Spec, true
 		}
 	}
-	out := map[string]protocol.ParamSpec{}
-	for _, p := range byName {
-		out[p.Name] = p
+	return func(name string) (protocol.ParamSpec, bool) {
+		if p, ok := inSet[name]; ok {
+			return p, true
+		}
+		for _, p := range Find(c.store, ParamsByName, name) {
+			if !replaced[p.Metadata.Name] {
+				return p.Spec, true
+			}
+		}
+		return protocol.ParamSpec{}, false
 	}
-	return out
 }
 
 // param checks a description: its schema, that no other describes the same, and that the
@@ -82,11 +87,9 @@ func (c *checker) described(items []applyItem) map[string]protocol.ParamSpec {
 // correct them in the same set, or before.
 func (c *checker) param(i int, next *protocol.Param, items []applyItem) {
 	others := map[string]protocol.Object{}
-	for _, kind := range []protocol.Kind{protocol.KindParam, protocol.KindProfile, protocol.KindServer, protocol.KindServerGroup} {
-		for _, e := range c.store.mirror.list(bucketOf(kind)) {
-			if e.obj != nil {
-				others[keyOf(kind, e.obj.Head().Metadata.Name)] = e.obj
-			}
+	for _, by := range []string{string(ParamsByName), string(ProfilesByParam), string(ServersByParam), string(GroupsByParam)} {
+		for _, e := range c.store.mirror.find(by, next.Spec.Name) {
+			others[e.Key] = e.obj
 		}
 	}
 	for _, it := range items { // which are checked themselves
@@ -129,12 +132,12 @@ func (c *checker) param(i int, next *protocol.Param, items []applyItem) {
 	}
 }
 
-func (c *checker) values(i int, values map[string]any, described map[string]protocol.ParamSpec) {
+func (c *checker) values(i int, values map[string]any, described describes) {
 	if c.store.envRules == nil {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if p, ok := described[name]; ok {
+		if p, ok := described(name); ok {
 			if err := c.store.envRules.Value(p, values[name]); err != nil {
 				c.add(i, "spec.params."+name, "%s", err)
 			}

@@ -42,11 +42,10 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 	if err != nil {
 		return nil, err
 	}
-	for _, old := range List[*protocol.Hold](s) {
-		if old.Spec.Owner != hold.Spec.Owner || old.Spec.Key != hold.Spec.Key || old.Spec.Server != hold.Spec.Server {
-			continue
+	for _, old := range Referring[*protocol.Hold](s, protocol.KindServer, hold.Spec.Server) {
+		if old.Spec.Owner == hold.Spec.Owner && old.Spec.Key == hold.Spec.Key {
+			return sameHold(Copy(s, old), hold, named)
 		}
-		return sameHold(Copy(s, old), hold, named)
 	}
 	if err := s.roomForHold(op, rack, hold); err != nil {
 		return nil, err

@@ -7,6 +7,11 @@ import (
 	"rackboot/protocol"
 )
 
+const (
+	ignitionBucket = "ignition"
+	formerBucket   = "formerignition"
+)
+
 // SealedIgnition is the user data of a boot configuration as it was sealed for one key
 // of one agent. It is kept, because sealing again would give other bytes.
 type SealedIgnition struct {
@@ -31,9 +36,11 @@ func (s *Store) PeekFormerIgnition(config string) *SealedIgnition {
 
 // IgnitionFor is what was sealed for an agent, by its digest; nil if there is none.
 func (s *Store) IgnitionFor(agent, sealed string) *SealedIgnition {
-	for _, v := range append(s.ignitions.list(), s.formerIgnitions.list()...) {
-		if sealed != "" && v.Sealed == sealed && v.Agent == agent {
-			return v
+	for _, b := range []*book[SealedIgnition]{s.ignitions, s.formerIgnitions} {
+		for _, v := range b.find(bySealed, sealed) {
+			if v.Sealed == sealed && v.Agent == agent {
+				return v
+			}
 		}
 	}
 	return nil

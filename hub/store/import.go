@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,8 +122,10 @@ func (s *Store) judgeEach(objs []protocol.Object, out []Imported) {
 	seen := map[string]bool{}
 	uids := map[string]string{} // kind and UID -> name
 	for _, kind := range ImportKinds() {
-		for _, o := range s.CopyObjects(kind) {
-			uids[string(kind)+"/"+o.Head().Metadata.UID] = o.Head().Metadata.Name
+		for _, e := range s.mirror.list(bucketOf(kind)) {
+			if e.obj != nil {
+				uids[string(kind)+"/"+e.obj.Head().Metadata.UID] = e.obj.Head().Metadata.Name
+			}
 		}
 	}
 	for i, obj := range objs {
@@ -244,20 +247,25 @@ func (c *checker) lost(items []applyItem, objs []protocol.Object, out []Imported
 // bound checks what only imports bring: claims that have a server, configurations, and
 // holds with an id.
 func (c *checker) bound(items []applyItem) {
-	claims, holder, holds := map[string]*protocol.Claim{}, map[string]string{}, map[string]string{}
+	claims, holder, holds := map[string]*protocol.Claim{}, map[string]string{}, map[string]string{} // of the set
 	holdKey := func(h *protocol.Hold) string {
 		return strings.Join([]string{h.Spec.Owner, h.Spec.Key, h.Spec.Server}, "\x00")
 	}
-	racks := map[string]string{}
-	for _, cl := range List[*protocol.Claim](c.store) {
-		claims[cl.Metadata.Name] = cl
-		if cl.Status.Server != "" {
-			holder[cl.Status.Server] = cl.Metadata.Name
+	claimOf := func(server string) string {
+		for _, cl := range Find(c.store, ClaimsByServer, server) {
+			return cl.Metadata.Name
 		}
+		return ""
 	}
-	for _, h := range List[*protocol.Hold](c.store) {
-		holds[holdKey(h)] = h.Metadata.Name
+	holdOf := func(h *protocol.Hold) string {
+		for _, other := range Referring[*protocol.Hold](c.store, protocol.KindServer, h.Spec.Server) {
+			if holdKey(other) == holdKey(h) {
+				return other.Metadata.Name
+			}
+		}
+		return ""
 	}
+	racks := map[string]string{}
 	bmcs := map[string]string{}
 	for _, it := range items {
 		switch o := it.next.(type) {
@@ -285,12 +293,15 @@ func (c *checker) bound(items []applyItem) {
 			if ref := o.Spec.ServerRef; ref != nil && ref.Name != server {
 				c.add(i, "status.server", "is %q, and the claim names %q", server, ref.Name)
 			}
-			if who := holder[server]; who != "" && who != o.Metadata.Name {
+			if who := cmp.Or(holder[server], claimOf(server)); who != "" && who != o.Metadata.Name {
 				c.add(i, "status.server", "server %q has claim %q", server, who)
 			}
 			holder[server] = o.Metadata.Name
 		case *protocol.BootConfiguration:
 			cl := claims[o.Metadata.Name]
+			if cl == nil {
+				cl, _ = c.store.shared(protocol.KindClaim, o.Metadata.Name).(*protocol.Claim)
+			}
 			if cl == nil || cl.Metadata.UID != o.Spec.Owner.UID || cl.Status.Server != o.Spec.Server || o.Spec.Owner.Name != o.Metadata.Name {
 				c.add(i, "spec.claimUID", "is not of a claim that is here or imported and has that server")
 			}
@@ -298,7 +309,7 @@ func (c *checker) bound(items []applyItem) {
 			if o.Spec.Owner == "" {
 				c.add(i, "spec.owner", "a hold has an owner")
 			}
-			if other := holds[holdKey(o)]; other != "" && other != o.Metadata.Name {
+			if other := cmp.Or(holds[holdKey(o)], holdOf(o)); other != "" && other != o.Metadata.Name {
 				c.add(i, "spec.key", "hold %s of the same owner and key lies on the server", other)
 			}
 			holds[holdKey(o)] = o.Metadata.Name

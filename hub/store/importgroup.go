@@ -17,10 +17,7 @@ func sameRevision(a, b protocol.GroupRevisionSpec) bool {
 // histories checks what only imports bring of groups: revisions, which are those of a group
 // that is here or imported, with the UID that it has.
 func (c *checker) histories(items []applyItem) {
-	groups := map[string]*protocol.ServerGroup{}
-	for _, g := range List[*protocol.ServerGroup](c.store) {
-		groups[g.Metadata.Name] = g
-	}
+	groups := map[string]*protocol.ServerGroup{} // of the set
 	for _, it := range items {
 		if g, ok := it.next.(*protocol.ServerGroup); ok {
 			groups[g.Metadata.Name] = g
@@ -30,6 +27,9 @@ func (c *checker) histories(items []applyItem) {
 		switch o := it.next.(type) {
 		case *protocol.GroupRevision:
 			g := groups[o.Spec.Group]
+			if g == nil {
+				g, _ = c.store.shared(protocol.KindServerGroup, o.Spec.Group).(*protocol.ServerGroup)
+			}
 			switch {
 			case o.Spec.Number < 1 || o.Metadata.Name != protocol.GroupRevisionName(o.Spec.Group, o.Spec.Number):
 				c.add(i, "metadata.name", "is not that of revision %d of group %q", o.Spec.Number, o.Spec.Group)

@@ -19,6 +19,7 @@ type mirror struct {
 	mu      sync.RWMutex
 	buckets map[string]map[string]cached // res.servers -> name -> entry
 	sorted  map[string][]cached          // of a bucket in key order; absent after a change
+	indexes *indexes                     // of the live entries
 	changes uint64                       // counts what was changed
 	watched uint64                       // position of the watch
 	subs    map[chan struct{}][]string   // the buckets of interest; none is all
@@ -32,7 +33,7 @@ type cached struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{buckets: map[string]map[string]cached{}, sorted: map[string][]cached{}, subs: map[chan struct{}][]string{}}
+	return &mirror{buckets: map[string]map[string]cached{}, indexes: newIndexes(), sorted: map[string][]cached{}, subs: map[chan struct{}][]string{}}
 }
 
 // split takes a key apart at its last dot; names have none.
@@ -98,6 +99,7 @@ func (m *mirror) set(e cached) bool {
 	default:
 		b[name] = e
 	}
+	m.indexes.change(bucket, old, e)
 	m.touched(bucket)
 	return true
 }
@@ -141,6 +143,7 @@ func (m *mirror) entomb(key string, revision uint64) bool {
 	if !had || old.Revision > revision || old.Deleted {
 		return false
 	}
+	m.indexes.change(bucket, old, cached{})
 	m.buckets[bucket][name] = cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
 	m.touched(bucket)
 	return true

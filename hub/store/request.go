@@ -7,6 +7,8 @@ import (
 	"rackboot/protocol"
 )
 
+const requestBucket = "request"
+
 // StoredRequest is a one-shot request with what the hub knows of it.
 type StoredRequest struct {
 	protocol.Request
@@ -37,10 +39,7 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 			WithHint("give a shorter one")
 	}
 	open := 0
-	for _, old := range s.Requests() {
-		if old.Server != r.Server || old.Report.Outcome != protocol.OutcomePending {
-			continue
-		}
+	for _, old := range s.openRequests(reference(protocol.KindServer, r.Server)) {
 		open++
 		if r.Ref != "" && old.Ref == r.Ref && old.By == r.By && old.Action == r.Action {
 			return old, nil
@@ -79,6 +78,26 @@ func (s *Store) Requests() []StoredRequest {
 	return out
 }
 
+// OpenRequests lists the requests that have not ended, as Requests does.
+func (s *Store) OpenRequests() []StoredRequest { return s.openRequests(anyOpen) }
+
+// OpenRequestsOf lists those of a rack.
+func (s *Store) OpenRequestsOf(rack string) []StoredRequest {
+	return s.openRequests(reference(protocol.KindRack, rack))
+}
+
+// OpenRequestsFor lists those that were made of a claim.
+func (s *Store) OpenRequestsFor(claimUID string) []StoredRequest {
+	return s.openRequests(claimed(claimUID))
+}
+
+func (s *Store) openRequests(key string) (out []StoredRequest) {
+	for _, r := range s.requests.find(openRequests, key) {
+		out = append(out, *r)
+	}
+	return out
+}
+
 // GetRequest returns one request; not_found if there is none, internal if it cannot be
 // read.
 func (s *Store) GetRequest(id string) (StoredRequest, error) {
@@ -111,7 +130,7 @@ func (s *Store) RemoveRequest(ctx context.Context, id string) error {
 // requestBook's requests are without pointers: a copy of one is its reader's own.
 func (s *Store) requestBook() *book[StoredRequest] {
 	return &book[StoredRequest]{
-		store: s, bucket: "request", what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
+		store: s, bucket: requestBucket, what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
 		revision: func(v *StoredRequest) *uint64 { return &v.Revision },
 	}
 }

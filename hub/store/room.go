@@ -18,10 +18,8 @@ const (
 // rack. The caller has the lock of holds.
 func (s *Store) roomForHold(op, rack string, hold *protocol.Hold) error {
 	used := holdSize(hold)
-	for _, h := range List[*protocol.Hold](s) {
-		if h.Status.Rack == rack {
-			used += holdSize(h)
-		}
+	for _, h := range Find(s, HoldsByRack, rack) {
+		used += holdSize(h)
 	}
 	if used <= maxHolds {
 		return nil
@@ -33,10 +31,8 @@ func (s *Store) roomForHold(op, rack string, hold *protocol.Hold) error {
 // roomForRequest is roomForHold of a request.
 func (s *Store) roomForRequest(op string, r StoredRequest) error {
 	used := requestSize(r.Request)
-	for _, q := range s.Requests() {
-		if q.Rack == r.Rack && q.Report.Outcome == protocol.OutcomePending {
-			used += requestSize(q.Request)
-		}
+	for _, q := range s.OpenRequestsOf(r.Rack) {
+		used += requestSize(q.Request)
 	}
 	if used <= maxRequests {
 		return nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 
 	"rackboot/protocol"
@@ -23,18 +24,16 @@ func (s *Store) RackOf(server string) (string, error) {
 // ClaimOf is the claim that has the server, or nil. A claim that names a server
 // but was not bound to it yet does not have it.
 func (s *Store) ClaimOf(server string) *protocol.Claim {
-	for _, c := range List[*protocol.Claim](s) {
-		if c.Status.Server == server {
-			return Copy(s, c)
-		}
+	for _, c := range Find(s, ClaimsByServer, server) {
+		return Copy(s, c)
 	}
 	return nil
 }
 
 // MaintenanceOf is the maintenance that has the server, also while it ends; or nil.
 func (s *Store) MaintenanceOf(server string) *protocol.Maintenance {
-	for _, m := range List[*protocol.Maintenance](s) {
-		if m.Spec.ServerRef.Name == server && m.Status.State == protocol.MaintenanceActive {
+	for _, m := range Referring[*protocol.Maintenance](s, protocol.KindServer, server) {
+		if m.Status.State == protocol.MaintenanceActive {
 			return Copy(s, m)
 		}
 	}
@@ -44,8 +43,8 @@ func (s *Store) MaintenanceOf(server string) *protocol.Maintenance {
 // HoldsOn lists the holds on a server that were not released.
 func (s *Store) HoldsOn(server string) []*protocol.Hold {
 	var out []*protocol.Hold
-	for _, h := range List[*protocol.Hold](s) {
-		if h.Spec.Server == server && h.Status.ReleasedAt == nil {
+	for _, h := range Referring[*protocol.Hold](s, protocol.KindServer, server) {
+		if h.Status.ReleasedAt == nil {
 			out = append(out, Copy(s, h))
 		}
 	}
@@ -56,23 +55,12 @@ func (s *Store) HoldsOn(server string) []*protocol.Hold {
 // claims and maintenances that name it, and holds, also released ones that the agent has not
 // acknowledged.
 func (s *Store) users(server string) []string {
-	var who []string
-	for _, c := range List[*protocol.Claim](s) {
-		if c.Status.Server == server || (c.Spec.ServerRef != nil && c.Spec.ServerRef.Name == server) {
-			who = append(who, "Claim/"+c.Metadata.Name)
-		}
+	who := s.referring(protocol.KindServer, server, protocol.KindClaim)
+	for _, c := range Find(s, ClaimsByServer, server) {
+		who = append(who, "Claim/"+c.Metadata.Name)
 	}
-	for _, m := range List[*protocol.Maintenance](s) {
-		if m.Spec.ServerRef.Name == server {
-			who = append(who, "Maintenance/"+m.Metadata.Name)
-		}
-	}
-	for _, h := range List[*protocol.Hold](s) {
-		if h.Spec.Server == server {
-			who = append(who, "Hold/"+h.Metadata.Name)
-		}
-	}
-	return who
+	slices.Sort(who)
+	return append(slices.Compact(who), s.referring(protocol.KindServer, server, protocol.KindMaintenance, protocol.KindHold)...)
 }
 
 // joined names at most five, so that a message stays readable.

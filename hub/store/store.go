@@ -91,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		setLock: newLock(), holdLock: newLock(),
 	}
 	s.sealed, s.envs, s.requests = s.sealedBook(), s.envBook(), s.requestBook()
-	s.ignitions, s.formerIgnitions = s.ignitionBook("ignition"), s.ignitionBook("formerignition")
+	s.ignitions, s.formerIgnitions = s.ignitionBook(ignitionBucket), s.ignitionBook(formerBucket)
 	entries, revision, err := cfg.KV.List(ctx, "")
 	if err != nil {
 		return nil, stateError(op, err)
@@ -153,7 +153,7 @@ func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscrib
 
 // SubscribeHolds is Subscribe for the changes of holds, requests and approvals only.
 func (s *Store) SubscribeHolds() (<-chan struct{}, func()) {
-	return s.mirror.subscribe(bucketOf(protocol.KindHold), "request", bucketApproval)
+	return s.mirror.subscribe(bucketOf(protocol.KindHold), requestBucket, bucketApproval)
 }
 
 // Changes counts what has changed in what is read here since the store was opened.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"rackboot/protocol"
 )
@@ -9,61 +10,66 @@ import (
 // holder is which server has a unique value, and where.
 type holder struct {
 	server, path string
-	index        int // in the set, or -1 if it is only stored
 }
 
 // unique checks that a packet and a BMC's system each lead to one server: MAC
 // addresses and UUIDs are unique over all servers, systems over the servers of
 // a BMC. What collides is reported at the object of the set.
-func (c *checker) unique(items []applyItem) {
-	index := map[string]int{}
-	var all []*protocol.Server
+func (c *checker) unique(items []applyItem, inSet map[string]protocol.Object) {
+	taken := map[string]holder{}               // in the set
+	systems := map[string][]*protocol.Server{} // in the set, by BMC
 	for i, it := range items {
-		if srv, ok := it.next.(*protocol.Server); ok {
-			index[srv.Metadata.Name] = i
+		srv, ok := it.next.(*protocol.Server)
+		if !ok {
+			continue
 		}
-	}
-	for _, srv := range List[*protocol.Server](c.store) {
-		if _, replaced := index[srv.Metadata.Name]; !replaced {
-			all = append(all, srv)
-		}
-	}
-	for _, it := range items {
-		if srv, ok := it.next.(*protocol.Server); ok {
-			all = append(all, srv)
-		}
-	}
-	taken := map[string]holder{}
-	systems := map[string][]holder{} // BMC -> its servers so far
-	for _, srv := range all {
-		at := -1
-		if i, ok := index[srv.Metadata.Name]; ok {
-			at = i
-		}
-		claim := func(what, value, path string) {
+		claim := func(what string, stored Key[*protocol.Server], value, path string) {
 			if value == "" {
 				return
 			}
 			first, clash := taken[value]
-			if !clash {
-				taken[value] = holder{srv.Metadata.Name, path, at}
-			} else if at >= 0 {
-				c.add(at, path, "%s %s is already %s of server %q", what, value, first.path, first.server)
+			for _, other := range staying(Find(c.store, stored, value), inSet) {
+				first, clash = holder{other.Metadata.Name, pathOf(other, value)}, true
+				break
 			}
+			if clash {
+				c.add(i, path, "%s %s is already %s of server %q", what, value, first.path, first.server)
+				return
+			}
+			taken[value] = holder{srv.Metadata.Name, path}
 		}
-		claim("MAC address", srv.Spec.BootMAC, "spec.bootMAC")
+		claim("MAC address", ServersByMAC, srv.Spec.BootMAC, "spec.bootMAC")
 		for n, m := range srv.Spec.MACs {
-			claim("MAC address", m, fmt.Sprintf("spec.macs[%d]", n))
+			claim("MAC address", ServersByMAC, m, macPath(n))
 		}
-		claim("UUID", srv.Spec.UUID, "spec.uuid")
+		claim("UUID", ServersByUUID, srv.Spec.UUID, "spec.uuid")
 
 		bmc := srv.Spec.BMCRef.Name
-		for _, other := range systems[bmc] {
-			if at >= 0 && (srv.Spec.SystemURI == "" || other.path == "" || srv.Spec.SystemURI == other.path) {
-				c.add(at, "spec.systemURI", "server %q has the same BMC %q; give each its own systemURI", other.server, bmc)
+		others := append(staying(Referring[*protocol.Server](c.store, protocol.KindBMC, bmc), inSet), systems[bmc]...)
+		for _, other := range others {
+			if srv.Spec.SystemURI == "" || other.Spec.SystemURI == "" || srv.Spec.SystemURI == other.Spec.SystemURI {
+				c.add(i, "spec.systemURI", "server %q has the same BMC %q; give each its own systemURI", other.Metadata.Name, bmc)
 				break
 			}
 		}
-		systems[bmc] = append(systems[bmc], holder{srv.Metadata.Name, srv.Spec.SystemURI, at})
+		systems[bmc] = append(systems[bmc], srv)
 	}
 }
+
+// staying are the stored servers that the set does not replace.
+func staying(servers []*protocol.Server, inSet map[string]protocol.Object) []*protocol.Server {
+	return slices.DeleteFunc(servers, func(s *protocol.Server) bool { return inSet[keyOf(protocol.KindServer, s.Metadata.Name)] != nil })
+}
+
+// pathOf is where a server has a MAC address or UUID first.
+func pathOf(s *protocol.Server, value string) string {
+	if s.Spec.BootMAC == value {
+		return "spec.bootMAC"
+	}
+	if n := slices.Index(s.Spec.MACs, value); n >= 0 {
+		return macPath(n)
+	}
+	return "spec.uuid"
+}
+
+func macPath(n int) string { return fmt.Sprintf("spec.macs[%d]", n) }

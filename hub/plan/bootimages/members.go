@@ -6,21 +6,12 @@ import (
 	"rackboot/protocol"
 )
 
-// Members are the servers that a selector matches, in order of name.
-func Members(g *protocol.ServerGroup, servers []*protocol.Server) (out []*protocol.Server) {
-	for _, s := range servers {
-		if matches(g.Spec.Selector.MatchLabels, s.Metadata.Labels) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// Conflicts are the servers that more than one group selects, with those groups.
-func Conflicts(groups []*protocol.ServerGroup, servers []*protocol.Server) map[string][]string {
+// Conflicts are the servers that more than one group selects, with those groups. selected
+// are the servers that have some labels, in order of name.
+func Conflicts(groups []*protocol.ServerGroup, selected func(labels map[string]string) []*protocol.Server) map[string][]string {
 	by := map[string][]string{}
 	for _, g := range groups {
-		for _, s := range Members(g, servers) {
+		for _, s := range selected(g.Spec.Selector.MatchLabels) {
 			by[s.Metadata.Name] = append(by[s.Metadata.Name], g.Metadata.Name)
 		}
 	}

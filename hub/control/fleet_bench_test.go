@@ -1,0 +1,153 @@
+package control
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// BenchmarkReport takes a report of 50 installed servers from the agent of one rack, in
+// fleets of 10 and of 1,000 racks. What it costs is to be the same.
+func BenchmarkReport(b *testing.B) {
+	for _, racks := range []int{10, 1000} {
+		b.Run(fmt.Sprintf("racks=%d", racks), func(b *testing.B) {
+			f := installed(b, racks)
+			n := uint64(0)
+			for b.Loop() {
+				n++
+				if err := f.control.report(b.Context(), f.agent, f.reportOf(n)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPass is one pass over a fleet in which nothing is to be done.
+func BenchmarkPass(b *testing.B) {
+	for _, racks := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("racks=%d", racks), func(b *testing.B) {
+			f := installed(b, racks)
+			if err := f.control.reconcile(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := f.control.reconcile(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// inRack is how many servers each rack of these fleets has.
+const inRack = 50
+
+// installedFleet is a hub whose racks have an agent and servers that are installed.
+type installedFleet struct {
+	control *Control
+	store   *store.Store
+	agent   *protocol.Agent // of the first rack
+	servers []protocol.ServerReport
+	now     time.Time
+}
+
+func (f *installedFleet) reportOf(n uint64) protocol.Report {
+	return protocol.Report{Session: "s", Seq: n, At: f.now, Shards: 1, Servers: append([]protocol.ServerReport(nil), f.servers...)}
+}
+
+// installed makes a fleet in a store in memory. One rack's agent signs its records; the
+// records of the others are filed already, and nobody opens those.
+func installed(b *testing.B, racks int) *installedFleet {
+	b.Helper()
+	f := &installedFleet{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	mem, clock, ids := storetest.NewMemory(), func() time.Time { return f.now }, 0
+	newID := func() string { ids++; return fmt.Sprintf("id%06d", ids) }
+	var err error
+	if f.store, err = store.Open(b.Context(), store.Config{KV: mem, Log: mem, Clock: clock, NewID: newID}); err != nil {
+		b.Fatal(err)
+	}
+	if f.control, err = New(b.Context(), Config{
+		Store: f.store, Signer: wire.NewSigner(key("hub")), Publish: func(string, []byte) error { return nil }, Random: &counting{},
+		Clock: clock, NewID: newID, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+	}); err != nil {
+		b.Fatal(err)
+	}
+	put := func(obj protocol.Object, name string) {
+		m := &obj.Head().Metadata
+		m.Name, m.UID = name, "u-"+name
+		if err := f.store.Put(b.Context(), obj); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range racks {
+		rack := fmt.Sprintf("r%04d", i)
+		agent := rack + "-1"
+		r := storetest.Rack(rack)
+		r.Status.Agent, r.Status.Term = agent, 1
+		put(r, rack)
+		put(storetest.Segment(rack, rack), rack)
+		signer := wire.NewSigner(key(agent))
+		a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: rack}, Key: signer.Public(), Term: 1}}
+		put(a, agent)
+		l := store.Ledger{Agent: agent, Peer: store.Peer{Incarnation: "i"}}
+		if err := f.store.PutLedger(b.Context(), &l); err != nil {
+			b.Fatal(err)
+		}
+		f.control.contacts.with(agent, func(k *contact) { k.stage = stageReady })
+		for j := range inRack {
+			name := fmt.Sprintf("%s-n%02d", rack, j)
+			f.install(b, put, rack, name, fmt.Sprintf("52:54:00:%02x:%02x:%02x", i>>8, i&255, j))
+			if i == 0 {
+				f.servers = append(f.servers, f.record(b, signer, name))
+			}
+		}
+		if i == 0 {
+			f.agent = a
+		}
+	}
+	return f
+}
+
+// install makes a server with what belongs to it.
+func (f *installedFleet) install(b *testing.B, put func(protocol.Object, string), rack, name, mac string) {
+	b.Helper()
+	put(storetest.BMC(name, rack), name)
+	put(storetest.Server(name, name, rack, mac), name)
+	c := storetest.Claim(name, name)
+	c.Status.Server = name
+	put(c, name)
+	done := f.recordOf(name)
+	put(&protocol.BootConfiguration{
+		Spec: protocol.BootConfigurationSpec{
+			Server: name, Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: name, UID: "u-" + name}, BootPolicy: c.Spec.BootPolicy,
+			Image: protocol.Image{Reference: "registry.example/os:1", Digest: done.ImageDigest},
+		},
+		Status: protocol.BootConfigurationStatus{Provisioned: &done, SignedProvisioned: []byte("filed")},
+	}, name)
+}
+
+func (f *installedFleet) recordOf(name string) protocol.Provisioned {
+	return protocol.Provisioned{
+		OwnerUID: "u-" + name, Generation: 1, Server: name, ServerUID: "u-" + name, ImageDigest: "sha256:" + fmt.Sprintf("%064d", 1),
+		Evidence: protocol.EvidenceInstalled, At: f.now, Attempt: "a",
+	}
+}
+
+// record is a report of a server that is installed.
+func (f *installedFleet) record(b *testing.B, s *wire.Signer, name string) protocol.ServerReport {
+	b.Helper()
+	signed, err := wire.Seal(s, wire.FactProvisioned, f.recordOf(name))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return protocol.ServerReport{Server: name, Power: protocol.PowerOn, OwnerUID: "u-" + name, Provisioned: signed}
+}

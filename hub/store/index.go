@@ -1,0 +1,260 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// Key names what resources of type T are found by, without a walk over all of them; see
+// [Find]. Each has its row in newIndexes.
+type Key[T protocol.Object] string
+
+// The keys.
+const (
+	BMCsByMAC             Key[*protocol.BMC]               = "bmcs by spec.macAddress"
+	ServersByMAC          Key[*protocol.Server]            = "servers by MAC address"
+	ServersByUUID         Key[*protocol.Server]            = "servers by UUID"
+	ServersByParam        Key[*protocol.Server]            = "servers by param"
+	ProfilesByParam       Key[*protocol.Profile]           = "profiles by param"
+	GroupsByParam         Key[*protocol.ServerGroup]       = "groups by param"
+	ParamsByName          Key[*protocol.Param]             = "params by spec.name"
+	ClaimsByServer        Key[*protocol.Claim]             = "claims by the server that they have"
+	HoldsByRack           Key[*protocol.Hold]              = "holds by status.rack"
+	ConfigsByOwner        Key[*protocol.BootConfiguration] = "configurations by the UID of their owner"
+	ConfigsByBootEnv      Key[*protocol.BootConfiguration] = "configurations by boot environment"
+	ConfigsByBootImage    Key[*protocol.BootConfiguration] = "configurations by boot image"
+	RevisionsByGroup      Key[*protocol.GroupRevision]     = "revisions by the UID of their group"
+	BootImagesByCatalogue Key[*protocol.BootImage]         = "boot images by catalogue"
+	SecretsByType         Key[*protocol.Secret]            = "secrets by type"
+)
+
+// What is found by keys that are no resources' own has these names.
+const (
+	byReference   = "resources by what their spec refers to"
+	openRequests  = "requests that have not ended"
+	openApprovals = "approvals that are not over"
+	anyOpen       = "any" // all of one of the two above
+	bySealed      = "what was sealed for agents by its digest"
+)
+
+func newIndexes() *indexes {
+	x := &indexes{named: map[string]*index{}, of: map[string][]*index{}}
+	one := func(s string) []string { return []string{s} }
+	row(x, BMCsByMAC, func(b *protocol.BMC) []string { return one(b.Spec.MACAddress) })
+	row(x, ServersByMAC, func(s *protocol.Server) []string { return append(one(s.Spec.BootMAC), s.Spec.MACs...) })
+	row(x, ServersByUUID, func(s *protocol.Server) []string { return one(s.Spec.UUID) })
+	row(x, ServersByParam, func(s *protocol.Server) []string { return paramNames(s.Spec.Params) })
+	row(x, ProfilesByParam, func(p *protocol.Profile) []string { return paramNames(p.Spec.Params) })
+	row(x, GroupsByParam, func(g *protocol.ServerGroup) []string { return paramNames(g.Spec.Params) })
+	row(x, ParamsByName, func(p *protocol.Param) []string { return one(p.Spec.Name) })
+	row(x, ClaimsByServer, func(c *protocol.Claim) []string { return one(c.Status.Server) })
+	row(x, HoldsByRack, func(h *protocol.Hold) []string { return one(h.Status.Rack) })
+	row(x, ConfigsByOwner, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Owner.UID) })
+	row(x, ConfigsByBootEnv, func(b *protocol.BootConfiguration) []string { return one(b.Spec.BootEnv) })
+	row(x, ConfigsByBootImage, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Image.BootImage) })
+	row(x, RevisionsByGroup, func(r *protocol.GroupRevision) []string { return one(r.Spec.GroupUID) })
+	row(x, SecretsByType, func(s *protocol.Secret) []string { return one(string(s.Spec.Type)) })
+	row(x, BootImagesByCatalogue, func(b *protocol.BootImage) []string { return one(b.Spec.Catalogue) })
+
+	var referrers []string
+	for _, k := range protocol.Kinds() {
+		if _, ok := protocol.NewObject(k).(protocol.Referrer); ok {
+			referrers = append(referrers, bucketOf(k))
+		}
+	}
+	x.add(byReference, referenceKeys, referrers...)
+	x.add(openRequests, requestKeys, requestBucket)
+	x.add(openApprovals, approvalKeys, bucketApproval)
+	x.add(bySealed, sealedKeys, ignitionBucket, formerBucket, envBucket)
+	return x
+}
+
+// index finds the entries of some buckets by what is in them.
+type index struct {
+	name string
+	keys func(cached) []string // of an entry; an empty one is none
+	// entries are the keys of entries, in order, by what they are found by.
+	entries map[string][]string
+}
+
+// indexes are those of a mirror, and change with it, under its lock.
+type indexes struct {
+	named map[string]*index
+	of    map[string][]*index // by bucket
+}
+
+func row[T protocol.Object](x *indexes, k Key[T], keys func(T) []string) {
+	x.add(string(k), func(e cached) []string {
+		if obj, ok := e.obj.(T); ok {
+			return keys(obj)
+		}
+		return nil // it cannot be read, and is in no list either
+	}, bucketOf(protocol.KindOf[T]()))
+}
+
+func (x *indexes) add(name string, keys func(cached) []string, buckets ...string) {
+	i := &index{name: name, keys: keys, entries: map[string][]string{}}
+	x.named[name] = i
+	for _, b := range buckets {
+		x.of[b] = append(x.of[b], i)
+	}
+}
+
+// change takes one entry's place by another of the same key: old is empty before the
+// first, now after the last.
+func (x *indexes) change(bucket string, old, now cached) {
+	for _, i := range x.of[bucket] {
+		had, has := i.of(old), i.of(now)
+		for _, k := range had {
+			if !slices.Contains(has, k) {
+				i.drop(k, old.Key)
+			}
+		}
+		for _, k := range has {
+			if !slices.Contains(had, k) {
+				i.put(k, now.Key)
+			}
+		}
+	}
+}
+
+func (i *index) of(e cached) []string {
+	if e.Key == "" || e.Deleted {
+		return nil
+	}
+	return slices.DeleteFunc(i.keys(e), func(k string) bool { return k == "" })
+}
+
+func (i *index) put(k, entry string) {
+	list := i.entries[k]
+	if at, there := slices.BinarySearch(list, entry); !there {
+		i.entries[k] = slices.Insert(list, at, entry)
+	}
+}
+
+func (i *index) drop(k, entry string) {
+	list := i.entries[k]
+	at, there := slices.BinarySearch(list, entry)
+	switch {
+	case !there:
+	case len(list) == 1:
+		delete(i.entries, k)
+	default:
+		i.entries[k] = slices.Delete(list, at, at+1)
+	}
+}
+
+// find returns the live entries that an index has of a key, in order of their keys.
+func (m *mirror) find(name, key string) []cached {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	entries := m.indexes.named[name].entries[key]
+	if len(entries) == 0 {
+		return nil
+	}
+	out := make([]cached, len(entries))
+	for n, e := range entries {
+		bucket, name := split(e)
+		out[n] = m.buckets[bucket][name]
+	}
+	return out
+}
+
+// Find returns the resources of type T that have a key, sorted by name. They are shared as
+// those of [List] are. What it costs does not grow with the others.
+func Find[T protocol.Object](s *Store, k Key[T], key string) []T {
+	return only[T](s.mirror.find(string(k), key))
+}
+
+// Referring returns the resources of type T whose spec refers to one, sorted by name and
+// shared: the BMCs of a rack, the servers of a segment, the claims that name a server.
+func Referring[T protocol.Object](s *Store, kind protocol.Kind, name string) []T {
+	return only[T](s.mirror.find(byReference, reference(kind, name)))
+}
+
+func only[T protocol.Object](entries []cached) (out []T) {
+	for _, e := range entries {
+		if obj, ok := e.obj.(T); ok {
+			out = append(out, obj)
+		}
+	}
+	return out
+}
+
+func reference(kind protocol.Kind, name string) string { return string(kind) + "/" + name }
+
+func referenceKeys(e cached) (keys []string) {
+	r, ok := e.obj.(protocol.Referrer)
+	if !ok {
+		return nil
+	}
+	for _, ref := range r.References() {
+		if ref.Name != "" {
+			keys = append(keys, reference(ref.Kind, ref.Name))
+		}
+	}
+	return keys
+}
+
+// requestKeys are of a request that has not ended.
+func requestKeys(e cached) []string {
+	var r StoredRequest
+	if json.Unmarshal(e.Value, &r) != nil || r.ID == "" || r.Report.Outcome != "" && r.Report.Outcome != protocol.OutcomePending {
+		return nil
+	}
+	return []string{anyOpen, reference(protocol.KindServer, r.Server), reference(protocol.KindRack, r.Rack), claimed(r.Precondition.OwnerUID)}
+}
+
+// claimed is a claim's UID as a key.
+func claimed(uid string) string {
+	if uid == "" {
+		return ""
+	}
+	return reference(protocol.KindClaim, uid)
+}
+
+// approvalKeys are of a wish that is not over.
+func approvalKeys(e cached) []string {
+	r, err := decodeApproval(e.Value, e.Revision)
+	if err != nil || r.State.Over() {
+		return nil
+	}
+	keys := []string{anyOpen, reference(protocol.KindRack, r.Rack)}
+	for _, t := range r.Targets {
+		keys = append(keys, approvedTarget(t))
+	}
+	return keys
+}
+
+// approvedTarget is a hold or a server as a key of approvals.
+func approvedTarget(name string) string { return "target/" + name }
+
+// sealedKeys is the digest of what was sealed. It is read no further than that: behind it
+// is all that was sealed.
+func sealedKeys(e cached) []string {
+	d := json.NewDecoder(bytes.NewReader(e.Value))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		field, err := d.Token()
+		var value any
+		if err != nil || d.Decode(&value) != nil {
+			return nil
+		}
+		if digest, ok := value.(string); ok && field == "sealed" {
+			return []string{digest}
+		}
+	}
+	return nil
+}
+
+func paramNames(params map[string]any) (out []string) {
+	for name := range params {
+		out = append(out, name)
+	}
+	return out
+}
