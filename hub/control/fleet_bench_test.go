@@ -128,8 +128,8 @@ func (f *installedFleet) install(b *testing.B, put func(protocol.Object, string)
 	done := f.recordOf(name)
 	put(&protocol.BootConfiguration{
 		Spec: protocol.BootConfigurationSpec{
-			Server: name, Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: name, UID: "u-" + name}, BootPolicy: c.Spec.BootPolicy,
-			Image: protocol.Image{Reference: "registry.example/os:1", Digest: done.ImageDigest},
+			Server: name, Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: name, UID: "u-" + name},
+			BootSpec: protocol.BootSpec{BootPolicy: c.Spec.BootPolicy, Image: protocol.Image{Reference: "registry.example/os:1", Digest: done.ImageDigest}},
 		},
 		Status: protocol.BootConfigurationStatus{Provisioned: &done, SignedProvisioned: []byte("filed")},
 	}, name)
