@@ -135,7 +135,7 @@ func TestISORoles(t *testing.T) {
 	env.Metadata.Name = "x"
 	objs := []protocol.Object{env}
 	for _, server := range []string{"n1", "n2"} {
-		c := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: server, BootEnv: "x"}}
+		c := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: server, Owner: protocol.Owner{UID: "u-" + server}, BootEnv: "x"}}
 		c.Metadata.Name = server
 		objs = append(objs, c)
 	}

@@ -15,7 +15,7 @@ func TestRemove(t *testing.T) {
 	content := archive(t, "a")
 	s.uploaded(request("arm.iso", content), content)
 	s.uploaded(request("other.iso", content), content)
-	config := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "r1-n3", BootEnv: "debian-12"}}
+	config := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "r1-n3", Owner: protocol.Owner{UID: "u"}, BootEnv: "debian-12"}}
 	config.Metadata.Name = "n3"
 	config.Default()
 	s.put(env("debian-12", "arm.iso", ""), config)

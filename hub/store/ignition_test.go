@@ -62,7 +62,7 @@ func TestUserDataReferences(t *testing.T) {
 func TestSealedIgnition(t *testing.T) {
 	mem := storetest.NewMemory()
 	s := open(t, mem)
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Ignition: &protocol.IgnitionRef{Secret: "node"}}}
+	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Owner: protocol.Owner{UID: "u"}, Ignition: &protocol.IgnitionRef{Secret: "node"}}}
 	cfg.Metadata.Name, cfg.Metadata.UID = "c1", "u1"
 	cfg.Default()
 	if err := s.Put(t.Context(), cfg); err != nil {

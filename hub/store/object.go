@@ -62,6 +62,12 @@ func decode(kind protocol.Kind, e state.Entry) (protocol.Object, error) {
 		return nil, protocol.Errorf(protocol.CodeInternal, "read resource", "stored %s cannot be read: %w", e.Key, err).
 			WithHint("a newer hub may have written it; start that version, or restore the store")
 	}
+	if b, ok := obj.(*protocol.BootConfiguration); ok && b.Spec.Owner.UID == "" {
+		// As a commit before 0.1.0 wrote it. Unread, it would count as none, and its server
+		// would get a first boot anew.
+		return nil, protocol.Errorf(protocol.CodeInternal, "read resource", "stored %s names no owner", e.Key).
+			WithHint("a hub from before 0.1.0 wrote it: start that one again, or begin in an empty folder")
+	}
 	obj.Head().Metadata.Revision = e.Revision
 	return obj, nil
 }

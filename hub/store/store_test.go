@@ -50,13 +50,19 @@ func wantCode(t *testing.T, err error, want protocol.Code) {
 }
 
 func TestOpenRefusesWhatItCannotRead(t *testing.T) {
-	mem := storetest.NewMemory()
-	if _, err := mem.Create(t.Context(), "res.servers.n1", []byte(`{"spec":7}`)); err != nil {
-		t.Fatal(err)
+	for key, value := range map[string]string{
+		"res.servers.n1": `{"spec":7}`,
+		// A boot whose owner is not understood would count as none, and be made anew.
+		"res.bootconfigurations.c1": `{"spec":{"server":"n1","claim":"c1","claimUID":"u"}}`,
+	} {
+		mem := storetest.NewMemory()
+		if _, err := mem.Create(t.Context(), key, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: func() string { return "x" }})
+		wantCode(t, err, protocol.CodeInternal)
 	}
-	_, err := Open(t.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: func() string { return "x" }})
-	wantCode(t, err, protocol.CodeInternal)
-	_, err = Open(t.Context(), Config{})
+	_, err := Open(t.Context(), Config{})
 	wantCode(t, err, protocol.CodeInvalid)
 }
 
