@@ -29,6 +29,9 @@ func TestKindTable(t *testing.T) {
 		if h := obj.Head(); h.Kind != k || h.APIVersion != APIVersion || k.Plural() == "" {
 			t.Errorf("%s: %+v", k, h)
 		}
+		if got := KindOfType(obj); got != k {
+			t.Errorf("the type of %s is of kind %q", k, got)
+		}
 		if got, ok := ParseKind(k.Plural()); !ok || got != k {
 			t.Errorf("plural of %s is parsed as %q", k, got)
 		}

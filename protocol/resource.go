@@ -37,31 +37,30 @@ const (
 
 type kindRow struct {
 	kind    Kind
-	plural  string
 	applied bool // may be written with rackctl apply
 	make    func() Object
 }
 
 func kindTable() []kindRow {
 	return []kindRow{
-		{KindSecret, "secrets", true, func() Object { return &Secret{} }},
-		{KindParam, "params", true, func() Object { return &Param{} }},
-		{KindProfile, "profiles", true, func() Object { return &Profile{} }},
-		{KindTemplate, "templates", true, func() Object { return &Template{} }},
-		{KindBootEnv, "bootenvs", true, func() Object { return &BootEnv{} }},
-		{KindBootImage, "bootimages", true, func() Object { return &BootImage{} }},
-		{KindManagedBootImages, "managedbootimages", true, func() Object { return &ManagedBootImages{} }},
-		{KindServerGroup, "servergroups", true, func() Object { return &ServerGroup{} }},
-		{KindRack, "racks", true, func() Object { return &Rack{} }},
-		{KindSegment, "segments", true, func() Object { return &Segment{} }},
-		{KindBMC, "bmcs", true, func() Object { return &BMC{} }},
-		{KindServer, "servers", true, func() Object { return &Server{} }},
-		{KindClaim, "claims", true, func() Object { return &Claim{} }},
-		{KindMaintenance, "maintenances", true, func() Object { return &Maintenance{} }},
-		{KindAgent, "agents", false, func() Object { return &Agent{} }},
-		{KindBootConfiguration, "bootconfigurations", false, func() Object { return &BootConfiguration{} }},
-		{KindGroupRevision, "grouprevisions", false, func() Object { return &GroupRevision{} }},
-		{KindHold, "holds", false, func() Object { return &Hold{} }},
+		{KindSecret, true, func() Object { return &Secret{} }},
+		{KindParam, true, func() Object { return &Param{} }},
+		{KindProfile, true, func() Object { return &Profile{} }},
+		{KindTemplate, true, func() Object { return &Template{} }},
+		{KindBootEnv, true, func() Object { return &BootEnv{} }},
+		{KindBootImage, true, func() Object { return &BootImage{} }},
+		{KindManagedBootImages, true, func() Object { return &ManagedBootImages{} }},
+		{KindServerGroup, true, func() Object { return &ServerGroup{} }},
+		{KindRack, true, func() Object { return &Rack{} }},
+		{KindSegment, true, func() Object { return &Segment{} }},
+		{KindBMC, true, func() Object { return &BMC{} }},
+		{KindServer, true, func() Object { return &Server{} }},
+		{KindClaim, true, func() Object { return &Claim{} }},
+		{KindMaintenance, true, func() Object { return &Maintenance{} }},
+		{KindAgent, false, func() Object { return &Agent{} }},
+		{KindBootConfiguration, false, func() Object { return &BootConfiguration{} }},
+		{KindGroupRevision, false, func() Object { return &GroupRevision{} }},
+		{KindHold, false, func() Object { return &Hold{} }},
 	}
 }
 
@@ -74,12 +73,46 @@ func Kinds() []Kind {
 	return out
 }
 
-// Plural is the kind's name in URLs and on the command line, such as "claims".
+// Plural is the kind's name in URLs and on the command line, such as "claims"; empty of an
+// unknown kind.
 func (k Kind) Plural() string {
-	for _, r := range kindTable() {
-		if r.kind == k {
-			return r.plural
-		}
+	switch k {
+	case KindSecret:
+		return "secrets"
+	case KindParam:
+		return "params"
+	case KindProfile:
+		return "profiles"
+	case KindTemplate:
+		return "templates"
+	case KindBootEnv:
+		return "bootenvs"
+	case KindBootImage:
+		return "bootimages"
+	case KindManagedBootImages:
+		return "managedbootimages"
+	case KindServerGroup:
+		return "servergroups"
+	case KindRack:
+		return "racks"
+	case KindSegment:
+		return "segments"
+	case KindBMC:
+		return "bmcs"
+	case KindServer:
+		return "servers"
+	case KindClaim:
+		return "claims"
+	case KindMaintenance:
+		return "maintenances"
+	case KindAgent:
+		return "agents"
+	case KindBootConfiguration:
+		return "bootconfigurations"
+	case KindGroupRevision:
+		return "grouprevisions"
+	case KindHold:
+		return "holds"
 	}
 	return ""
 }
@@ -97,7 +130,7 @@ func (k Kind) Appliable() bool {
 // ParseKind finds a kind by its name, plural or lower-case singular.
 func ParseKind(s string) (Kind, bool) {
 	for _, r := range kindTable() {
-		if strings.EqualFold(s, string(r.kind)) || strings.EqualFold(s, r.plural) {
+		if strings.EqualFold(s, string(r.kind)) || strings.EqualFold(s, r.kind.Plural()) {
 			return r.kind, true
 		}
 	}

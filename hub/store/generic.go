@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
 
 	"rackboot/protocol"
 )
@@ -27,21 +26,11 @@ func clone(obj protocol.Object) (protocol.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := protocol.NewObject(kindOf(obj))
+	out := protocol.NewObject(protocol.KindOfType(obj))
 	if out == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "", "%T is no resource", obj)
 	}
 	return out, json.Unmarshal(raw, out)
-}
-
-// kindOf is the kind of the object's type, whatever its header says.
-func kindOf(obj protocol.Object) protocol.Kind {
-	for _, k := range protocol.Kinds() {
-		if reflect.TypeOf(protocol.NewObject(k)) == reflect.TypeOf(obj) {
-			return k
-		}
-	}
-	return ""
 }
 
 func sameSpec(a, b protocol.Object) (bool, error) {
