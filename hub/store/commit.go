@@ -8,12 +8,8 @@ import (
 	"rackboot/state"
 )
 
-// refreshWait bounds how long a writer that lost waits for the watch to bring all that it lost to, and
-// refreshPoll is how often it looks.
-const (
-	refreshWait = time.Second
-	refreshPoll = 2 * time.Millisecond
-)
+// refreshWait bounds how long a writer that lost waits for the watch to bring all that it lost to.
+const refreshWait = time.Second
 
 // write is the Op that makes a key's value at a revision; 0 creates.
 func write(key string, value []byte, revision uint64) state.Op {
@@ -67,11 +63,12 @@ func (s *Store) refresh(ctx context.Context, keys ...string) {
 		old, had := s.mirror.get(key)
 		switch {
 		case err == nil:
-			if !s.awaits(wait, func() bool { return s.mirror.has(key, e.Revision) }) {
+			if !s.awaits(wait, func() bool { return s.mirror.has(key, e.Revision) || s.mirror.position() >= e.Revision }) {
 				s.mirror.apply(s.readLogged(e))
 			}
 		case errors.Is(err, state.ErrNotFound) && had:
-			if !s.awaits(wait, func() bool { return !s.mirror.lives(key, old.Revision) }) {
+			gone := func() bool { return !s.mirror.lives(key, old.Revision) }
+			if s.awaits(wait, gone); !gone() { // nothing is watched, or it hangs
 				s.mirror.bury(key, old.Revision)
 			}
 		}
@@ -81,17 +78,18 @@ func (s *Store) refresh(ctx context.Context, keys ...string) {
 // awaits waits until the watch has brought something, or ctx ends, upon which the next try loses
 // again; false if nothing is watched.
 func (s *Store) awaits(ctx context.Context, there func() bool) bool {
-	poll := time.NewTicker(refreshPoll)
-	defer poll.Stop()
-	for !there() {
-		if !s.following.Load() {
+	for {
+		moved := s.mirror.moves()
+		switch {
+		case there():
+			return true
+		case !s.following.Load():
 			return false
 		}
 		select {
-		case <-poll.C:
+		case <-moved:
 		case <-ctx.Done():
 			return true
 		}
 	}
-	return true
 }

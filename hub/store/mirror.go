@@ -22,6 +22,7 @@ type mirror struct {
 	indexes *indexes                     // of the live entries
 	changes uint64                       // counts what was changed
 	watched uint64                       // position of the watch
+	moved   chan struct{}                // closed at the next move; nil while nobody waits
 	subs    map[chan struct{}][]string   // the buckets of interest; none is all
 }
 
@@ -44,7 +45,7 @@ func split(key string) (bucket, name string) {
 
 // apply takes entries that were written at once: whoever reads sees all of them or none.
 func (m *mirror) apply(entries ...cached) {
-	m.atOnce(entries, m.set)
+	m.atOnce(entries, func(e cached) bool { return !m.outlived(e) && m.set(e) })
 }
 
 // applyWatched is apply for what the watch brings.
@@ -62,8 +63,16 @@ func (m *mirror) applyOwn(entries ...cached) {
 		if e.Deleted {
 			return m.entomb(e.Key, e.Revision)
 		}
-		return m.set(e)
+		return !m.outlived(e) && m.set(e)
 	})
+}
+
+// outlived says whether the watch has come past an entry of our own, and its key is not there:
+// somebody has deleted it before this process could note what it had written.
+func (m *mirror) outlived(e cached) bool {
+	bucket, name := split(e.Key)
+	_, there := m.buckets[bucket][name]
+	return !there && e.Revision <= m.watched
 }
 
 func (m *mirror) atOnce(entries []cached, take func(cached) bool) {
@@ -108,6 +117,7 @@ func (m *mirror) set(e cached) bool {
 func (m *mirror) touched(bucket string) {
 	delete(m.sorted, bucket)
 	m.changes++
+	m.stir()
 }
 
 // has says whether the entry, or a newer one of its key, is there.
@@ -188,6 +198,25 @@ func (m *mirror) seen(revision uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.watched = max(m.watched, revision)
+	m.stir()
+}
+
+// moves is closed when anything has changed, or the watch has come further.
+func (m *mirror) moves() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.moved == nil {
+		m.moved = make(chan struct{})
+	}
+	return m.moved
+}
+
+// stir wakes who waits for a move; it needs m.mu.
+func (m *mirror) stir() {
+	if m.moved != nil {
+		close(m.moved)
+		m.moved = nil
+	}
 }
 
 func (m *mirror) position() uint64 {

@@ -133,7 +133,10 @@ func (s *Store) follow(ctx context.Context) error {
 		return err
 	}
 	s.following.Store(true)
-	defer s.following.Store(false)
+	defer func() {
+		s.following.Store(false)
+		s.mirror.seen(0) // who waits for the watch looks again
+	}()
 	for change := range changes {
 		var news []cached
 		for _, e := range change {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,4 +203,44 @@ func (b *breakingWatch) Watch(ctx context.Context, prefix string, after uint64) 
 		return nil, errors.New("no stream")
 	}
 	return b.Memory.Watch(ctx, prefix, after)
+}
+
+// What this process wrote, and somebody deleted before it could note that, stays deleted: the
+// watch has come past both, and brings neither again.
+func TestLateNoteOfAWriteRevivesNothing(t *testing.T) {
+	entry := func(revision uint64, deleted bool) cached {
+		return cached{Entry: state.Entry{Key: "meta.a", Value: []byte("x"), Revision: revision, Deleted: deleted}}
+	}
+	for name, note := range map[string]func(*mirror, ...cached){"a write": (*mirror).apply, "a commit": (*mirror).applyOwn} {
+		m := newMirror()
+		m.applyWatched(entry(10, false))
+		m.applyWatched(entry(11, true))
+		note(m, entry(10, false))
+		if e, ok := m.get("meta.a"); ok {
+			t.Errorf("%s: revision %d is back", name, e.Revision)
+		}
+		note(m, entry(12, false))
+		if _, ok := m.get("meta.a"); !ok {
+			t.Errorf("%s: a newer one is not there", name)
+		}
+	}
+}
+
+// A key that the mirror has and the store has not leaves the mirror when somebody loses to
+// that, also where the watch says nothing of it.
+func TestLoserForgetsWhatIsGone(t *testing.T) {
+	mem := storetest.NewMemory()
+	s := open(t, mem)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = s.Run(ctx) }) // it returns nil
+	defer running.Wait()
+	defer stop()
+	s.mirror.apply(cached{Entry: state.Entry{Key: "meta.ghost", Value: []byte("x"), Revision: 1 << 20}})
+	if err := s.remove(ctx, "meta.ghost", 1<<20); err == nil {
+		t.Fatal("what is not there was removed")
+	}
+	if _, ok := s.mirror.get("meta.ghost"); ok {
+		t.Error("it stays in the mirror")
+	}
 }
