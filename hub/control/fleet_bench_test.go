@@ -27,6 +27,9 @@ func BenchmarkReport(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			if r, _ := f.control.mirror.server(f.servers[0].Server); r == nil {
+				b.Fatal("the reports were refused")
+			}
 		})
 	}
 }
@@ -61,7 +64,7 @@ type installedFleet struct {
 }
 
 func (f *installedFleet) reportOf(n uint64) protocol.Report {
-	return protocol.Report{Session: "s", Seq: n, At: f.now, Shards: 1, Servers: append([]protocol.ServerReport(nil), f.servers...)}
+	return protocol.Report{Session: "s", Nonce: "n", Seq: n, At: f.now, Shards: 1, Servers: append([]protocol.ServerReport(nil), f.servers...)}
 }
 
 // installed makes a fleet in a store in memory. One rack's agent signs its records; the
@@ -98,11 +101,11 @@ func installed(b *testing.B, racks int) *installedFleet {
 		signer := wire.NewSigner(key(agent))
 		a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: rack}, Key: signer.Public(), Term: 1}}
 		put(a, agent)
-		l := store.Ledger{Agent: agent, Peer: store.Peer{Incarnation: "i"}}
+		l := store.Ledger{Agent: agent, Peer: store.Peer{Incarnation: "i", Capabilities: protocol.Capabilities()}}
 		if err := f.store.PutLedger(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
-		f.control.contacts.with(agent, func(k *contact) { k.stage = stageReady })
+		f.control.contacts.with(agent, func(k *contact) { k.stage, k.now = stageReady, slot{session: "s", nonce: "n"} })
 		for j := range inRack {
 			name := fmt.Sprintf("%s-n%02d", rack, j)
 			f.install(b, put, rack, name, fmt.Sprintf("52:54:00:%02x:%02x:%02x", i>>8, i&255, j))
