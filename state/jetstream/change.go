@@ -109,13 +109,9 @@ func below(prefix string, entries []state.Entry) []state.Entry {
 // deliver returns when ctx ends or the stream cannot be read any more.
 func (k *KV) deliver(ctx context.Context, op string, r *reader, prefix string, after uint64, ch chan<- []state.Entry) error {
 	j := joiner{last: after}
-	now := func() (uint64, error) {
-		ctx, cancel := k.st.deadline(ctx)
-		defer cancel()
-		return k.st.lastSeq(ctx, op)
-	}
+	now := func() (uint64, error) { return k.st.newestSeq(ctx, op) }
 	for {
-		msg, meta, err := r.next(ctx, op)
+		msg, meta, err := r.wait(ctx, op)
 		if err != nil {
 			return err
 		}

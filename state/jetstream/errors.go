@@ -31,7 +31,7 @@ func noBatches(op, stream string) error {
 		WithHint("run nats-server 2.12 or newer on all servers of the cluster")
 }
 
-// mapError gives a client or server error a code and a hint. what is the key,
+// mapError gives the error of a write a code and a hint. what is the key,
 // subject or stream that the call was about.
 func mapError(op, what string, err error) error {
 	var api *jetstream.APIError
@@ -56,6 +56,18 @@ func mapError(op, what string, err error) error {
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, op, "%s: NATS: %w", what, err).
 		WithHint("check the NATS server's log and that JetStream is on")
+}
+
+// readError is mapError of a call that writes nothing.
+func readError(op, what string, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return protocol.Errorf(protocol.CodeTimeout, op, "%s: stopped by the caller: %w", what, err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
+		return protocol.Errorf(protocol.CodeTimeout, op, "%s: the store did not answer in time: %w", what, err).
+			WithHint("try again; if it stays so, look at the log and the disk of the hub, or of your NATS servers, which must be started again after a full disk")
+	}
+	return mapError(op, what, err)
 }
 
 func mapAPIError(op, what string, api *jetstream.APIError, err error) error {

@@ -27,7 +27,7 @@ func (st *stream) extent(ctx context.Context) (Extent, error) {
 	defer cancel()
 	info, err := st.s.Info(ctx)
 	if err != nil {
-		return Extent{}, mapError("read extent", st.cfg.Name, err)
+		return Extent{}, readError("read extent", st.cfg.Name, err)
 	}
 	return Extent{Sequence: info.State.LastSeq, Messages: info.State.Msgs, Keys: info.State.NumSubjects}, nil
 }

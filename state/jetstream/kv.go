@@ -72,7 +72,7 @@ func (k *KV) last(ctx context.Context, op, key string) (state.Entry, error) {
 	defer cancel()
 	m, err := k.st.s.GetLastMsgForSubject(ctx, k.st.prefix+key)
 	if err != nil {
-		return state.Entry{}, mapError(op, key, err)
+		return state.Entry{}, readError(op, key, err)
 	}
 	return k.entry(m.Subject, m.Header, m.Data, m.Sequence), nil
 }

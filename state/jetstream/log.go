@@ -64,8 +64,6 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) 
 		}
 		filter = subject
 	}
-	ctx, cancel := l.st.deadline(ctx)
-	defer cancel()
 	var out []state.Record
 	err := l.st.drain(ctx, op, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{l.st.prefix + filter},

@@ -40,24 +40,38 @@ func (st *stream) read(ctx context.Context, op string, cfg jetstream.OrderedCons
 	cfg.MaxResetAttempts = resetAttempts
 	c, err := st.s.OrderedConsumer(ctx, cfg)
 	if err != nil {
-		return nil, mapError(op, st.cfg.Name, err)
+		return nil, readError(op, st.cfg.Name, err)
 	}
 	it, err := c.Messages(jetstream.PullMaxMessages(fetchAhead), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
-		return nil, mapError(op, st.cfg.Name, err)
+		return nil, readError(op, st.cfg.Name, err)
 	}
 	return &reader{st: st, c: c, it: it, empty: c.CachedInfo().NumPending == 0}, nil
 }
 
-// next waits for the next message until ctx ends.
+// begin is read, as long as one call to the server may take.
+func (st *stream) begin(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig) (*reader, error) {
+	ctx, cancel := st.deadline(ctx)
+	defer cancel()
+	return st.read(ctx, op, cfg)
+}
+
+// next waits for the next message, as long as one call to the server may take.
 func (r *reader) next(ctx context.Context, op string) (jetstream.Msg, *jetstream.MsgMetadata, error) {
+	ctx, cancel := r.st.deadline(ctx)
+	defer cancel()
+	return r.wait(ctx, op)
+}
+
+// wait waits for the next message until ctx ends.
+func (r *reader) wait(ctx context.Context, op string) (jetstream.Msg, *jetstream.MsgMetadata, error) {
 	msg, err := r.it.Next(jetstream.NextContext(ctx))
 	if err != nil {
-		return nil, nil, mapError(op, r.st.cfg.Name, err)
+		return nil, nil, readError(op, r.st.cfg.Name, err)
 	}
 	meta, err := msg.Metadata()
 	if err != nil {
-		return nil, nil, mapError(op, r.st.cfg.Name, err)
+		return nil, nil, readError(op, r.st.cfg.Name, err)
 	}
 	return msg, meta, nil
 }
@@ -76,7 +90,7 @@ func (r *reader) close(ctx context.Context) {
 // drain delivers what the stream holds now, in sequence order, until fn
 // returns false or the end is reached.
 func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
-	r, err := st.read(ctx, op, cfg)
+	r, err := st.begin(ctx, op, cfg)
 	if err != nil {
 		return err
 	}
@@ -97,21 +111,20 @@ func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedCon
 
 // List reads the newest message of each key until it has what the stream's leader had at the
 // beginning: the copy that it reads from may lag behind. Writes that happen meanwhile may be in
-// it, whole commits of them: it does not end within one.
+// it, whole commits of them: it does not end within one. Large stores take their time: an error
+// is that nothing came for as long as a call may take.
 func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, error) {
 	const op = "kv list"
 	if err := state.CheckPrefix(op, prefix); err != nil {
 		return nil, 0, err
 	}
-	ctx, cancel := k.st.deadline(ctx)
-	defer cancel()
-	rev, err := k.st.lastSeq(ctx, op)
+	rev, err := k.st.newestSeq(ctx, op)
 	if err != nil || rev == 0 {
 		return nil, 0, err
 	}
 	live := map[string]state.Entry{}
 	var at uint64
-	r, err := k.st.read(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy})
+	r, err := k.st.begin(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -151,6 +164,8 @@ func (k *KV) ends(ctx context.Context, op string, m message, rev uint64) (bool, 
 		return false, nil
 	}
 	// The rest of the batch is being written, and this waits until it is; or it never comes.
+	ctx, cancel := k.st.deadline(ctx)
+	defer cancel()
 	_, err := k.st.s.GetMsg(ctx, m.seq+1)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		k.st.cfg.Logger.Error("the last commit in the store is there in part", "stream", k.st.cfg.Name, "revision", m.seq,
@@ -158,7 +173,7 @@ func (k *KV) ends(ctx context.Context, op string, m message, rev uint64) (bool, 
 		return true, nil
 	}
 	if err != nil {
-		return false, mapError(op, k.st.cfg.Name, err)
+		return false, readError(op, k.st.cfg.Name, err)
 	}
 	return false, nil
 }

@@ -39,7 +39,8 @@ type Config struct {
 	// History is how many revisions of each key a KV keeps for watchers that
 	// lag, 2 to 64; 0 is 16. A Log ignores it.
 	History int
-	// Timeout bounds each call to the server; 0 is 5 seconds.
+	// Timeout bounds each call to the server, and how long a reader of much waits for the next
+	// of it; 0 is 5 seconds.
 	Timeout time.Duration
 	// Logger receives a warning when a Watch ends early; nil discards.
 	Logger *slog.Logger
@@ -142,9 +143,16 @@ func (st *stream) deadline(ctx context.Context) (context.Context, context.Cancel
 func (st *stream) lastSeq(ctx context.Context, op string) (uint64, error) {
 	info, err := st.s.Info(ctx)
 	if err != nil {
-		return 0, mapError(op, st.cfg.Name, err)
+		return 0, readError(op, st.cfg.Name, err)
 	}
 	return info.State.LastSeq, nil
+}
+
+// newestSeq is lastSeq, as long as one call to the server may take.
+func (st *stream) newestSeq(ctx context.Context, op string) (uint64, error) {
+	ctx, cancel := st.deadline(ctx)
+	defer cancel()
+	return st.lastSeq(ctx, op)
 }
 
 // publish stores one message and returns its sequence.
