@@ -1,6 +1,7 @@
 package control
 
 import (
+	"reflect"
 	"sync"
 
 	"rackboot/protocol"
@@ -19,14 +20,17 @@ func newFoundBook() *foundBook {
 }
 
 // put takes what a report that was accepted says. Only shard 0 says it, and no more
-// than MaxFound of it count.
-func (b *foundBook) put(r protocol.Report) {
+// than MaxFound of it count. It reports whether that is another thing than before.
+func (b *foundBook) put(r protocol.Report) (news bool) {
 	if r.Shard != 0 {
-		return
+		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.byRack[r.Rack] = r.Found[:min(len(r.Found), protocol.MaxFound)]
+	found := r.Found[:min(len(r.Found), protocol.MaxFound)]
+	news = !reflect.DeepEqual(b.byRack[r.Rack], found) && len(b.byRack[r.Rack])+len(found) > 0
+	b.byRack[r.Rack] = found
+	return news
 }
 
 // drop forgets what was found in a rack, because it has no agent any more.
