@@ -118,7 +118,7 @@ type Control struct {
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *condBook // by name
+	conds, unbound, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *condBook // by name
 
 	groups       *groupBook
 	versionSince time.Time // when this version of the hub was first started
@@ -135,7 +135,7 @@ type Control struct {
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(),
-		conds: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
+		conds: newCondBook(), unbound: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),
 		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),

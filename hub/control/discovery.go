@@ -89,19 +89,10 @@ func discoveryAsker(r *protocol.Rack, architecture string) string {
 
 // discoveryAskers are those whose image is to be known: while a server of theirs is to be
 // discovered. A tag that moves counts for those that come later.
-func discoveryAskers(f plan.Fleet, there map[string]bool) {
-	racks := map[string]*protocol.Rack{}
-	for _, r := range f.Racks {
-		if r.Spec.Discovery != nil {
-			racks[r.Metadata.Name] = r
-		}
-	}
-	if len(racks) == 0 {
-		return
-	}
+func discoveryAskers(r *protocol.Rack, f plan.Fleet, there map[string]bool) {
 	for _, s := range f.Servers {
 		if f.Discovery(s) == protocol.DiscoveryWanted {
-			there[discoveryAsker(racks[f.RackOf(s.Metadata.Name)], s.Spec.Architecture)] = true
+			there[discoveryAsker(r, s.Spec.Architecture)] = true
 		}
 	}
 }

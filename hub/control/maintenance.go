@@ -32,15 +32,19 @@ func (c *Control) maintenances(ctx context.Context, f plan.Fleet) error {
 
 // forgetImages ends the questions of owners that are no more: a maintenance that has not
 // begun is deleted at once.
-func (c *Control) forgetImages(f plan.Fleet) {
+func (c *Control) forgetImages() {
 	there := map[string]bool{}
-	for _, cl := range f.Claims {
+	for _, cl := range store.List[*protocol.Claim](c.cfg.Store) {
 		there[cl.Metadata.UID] = true
 	}
-	for _, m := range f.Maintenances {
+	for _, m := range store.List[*protocol.Maintenance](c.cfg.Store) {
 		there[m.Metadata.UID] = true
 	}
-	discoveryAskers(f, there)
+	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+		if r.Spec.Discovery != nil {
+			discoveryAskers(r, c.rackFleet(r.Metadata.Name), there)
+		}
+	}
 	c.images.forget(func(q question) bool {
 		return !there[q.claimUID] && !strings.HasPrefix(q.claimUID, envAskers) && !strings.HasPrefix(q.claimUID, groupAskers)
 	})

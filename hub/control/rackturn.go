@@ -21,7 +21,7 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	v = c.look(v)
 	errs = append(errs, c.bmcs(ctx, v))
 	v = c.look(v)
-	errs = append(errs, c.owners(ctx, v, map[string][]protocol.ConditionState{}))
+	errs = append(errs, c.owners(ctx, v))
 	v = c.look(v)
 	errs = append(errs, c.inForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.approvals(ctx, v.Fleet), c.compile(ctx, v))
 	// Afterwards: a hold is on its way before it is written about.
@@ -31,15 +31,15 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	return errors.Join(errs...)
 }
 
-// owners moves along what wants servers: claims, maintenances and discoveries. conds are what is
-// to be said of claims already.
-func (c *Control) owners(ctx context.Context, v view, conds map[string][]protocol.ConditionState) error {
+// owners moves along what wants servers: claims, maintenances and discoveries.
+func (c *Control) owners(ctx context.Context, v view) error {
 	f := v.Fleet
+	conds := map[string][]protocol.ConditionState{}
 	var errs []error
 	for _, cl := range f.Claims {
 		more, err := c.claim(ctx, f, cl)
 		errs = append(errs, err)
-		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], more...)
+		conds[cl.Metadata.Name] = more
 	}
 	for _, m := range f.Maintenances {
 		conds[bookName(m)] = f.Maintained(m, c.ignitionOf(m.Spec.Boot.IgnitionSecretRef))

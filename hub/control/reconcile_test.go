@@ -3,28 +3,82 @@ package control
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"strings"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )
 
-// reconcile takes a turn of every unit: what racks bring to the site, and what it gives them.
+// reconcile takes a turn of every unit, as the sweeps do, and then of each that is woken by what
+// was written, until nothing is left to do. A turn that fails is not taken again.
 func (c *Control) reconcile(ctx context.Context) error {
+	c.units.sweep.Store(true)
+	c.wakeAll()
+	deltas, stop := c.cfg.Store.Deltas()
+	defer stop()
+	return c.settle(ctx, deltas, nil)
+}
+
+// maxSettle is how many turns may follow from one another before something goes round.
+const maxSettle = 5000
+
+// settle takes the turns of the units that were woken, and of those that they wake: in line, or
+// in any order.
+func (c *Control) settle(ctx context.Context, deltas *store.Deltas, rnd *rand.Rand) error {
 	var errs []error
-	racks := func() {
-		for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
-			if !c.steppedDown() {
-				errs = append(errs, c.rackTurn(ctx, r.Metadata.Name))
+	failed := map[string]bool{}
+	for n := 0; ; n++ {
+		c.wakeBy(deltas)
+		lines := [][]string{c.units.racks.Line(), c.units.holds.Line()}
+		c.sleep()
+		var todo []string
+		for i, line := range lines {
+			for _, unit := range line {
+				if i == 1 {
+					unit = holdUnits + unit
+				}
+				if !failed[unit] {
+					todo = append(todo, unit)
+				}
 			}
 		}
+		if len(todo) == 0 || c.steppedDown() {
+			return errors.Join(errs...)
+		}
+		if n > maxSettle {
+			return errors.Join(append(errs, errors.New("the turns never end: "+strings.Join(todo, ", ")))...)
+		}
+		if rnd != nil {
+			rnd.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
+		}
+		next, rest := todo[0], todo[1:]
+		for _, unit := range rest {
+			c.wakeTest(unit)
+		}
+		if err := c.turnTest(ctx, next); err != nil {
+			failed[next] = true
+			errs = append(errs, err)
+		}
 	}
-	racks()
-	c.units.sweep.Store(true)
-	if !c.steppedDown() {
-		errs = append(errs, c.siteTurn(ctx))
+}
+
+// holdUnits begins the names of hold lanes in tests, where both queues are one.
+const holdUnits = "holds/"
+
+func (c *Control) wakeTest(unit string) {
+	if rack, is := strings.CutPrefix(unit, holdUnits); is {
+		c.units.holds.Wake(rack)
+		return
 	}
-	racks()
-	return errors.Join(errs...)
+	c.units.racks.Wake(unit)
+}
+
+func (c *Control) turnTest(ctx context.Context, unit string) error {
+	if rack, is := strings.CutPrefix(unit, holdUnits); is {
+		return c.holdTurn(ctx, rack)
+	}
+	return c.turn(ctx, unit)
 }
 
 // holds brings the hold documents of all racks up to date, and nothing else.

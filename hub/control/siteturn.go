@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -12,33 +11,12 @@ import (
 
 // siteTurn is one turn of what concerns several racks: which server a claim gets, the groups and
 // their roll-outs, the catalogue, marks and wishes whose time is over, and what is in no rack.
-// The fleet is read only where somebody waits for what it says, or for a sweep.
+// The fleet is read only where somebody waits for what it says.
 func (c *Control) siteTurn(ctx context.Context) error {
 	errs := []error{c.sweepApprovals(ctx), c.firmwareOver(ctx)}
 	c.bootImages(ctx)
 	sweep := c.units.sweep.Swap(false)
-	unbound, groups := store.Find(c.cfg.Store, store.ClaimsUnbound, store.Any), store.List[*protocol.ServerGroup](c.cfg.Store)
-	c.units.unbound.Store(len(unbound) > 0)
-	c.units.grouped.Store(len(groups) > 0)
-	if len(unbound) == 0 && len(groups) == 0 && !sweep {
-		c.conds.keep(outsideUnit, nil, c.cfg.Clock())
-		return errors.Join(append(errs, c.manageGroups(ctx, plan.Fleet{Now: c.cfg.Clock()}))...)
-	}
-	c.units.sharing.Lock()
-	defer c.units.sharing.Unlock()
-	v := c.look(of(siteUnit))
-	bindings, left := plan.Bind(v.Fleet)
-	for _, b := range bindings {
-		errs = append(errs, c.bind(ctx, b))
-	}
-	errs = append(errs, c.manageGroups(ctx, c.look(v).Fleet))
-	conds := map[string][]protocol.ConditionState{}
-	for _, u := range left {
-		conds[u.Claim] = append(conds[u.Claim], protocol.ConditionState{Code: protocol.CondUnbound, Message: u.Reason})
-	}
-	v = c.look(of(outsideUnit))
-	c.envs.begin(v.Fleet)
-	errs = append(errs, c.owners(ctx, v, conds))
+	errs = append(errs, c.allot(ctx), c.withoutRack(ctx, sweep))
 	if sweep {
 		if err := c.sweepAll(ctx); err != nil {
 			c.units.sweep.Store(true)
@@ -48,19 +26,39 @@ func (c *Control) siteTurn(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// outsideUnit is the part of the site's turn that is about what is in no rack.
-const outsideUnit = "outside"
+// allot gives servers to claims, and to roll-outs. No rack takes a turn meanwhile: they spend
+// what is given here, and what they spent is counted here.
+func (c *Control) allot(ctx context.Context) error {
+	unbound, groups := store.Find(c.cfg.Store, store.ClaimsUnbound, store.Any), store.List[*protocol.ServerGroup](c.cfg.Store)
+	c.units.unbound.Store(len(unbound) > 0)
+	c.units.grouped.Store(len(groups) > 0)
+	v := view{Fleet: plan.Fleet{Of: siteUnit, Now: c.cfg.Clock()}}
+	if len(unbound) > 0 || len(groups) > 0 {
+		c.units.sharing.Lock()
+		defer c.units.sharing.Unlock()
+		v = c.look(v)
+	}
+	var errs []error
+	bindings, left := plan.Bind(v.Fleet)
+	for _, b := range bindings {
+		errs = append(errs, c.bind(ctx, b))
+	}
+	conds := map[string][]protocol.ConditionState{}
+	for _, u := range left {
+		conds[u.Claim] = []protocol.ConditionState{{Code: protocol.CondUnbound, Message: u.Reason}}
+	}
+	c.unbound.keep(siteUnit, conds, c.cfg.Clock())
+	if len(groups) > 0 {
+		v = c.look(v)
+	}
+	return errors.Join(append(errs, c.manageGroups(ctx, v.Fleet))...)
+}
 
-// outside is of a fleet what is in no rack: claims that have no server yet, and what names a
-// server that is gone. It still finds everything by name.
-func outside(f plan.Fleet) plan.Fleet {
-	in := func(server string) bool { return f.Rack(f.RackOf(server)) != nil }
-	f.Of = outsideUnit
-	f.Servers = slices.DeleteFunc(slices.Clone(f.Servers), func(s *protocol.Server) bool { return in(s.Metadata.Name) })
-	f.Claims = slices.DeleteFunc(slices.Clone(f.Claims), func(cl *protocol.Claim) bool { return in(cl.Status.Server) })
-	f.Maintenances = slices.DeleteFunc(slices.Clone(f.Maintenances), func(m *protocol.Maintenance) bool { return in(m.Spec.ServerRef.Name) })
-	f.Configs = slices.DeleteFunc(slices.Clone(f.Configs), func(b *protocol.BootConfiguration) bool { return in(b.Spec.Server) })
-	return f
+// withoutRack moves along what is in no rack.
+func (c *Control) withoutRack(ctx context.Context, all bool) error {
+	v := c.look(view{Fleet: plan.Fleet{Of: outsideUnit}, all: all})
+	c.envs.begin(v.Fleet)
+	return c.owners(ctx, v)
 }
 
 // sweepAll removes what nothing needs any more.
@@ -78,7 +76,7 @@ func (c *Control) sweepAll(ctx context.Context) error {
 		b.forget(units)
 	}
 	c.envs.forget(units)
-	c.forgetImages(c.fleet())
+	c.forgetImages()
 	c.forgetEnvImages()
 	holds := map[string]bool{}
 	for _, h := range store.List[*protocol.Hold](s) {

@@ -139,10 +139,10 @@ func (c *Control) wakeUnit(unit string) {
 
 func (c *Control) wakeSite() { c.units.racks.Wake(siteUnit) }
 
-// wakeAgent wakes the rack of an agent.
+// wakeAgent wakes the rack that an agent serves.
 func (c *Control) wakeAgent(agent string) {
-	if a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent); err == nil {
-		c.wakeRack(a.Spec.RackRef.Name)
+	for _, r := range store.Find(c.cfg.Store, store.RacksByAgent, agent) {
+		c.wakeRack(r.Metadata.Name)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 // to be changed.
 type view struct {
 	plan.Fleet
-	at uint64 // Changes of the store
+	at  uint64 // Changes of the store
+	all bool   // of what is in no rack: also what names a server that is gone
 }
 
 // look is a view of what is stored now of what the last one was of: the last one, where nothing
@@ -25,27 +26,29 @@ func (c *Control) look(last view) view {
 	}
 	switch last.Of {
 	case siteUnit:
-		return view{c.fleet(), at}
+		return view{Fleet: c.fleet(), at: at}
 	case outsideUnit:
-		return view{outside(c.fleet()), at}
+		return view{Fleet: c.outsideFleet(last.all), at: at, all: last.all}
 	}
-	return view{c.rackFleet(strings.TrimPrefix(last.Of, rackUnits)), at}
+	return view{Fleet: c.rackFleet(strings.TrimPrefix(last.Of, rackUnits)), at: at}
 }
 
 // of is the view that look begins with.
 func of(unit string) view { return view{Fleet: plan.Fleet{Of: unit}} }
 
-// fleet reads everything that a decision depends on.
+// fleet reads what decisions about several racks depend on.
 func (c *Control) fleet() plan.Fleet {
 	s := c.cfg.Store
-	return c.furnished(plan.Fleet{
-		Of:    siteUnit,
+	f := plan.Fleet{
+		Of: siteUnit, Now: c.cfg.Clock(), Groups: store.List[*protocol.ServerGroup](s),
 		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
 		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
 		Maintenances: store.List[*protocol.Maintenance](s),
 		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
 		Requests: openRequests(s.OpenRequests()),
-	})
+	}
+	f.Peers = c.peers(f.Racks)
+	return f.Indexed()
 }
 
 // rackFleet reads what the decisions about one rack depend on. What it costs does not grow with
@@ -81,6 +84,41 @@ func (c *Control) rackFleet(rack string) plan.Fleet {
 	byName(&f.Configs)
 	byName(&f.Holds)
 	return c.furnished(f)
+}
+
+// outsideUnit is the part of the site's turn that is about what is in no rack.
+const outsideUnit = "outside"
+
+// outsideFleet is what is in no rack: claims that have no server yet and, where all is asked for,
+// what names a server that is gone. Looking for those goes over everything.
+func (c *Control) outsideFleet(all bool) plan.Fleet {
+	s := c.cfg.Store
+	f := plan.Fleet{Of: outsideUnit, Site: site{s}, Reports: map[string]*protocol.ServerReport{}, Claims: store.Find(s, store.ClaimsUnbound, store.Any)}
+	if all {
+		f.Servers = outside(c, store.List[*protocol.Server](s), func(o *protocol.Server) string { return o.Metadata.Name })
+		f.Claims = outside(c, store.List[*protocol.Claim](s), func(o *protocol.Claim) string { return o.Status.Server })
+		f.Maintenances = outside(c, store.List[*protocol.Maintenance](s), func(o *protocol.Maintenance) string { return o.Spec.ServerRef.Name })
+		f.Configs = outside(c, store.List[*protocol.BootConfiguration](s), func(o *protocol.BootConfiguration) string { return o.Spec.Server })
+	}
+	for _, cl := range f.Claims {
+		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByOwner, cl.Metadata.UID)...)
+	}
+	byName(&f.Configs)
+	return c.furnished(f)
+}
+
+// outside are those whose server is in no rack.
+func outside[T protocol.Object](c *Control, list []T, server func(T) string) (out []T) {
+	for _, o := range list {
+		rack, err := c.cfg.Store.RackOf(server(o))
+		if err == nil {
+			_, err = store.Peek[*protocol.Rack](c.cfg.Store, rack)
+		}
+		if err != nil {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // byName brings resources in order of name, each once.

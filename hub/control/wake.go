@@ -53,6 +53,7 @@ func (c *Control) wakeFor(o protocol.Object) {
 		c.wakeRack(o.Metadata.Name)
 	case *protocol.Agent:
 		c.wakeRack(o.Spec.RackRef.Name)
+		c.wakeAgent(o.Metadata.Name)
 	case *protocol.Segment:
 		c.wakeRack(o.Spec.RackRef.Name)
 	case *protocol.BMC:

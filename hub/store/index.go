@@ -14,6 +14,7 @@ type Key[T protocol.Object] string
 
 // The keys.
 const (
+	RacksByAgent          Key[*protocol.Rack]              = "racks by the agent that serves them"
 	BMCsByMAC             Key[*protocol.BMC]               = "bmcs by spec.macAddress"
 	BMCsAccepted          Key[*protocol.BMC]               = "accepted BMCs by MAC address, also one that was seen"
 	ServersByMAC          Key[*protocol.Server]            = "servers by MAC address"
@@ -52,6 +53,7 @@ const (
 func newIndexes() *indexes {
 	x := &indexes{named: map[string]*index{}, of: map[string][]*index{}}
 	one := func(s string) []string { return []string{s} }
+	row(x, RacksByAgent, func(r *protocol.Rack) []string { return one(r.Status.Agent) })
 	row(x, BMCsByMAC, func(b *protocol.BMC) []string { return one(b.Spec.MACAddress) })
 	row(x, BMCsAccepted, func(b *protocol.BMC) []string {
 		if b.Pending() {

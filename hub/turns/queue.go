@@ -2,6 +2,7 @@ package turns
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -72,6 +73,13 @@ func (q *Queue) Waiting() (n int) {
 		}
 	}
 	return n
+}
+
+// Line returns the units that stand in line, in the order in which they come.
+func (q *Queue) Line() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.line)
 }
 
 // Run takes turns until ctx ends, and returns when the last of them has.
