@@ -167,28 +167,46 @@ func (c *Control) wakeAll() {
 func (c *Control) sweeps(ctx context.Context) {
 	tick := time.NewTicker(tickPause)
 	defer tick.Stop()
-	next, left := 0.0, []string(nil)
-	begun := time.Now()
+	var round sweepRound
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if len(left) == 0 && time.Since(begun) >= sweepEvery || left == nil {
-			left, next, begun = c.rackNames(), 0, time.Now()
+		if round.over() {
+			round = newSweepRound(c.rackNames())
 			c.units.sweep.Store(true)
 			c.wakeSite()
 		}
-		for next += float64(len(left)) / (sweepEvery.Seconds() / tickPause.Seconds()); next >= 1 && len(left) > 0; next-- {
-			c.wakeRack(left[0])
-			left = left[1:]
+		for _, rack := range round.next() {
+			c.wakeRack(rack)
 		}
 	}
 }
 
+// sweepTicks is how many ticks a round of sweeps has.
+const sweepTicks = int(sweepEvery / tickPause)
+
+// sweepRound has the racks that are still to be woken in this round.
+type sweepRound struct {
+	racks       []string
+	ticks, done int
+}
+
+func newSweepRound(racks []string) sweepRound { return sweepRound{racks: racks} }
+
+func (r *sweepRound) over() bool { return r.ticks == 0 || r.ticks == sweepTicks }
+
+// next is whom a tick wakes.
+func (r *sweepRound) next() []string {
+	r.ticks++
+	from := r.done
+	r.done = len(r.racks) * r.ticks / sweepTicks
+	return r.racks[from:r.done]
+}
+
 func (c *Control) rackNames() (out []string) {
-	out = []string{}
 	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
 		out = append(out, r.Metadata.Name)
 	}

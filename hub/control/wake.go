@@ -51,13 +51,16 @@ func (c *Control) wakeFor(o protocol.Object) {
 	switch o := o.(type) {
 	case *protocol.Rack:
 		c.wakeRack(o.Metadata.Name)
+		c.wakeSiteForServers()
 	case *protocol.Agent:
 		c.wakeRack(o.Spec.RackRef.Name)
 		c.wakeAgent(o.Metadata.Name)
 	case *protocol.Segment:
 		c.wakeRack(o.Spec.RackRef.Name)
+		c.wakeSiteForServers()
 	case *protocol.BMC:
 		c.wakeRack(o.Spec.RackRef.Name)
+		c.wakeSiteForServers()
 	case *protocol.Server:
 		c.wakeBMC(o.Spec.BMCRef.Name)
 		if o.Status.Firmware != nil {
@@ -81,9 +84,7 @@ func (c *Control) wakeFor(o protocol.Object) {
 			c.wakeRack(o.Status.Rack)
 		}
 		c.wakeServerOf(o.Spec.Server)
-		if c.units.unbound.Load() {
-			c.wakeSite()
-		}
+		c.wakeSiteForServers()
 	case *protocol.Secret:
 		c.wakeSecret(o)
 	case *protocol.ServerGroup, *protocol.ManagedBootImages:
