@@ -1,8 +1,9 @@
 package control
 
 import (
-	"reflect"
+	"slices"
 	"sync"
+	"time"
 
 	"rackboot/protocol"
 )
@@ -28,7 +29,10 @@ func (b *foundBook) put(r protocol.Report) (news bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found := r.Found[:min(len(r.Found), protocol.MaxFound)]
-	news = !reflect.DeepEqual(b.byRack[r.Rack], found) && len(b.byRack[r.Rack])+len(found) > 0
+	news = !slices.EqualFunc(b.byRack[r.Rack], found, func(a, b protocol.FoundBMC) bool {
+		a.At, b.At = time.Time{}, time.Time{} // when it was seen last is no news
+		return a == b
+	})
 	b.byRack[r.Rack] = found
 	return news
 }

@@ -49,9 +49,9 @@ func each(of reflect.Type, path string, do func(path string)) {
 	case of == reflect.TypeFor[time.Time](), of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Uint8:
 		do(path)
 	case of.Kind() == reflect.Struct:
-		for i := range of.NumField() {
-			if of.Field(i).Anonymous || of.Field(i).IsExported() {
-				each(of.Field(i).Type, path+"."+of.Field(i).Name, do)
+		for f := range of.Fields() {
+			if f.Anonymous || f.IsExported() {
+				each(f.Type, path+"."+f.Name, do)
 			}
 		}
 	case of.Kind() == reflect.Pointer:
