@@ -47,7 +47,7 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 	}
 	for _, id := range m.Released {
 		h, err := store.Get[*protocol.Hold](c.cfg.Store, id)
-		if err != nil || h.Status.ReleasedAt == nil || c.rackOfHold(h) != a.Spec.RackRef.Name {
+		if err != nil || h.Status.ReleasedAt == nil || h.Status.Rack != a.Spec.RackRef.Name {
 			continue
 		}
 		if err := c.removeHold(ctx, h, name); err != nil {
@@ -55,15 +55,4 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 		}
 	}
 	return nil
-}
-
-func (c *Control) rackOfHold(h *protocol.Hold) string {
-	if h.Status.Rack != "" {
-		return h.Status.Rack
-	}
-	rack, err := c.cfg.Store.RackOf(h.Spec.Server)
-	if err != nil {
-		return ""
-	}
-	return rack
 }

@@ -80,7 +80,7 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 			continue
 		}
 		for _, rel := range d.Releases {
-			if h := released[rel.HoldID]; h != nil && f.RackOfHold(h) == r.Metadata.Name && !c.mayLie(h, r) {
+			if h := released[rel.HoldID]; h != nil && h.Status.Rack == r.Metadata.Name && !c.mayLie(h, r) {
 				errs = append(errs, c.removeHold(ctx, h, agent))
 			}
 		}

@@ -20,7 +20,7 @@ func (c *Control) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 		if !released && !work {
 			continue
 		}
-		r, err := store.Peek[*protocol.Rack](c.cfg.Store, f.RackOfHold(h))
+		r, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack)
 		if err != nil || r.Status.Agent == "" {
 			continue
 		}

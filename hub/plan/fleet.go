@@ -183,14 +183,6 @@ func (f Fleet) RackOf(server string) string {
 	return b.Spec.RackRef.Name
 }
 
-// RackOfHold is the rack whose agent enforces a hold.
-func (f Fleet) RackOfHold(h *protocol.Hold) string {
-	if h.Status.Rack != "" {
-		return h.Status.Rack
-	}
-	return f.RackOf(h.Spec.Server)
-}
-
 // ClaimOf is the claim that a server is bound to, or nil.
 func (f Fleet) ClaimOf(server string) *protocol.Claim {
 	if f.index != nil {
