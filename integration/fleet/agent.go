@@ -36,6 +36,7 @@ type agent struct {
 	inbox  chan message
 	up     chan struct{}
 	nudges chan struct{}
+	spread chan struct{}
 	gone   chan struct{} // closed when the goroutine has ended
 
 	answered  atomic.Bool  // and has all documents
@@ -72,7 +73,7 @@ func newAgent(cfg *Config, id identity, from net.Addr, c *common) (*agent, error
 	a := &agent{
 		cfg: cfg, name: id.Answer.Agent, rack: id.Answer.Rack, common: c,
 		hub: c.verifier(id.Keys.Everyday), signer: c.signer.Beside(ed25519.NewKeyFromSeed(id.Key)), heads: map[string]document{},
-		inbox: make(chan message, inboxSize), up: make(chan struct{}, 1), nudges: make(chan struct{}, nudgesSize), gone: make(chan struct{}),
+		inbox: make(chan message, inboxSize), up: make(chan struct{}, 1), nudges: make(chan struct{}, nudgesSize), spread: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 	if a.disk, err = openDisk(cfg.Dir, a.rack); err != nil {
 		return nil, err
@@ -151,6 +152,8 @@ func (a *agent) run(ctx context.Context) error {
 			a.answered.Store(false)
 		case <-a.nudges:
 			a.nudge(time.Now())
+		case <-a.spread:
+			a.reports.spread(time.Now(), a.cfg.ReportEvery)
 		case <-timer.C:
 		}
 		timer.Reset(a.turn(time.Now()))

@@ -63,7 +63,9 @@ type Pace struct {
 
 func (c *Config) check() error {
 	const op = "make a fleet"
-	bad := func(format string, args ...any) error { return protocol.Errorf(protocol.CodeInvalid, op, format, args...) }
+	bad := func(format string, args ...any) error {
+		return protocol.Errorf(protocol.CodeInvalid, op, format, args...)
+	}
 	c.ReportEvery, c.Within = cmp.Or(c.ReportEvery, protocol.ReportEvery), cmp.Or(c.Within, 10*time.Minute)
 	if c.Pace == (Pace{}) {
 		c.Pace = Pace{Post: 2 * time.Second, Install: 5 * time.Second, Stop: time.Second}

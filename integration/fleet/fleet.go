@@ -156,6 +156,9 @@ func (f *Fleet) Measure(ctx context.Context) error {
 			good, failed = f.holds(ctx, f.cfg.Holds, f.cfg.For)
 		}
 	})
+	for _, a := range f.agents {
+		signal(a.spread)
+	}
 	start, err := f.sample()
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type held struct {
 // holds holds and releases servers, one after the other over the time; each of another rack than the one before.
 func (f *Fleet) holds(ctx context.Context, n int, over time.Duration) (good []held, failed []error) {
 	f.common.laid.watch()
+	run := random() // a key of an earlier run means another hold
 	busy := make(chan struct{}, holdsAtOnce)
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -50,7 +51,7 @@ func (f *Fleet) holds(ctx context.Context, n int, over time.Duration) (good []he
 		all.Go(func() {
 			defer func() { <-busy }()
 			server := serverName(rackName(i%f.cfg.Racks), i/f.cfg.Racks%f.cfg.Servers)
-			got, err := f.hold(ctx, server, i)
+			got, err := f.hold(ctx, server, fmt.Sprintf("rackboot-sim-%s-%d", run, i))
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -70,12 +71,12 @@ func (f *Fleet) holds(ctx context.Context, n int, over time.Duration) (good []he
 
 // hold holds one server until it is Fenced, and releases it. What was placed is released
 // also where ctx ends.
-func (f *Fleet) hold(ctx context.Context, server string, i int) (got held, err error) {
+func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err error) {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, holdWithin)
 	defer cancel()
 	h, err := f.cfg.Client.CreateHold(ctx, server, api.HoldRequest{HoldTerms: protocol.HoldTerms{
-		Key: fmt.Sprintf("rackboot-sim-fleet-%d", i), Mode: protocol.StopHard, Reason: "measured",
+		Key: key, Mode: protocol.StopHard, Reason: "measured",
 	}})
 	if err != nil {
 		return got, err

@@ -17,11 +17,10 @@ const (
 
 // reports say when a report is due.
 type reports struct {
-	seq    uint64
-	sent   time.Time
-	since  time.Time // when the first change came that was not reported; zero is none
-	hurry  bool
-	spread bool // the pauses of this agent do not begin with those of all others
+	seq   uint64
+	sent  time.Time
+	since time.Time // when the first change came that was not reported; zero is none
+	hurry bool
 }
 
 func (r *reports) news(now time.Time, hurry bool) {
@@ -43,6 +42,10 @@ func (r *reports) wait(now time.Time, every time.Duration) time.Duration {
 	return at.Sub(now)
 }
 
+// spread has the next one come at any moment: a fleet that was started at once would report
+// at once for ever, as racks do not.
+func (r *reports) spread(now time.Time, every time.Duration) { r.sent = now.Add(-rand.N(every)) }
+
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -57,9 +60,6 @@ func (a *agent) report(now time.Time) time.Duration {
 		return rest
 	}
 	r.sent, r.since, r.hurry = now, time.Time{}, false
-	if !r.spread { // else a fleet that was started at once reports at once for ever
-		r.sent, r.spread = now.Add(-rand.N(a.cfg.ReportEvery)), true
-	}
 	heads, _ := a.disk.heads()
 	all := a.disk.Servers
 	shards := max(1, (len(all)+protocol.MaxServersPerShard-1)/protocol.MaxServersPerShard)

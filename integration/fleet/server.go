@@ -74,6 +74,17 @@ const (
 	doingPost     doing = "post"     // On was ordered; firmware has not asked yet
 	doingInstall  doing = "install"  // the image runs
 	doingDiskBoot doing = "diskBoot" // On was ordered; the disk is booted
+	doingBoot     doing = "boot"     // one of the last three
+)
+
+// boots is what a server can boot from, if its owner wants it On: a disk that has its record, or
+// the network by a grant that has attempts left.
+type boots string
+
+const (
+	bootsNot     boots = "not"
+	bootsDisk    boots = "disk"
+	bootsNetwork boots = "network"
 )
 
 // next is what a server does next.
@@ -89,42 +100,60 @@ const (
 	nextGoOn    next = "go on"   // with the boot that is under way
 )
 
-// next decides, by the first row that fits. Under way is what s.Doing says, if its time has
-// not come yet.
-//
-//	under way | stops | power | next
-//	stop, due | *     | *     | off
-//	stop      | *     | *     | nothing
-//	*         | yes   | On    | stop
-//	*         | held  | Off   | prove, once Off was read over the settle window
-//	*         | yes   | Off   | nothing
-//	boot, due | no    | On    | go on
-//	boot      | no    | On    | nothing
-//	nothing   | no    | Off   | disk with a record, install with a grant that is left, else nothing; if the owner wants On
-//	nothing   | no    | On    | nothing
-//
-// A server stops that is held, whose owner lets it go, or wants Off. Without an owner it stays as it is.
+// next says what is next. A server stops that is held, whose owner lets it go, or wants Off.
 func (s *server) next(now time.Time) next {
-	due := !s.Due.IsZero() && !now.Before(s.Due)
-	stops := len(s.Holds) > 0 || s.Releasing || s.Owner != "" && s.Want == protocol.WantOff
+	under, boots := s.Doing, bootsNot
+	if under == doingPost || under == doingInstall || under == doingDiskBoot {
+		under = doingBoot
+	}
+	b := s.Boot
 	switch {
-	case s.Doing == doingStop && due:
+	case b == nil || s.Want != protocol.WantOn:
+	case b.Echo || s.RecordOf == b.owned:
+		boots = bootsDisk
+	case s.Tries.owned != b.owned && b.Attempts > 0, s.Tries.owned == b.owned && s.Tries.N < b.Attempts:
+		boots = bootsNetwork
+	}
+	stops := len(s.Holds) > 0 || s.Releasing || s.Owner != "" && s.Want == protocol.WantOff
+	return nextRule(under, !s.Due.IsZero() && !now.Before(s.Due), stops, s.Power == protocol.PowerOn, boots)
+}
+
+// nextRule decides what is next. Due is what was to happen by itself: of a boot its next
+// step, of a held server the end of the settle window. The first row that fits decides.
+//
+//	doing   | due | stops | on  | boots   | next
+//	stop    | yes | *     | *   | *       | off
+//	stop    | no  | *     | *   | *       | nothing
+//	*       | *   | yes   | yes | *       | stop
+//	*       | yes | yes   | no  | *       | prove
+//	*       | no  | yes   | no  | *       | nothing
+//	boot    | yes | no    | *   | *       | go on
+//	boot    | no  | no    | *   | *       | nothing
+//	nothing | *   | no    | yes | *       | nothing
+//	nothing | *   | no    | no  | disk    | disk
+//	nothing | *   | no    | no  | network | install
+//	nothing | *   | no    | no  | not     | nothing
+//
+// A server without an owner stays as it is.
+func nextRule(under doing, due, stops, on bool, b boots) next {
+	switch {
+	case under == doingStop && due:
 		return nextOff
-	case s.Doing == doingStop:
+	case under == doingStop:
 		return nextNothing
-	case stops && s.Power == protocol.PowerOn:
+	case stops && on:
 		return nextStop
 	case stops && due:
 		return nextProve
 	case stops:
 		return nextNothing
-	case s.Doing != doingNothing && due:
+	case under == doingBoot && due:
 		return nextGoOn
-	case s.Doing != doingNothing, s.Power == protocol.PowerOn, s.Want != protocol.WantOn, s.Boot == nil:
+	case under == doingBoot, on:
 		return nextNothing
-	case s.Boot.Echo || s.RecordOf == s.Boot.owned:
+	case b == bootsDisk:
 		return nextDisk
-	case s.Tries.owned != s.Boot.owned && s.Boot.Attempts > 0, s.Tries.owned == s.Boot.owned && s.Tries.N < s.Boot.Attempts:
+	case b == bootsNetwork:
 		return nextInstall
 	}
 	return nextNothing
