@@ -52,8 +52,8 @@ func (c *common) pool(ca []byte) (*x509.CertPool, error) {
 
 // counts are of all agents, since the start.
 type counts struct {
-	connects, reports, events, received, news, failures atomic.Int64
-	first                                               atomic.Pointer[error]
+	connects, sessions, reports, events, received, news, failures atomic.Int64
+	first                                                         atomic.Pointer[error]
 }
 
 // fail counts what should not be; the first is told.

@@ -32,7 +32,8 @@ type Result struct {
 	Whole    Figure             `json:"whole"`              // over all of it
 	Holds    map[string]Percent `json:"holds,omitempty"`    // by what they came to
 	Failed   []string           `json:"failed,omitempty"`   // holds
-	Failures int64              `json:"failures,omitempty"` // messages that were refused
+	Failures int64              `json:"failures,omitempty"` // messages that were refused, since the start
+	Lost     int64              `json:"lost,omitempty"`     // connections, since the start
 }
 
 // Percent are percentiles, in seconds.
@@ -139,7 +140,7 @@ func (t *table) write(v any) error {
 		}
 		t.say("%5.0f s %9d %7d %9d %9.1f %9.1f %9.1f %8s %8s %6.1f %% %4.0f MiB", v.Seconds, v.Connected, v.InStep, v.Installed, v.Reports, v.Events, v.Received, hub[0], hub[1], v.OwnCPU, v.OwnRSS)
 	case Result:
-		t.say("in all:")
+		t.say("in all")
 		if err := t.write(v.Whole); err != nil {
 			return err
 		}
@@ -150,6 +151,9 @@ func (t *table) write(v any) error {
 		}
 		for _, text := range v.Failed {
 			t.say("failed: %s", text)
+		}
+		if v.Lost > 0 {
+			t.say("%d connections were lost", v.Lost)
 		}
 		if v.Failures > 0 {
 			t.say("%d messages were refused", v.Failures)

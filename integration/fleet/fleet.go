@@ -193,7 +193,7 @@ func (f *Fleet) Measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := Result{Whole: f.between(start, start, end), Holds: came(good), Failures: f.common.counts.failures.Load()}
+	out := Result{Whole: f.between(start, start, end), Holds: came(good), Failures: f.common.counts.failures.Load(), Lost: f.lost()}
 	for _, err := range failed {
 		out.Failed = append(out.Failed, err.Error())
 	}
@@ -219,5 +219,8 @@ func (f *Fleet) news(ctx context.Context) {
 		}
 	}
 }
+
+// lost is how many connections were made again.
+func (f *Fleet) lost() int64 { return max(0, f.common.counts.connects.Load()-int64(len(f.agents))) }
 
 func since(t time.Time) time.Duration { return time.Since(t).Round(time.Millisecond) }

@@ -114,14 +114,14 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3, 2)
 	f := s.start()
-	before := f.common.counts.connects.Load()
+	before := f.common.counts.sessions.Load()
 	s.cut(rackName(1))
-	s.until("another connection", func() bool { return f.common.counts.connects.Load() > before })
+	s.until("another session", func() bool { return f.common.counts.sessions.Load() > before })
 	if err := f.InStep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.stop()
-	before = f.common.counts.connects.Load()
+	before = f.common.counts.sessions.Load()
 	s.until("the loss of every connection", func() bool {
 		for _, a := range f.agents {
 			if a.link.Connected() {
@@ -134,7 +134,7 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.startHub()
-	s.until("every agent again", func() bool { return f.common.counts.connects.Load() >= before+3 })
+	s.until("every agent again", func() bool { return f.common.counts.sessions.Load() >= before+3 })
 	if err := f.InStep(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -114,6 +114,7 @@ func (a *agent) sync(now time.Time, m protocol.Sync) {
 		a.session.heed(m)
 		a.named(m)
 		if a.session.answer(now, act == decide.SyncLacking) {
+			a.common.counts.sessions.Add(1)
 			a.reports.news(now, true)
 		}
 		a.disk.Events.acknowledged(m.EventsAcked)

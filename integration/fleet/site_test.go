@@ -114,12 +114,12 @@ func (s *site) dial(ctx context.Context, rack, address string) (net.Conn, error)
 	return c, err
 }
 
-// cut ends the connection of a rack's agent.
+// cut ends the connection of a rack's agent, as the hub sees it; the hub ends it then.
 func (s *site) cut(rack string) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.conns[rack].Close(); err != nil {
+	if err := s.conns[rack].(*net.TCPConn).CloseWrite(); err != nil {
 		s.t.Fatal(err)
 	}
 }
