@@ -23,7 +23,7 @@ type agent struct {
 	cfg    *Config
 	name   string
 	rack   string
-	common *common
+	shared *shared
 	signer *wire.Signer
 	hub    *wire.Verifier
 	link   *link.Link
@@ -61,7 +61,7 @@ const (
 	connectsPerSecond = 100
 )
 
-func newAgent(cfg *Config, id identity, from net.Addr, c *common) (*agent, error) {
+func newAgent(cfg *Config, id identity, from net.Addr, c *shared) (*agent, error) {
 	pair, err := id.pair()
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func newAgent(cfg *Config, id identity, from net.Addr, c *common) (*agent, error
 		return nil, err
 	}
 	a := &agent{
-		cfg: cfg, name: id.Answer.Agent, rack: id.Answer.Rack, common: c,
+		cfg: cfg, name: id.Answer.Agent, rack: id.Answer.Rack, shared: c,
 		hub: c.verifier(id.Keys.Everyday), signer: c.signer.Beside(ed25519.NewKeyFromSeed(id.Key)), heads: map[string]document{},
 		inbox: make(chan message, inboxSize), up: make(chan struct{}, 1), nudges: make(chan struct{}, nudgesSize), spread: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
@@ -180,7 +180,7 @@ func (a *agent) turn(now time.Time) time.Duration {
 	wait = min(wait, a.report(now))
 	events, rest := a.disk.Events.batch(now, a.session.id)
 	if len(events) > 0 && a.publish(protocol.LeafEvent, protocol.EventBatch{Agent: a.name, Incarnation: a.disk.Incarnation, Session: a.session.id, Events: events}) {
-		a.common.counts.events.Add(int64(len(events)))
+		a.shared.counts.events.Add(int64(len(events)))
 	}
 	return max(min(wait, rest), time.Millisecond)
 }
@@ -239,14 +239,14 @@ func (a *agent) nudge(now time.Time) {
 	s.Restarts++
 	a.disk.Events.add(protocol.Event{At: now, Server: s.Name, Code: protocol.EventPowerSeen, Message: "restarted"})
 	a.reports.news(now, false)
-	a.common.counts.news.Add(1)
+	a.shared.counts.news.Add(1)
 }
 
 // seal signs a fact.
 func (a *agent) seal(fact string, v any) []byte {
 	out, err := wire.Seal(a.signer, fact, v)
 	if err != nil {
-		a.common.counts.fail(err)
+		a.shared.counts.fail(err)
 	}
 	return out
 }

@@ -55,7 +55,7 @@ func (a *agent) apply(now time.Time, m arrived, do func(), released []string) {
 	case orderOlder:
 		return
 	case orderRefused:
-		a.common.counts.fail(protocol.Errorf(protocol.CodeConflict, "apply "+m.leaf, "agent %s refuses version %d/%d of fence %d", a.name, m.head.Epoch, m.head.Version, m.fence.Number))
+		a.shared.counts.fail(protocol.Errorf(protocol.CodeConflict, "apply "+m.leaf, "agent %s refuses version %d/%d of fence %d", a.name, m.head.Epoch, m.head.Version, m.fence.Number))
 		return
 	case orderFresh:
 		do()
@@ -89,7 +89,7 @@ func (a *agent) applyHolds(now time.Time, d protocol.HoldDoc) {
 		}
 		s.Holds = append(s.Holds, hold{ActiveHold: h, EnforcedAt: now})
 		a.disk.Events.add(protocol.Event{At: now, Server: s.Name, Code: protocol.EventHoldEnforced, Message: "hold " + h.ID})
-		a.common.laid.note(h.ID, now)
+		a.shared.laid.note(h.ID, now)
 	}
 	t := turn{now: now, agent: a}
 	for _, s := range a.disk.Servers {
@@ -156,7 +156,7 @@ func (a *agent) applyRack(now time.Time, d protocol.RackDoc) {
 func (a *agent) granted(in protocol.ServerIntent) int {
 	var g protocol.Grant
 	if err := wire.Open(a.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil {
-		a.common.counts.fail(err)
+		a.shared.counts.fail(err)
 		return 0
 	}
 	if in.Boot.GrantFor != a.disk.Incarnation || g.Server != in.Server || g.OwnerUID != in.Boot.Owner.UID || g.Generation != in.Boot.Generation {

@@ -79,7 +79,7 @@ type sample struct {
 }
 
 func (f *Fleet) sample() (s sample, err error) {
-	c := &f.common.counts
+	c := &f.shared.counts
 	s = sample{at: time.Now(), reports: c.reports.Load(), events: c.events.Load(), received: c.received.Load()}
 	if f.cfg.HubPID > 0 {
 		if err := s.hub.Add(f.cfg.HubPID); err != nil {

@@ -23,7 +23,7 @@ const (
 // Fleet is the agents that run. Make it with Start.
 type Fleet struct {
 	cfg    Config
-	common *common
+	shared *shared
 	agents []*agent
 	table  table
 
@@ -54,7 +54,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f := &Fleet{cfg: cfg, table: table{out: cfg.Out, json: cfg.JSON, hub: cfg.HubPID > 0}}
 	var err error
-	if f.common, err = newCommon(); err != nil {
+	if f.shared, err = newShared(); err != nil {
 		return nil, err
 	}
 	begun := time.Now()
@@ -73,7 +73,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		f.table.say("%d agents have joined in %s", joined, since(begun))
 	}
 	for i, id := range ids {
-		a, err := newAgent(&f.cfg, id, from[i], f.common)
+		a, err := newAgent(&f.cfg, id, from[i], f.shared)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (f *Fleet) InStep(ctx context.Context) error {
 }
 
 func (f *Fleet) firstFailure() string {
-	if err := f.common.counts.first.Load(); err != nil {
+	if err := f.shared.counts.first.Load(); err != nil {
 		return fmt.Sprintf("; the first message that was refused: %v", *err)
 	}
 	return ""
@@ -193,7 +193,7 @@ func (f *Fleet) Measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := Result{Whole: f.between(start, start, end), Holds: came(good), Failures: f.common.counts.failures.Load(), Lost: f.lost()}
+	out := Result{Whole: f.between(start, start, end), Holds: came(good), Failures: f.shared.counts.failures.Load(), Lost: f.lost()}
 	for _, err := range failed {
 		out.Failed = append(out.Failed, err.Error())
 	}
@@ -221,6 +221,6 @@ func (f *Fleet) news(ctx context.Context) {
 }
 
 // lost is how many connections were made again.
-func (f *Fleet) lost() int64 { return max(0, f.common.counts.connects.Load()-int64(len(f.agents))) }
+func (f *Fleet) lost() int64 { return max(0, f.shared.counts.connects.Load()-int64(len(f.agents))) }
 
 func since(t time.Time) time.Duration { return time.Since(t).Round(time.Millisecond) }

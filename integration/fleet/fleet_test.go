@@ -60,7 +60,7 @@ func TestFleet(t *testing.T) {
 // none fails where an agent was refused something, or refused it.
 func (s *site) none(f *Fleet) {
 	s.t.Helper()
-	if n := f.common.counts.failures.Load(); n > 0 {
+	if n := f.shared.counts.failures.Load(); n > 0 {
 		s.t.Errorf("%d messages were refused%s", n, f.firstFailure())
 	}
 }
@@ -114,14 +114,14 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3, 2)
 	f := s.start()
-	before := f.common.counts.sessions.Load()
+	before := f.shared.counts.sessions.Load()
 	s.cut(rackName(1))
-	s.until("another session", func() bool { return f.common.counts.sessions.Load() > before })
+	s.until("another session", func() bool { return f.shared.counts.sessions.Load() > before })
 	if err := f.InStep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.stop()
-	before = f.common.counts.sessions.Load()
+	before = f.shared.counts.sessions.Load()
 	s.until("the loss of every connection", func() bool {
 		for _, a := range f.agents {
 			if a.link.Connected() {
@@ -134,7 +134,7 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.startHub()
-	s.until("every agent again", func() bool { return f.common.counts.sessions.Load() >= before+3 })
+	s.until("every agent again", func() bool { return f.shared.counts.sessions.Load() >= before+3 })
 	if err := f.InStep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestMeasure(t *testing.T) {
 		if err := f.Measure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return f.common.counts.news.Load() > 0 && len(s.events(protocol.EventPowerSeen)) > 0
+		return f.shared.counts.news.Load() > 0 && len(s.events(protocol.EventPowerSeen)) > 0
 	})
 	for _, want := range []string{"16 resources of 2 racks", "2 agents have joined", "all racks are in step", "hub CPU", "2 holds fenced: p50"} {
 		if !strings.Contains(out.String(), want) {

@@ -33,7 +33,7 @@ type held struct {
 
 // holds holds and releases servers, one after the other over the time; each of another rack than the one before.
 func (f *Fleet) holds(ctx context.Context, n int, over time.Duration) (good []held, failed []error) {
-	f.common.laid.watch()
+	f.shared.laid.watch()
 	run := random() // a key of an earlier run means another hold
 	busy := make(chan struct{}, holdsAtOnce)
 	var mu sync.Mutex
@@ -98,7 +98,7 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 		return got, err
 	}
 	got.fenced = time.Since(begun)
-	at, came := f.common.laid.take(id)
+	at, came := f.shared.laid.take(id)
 	if !came {
 		return got, errors.New("no agent has it")
 	}

@@ -39,10 +39,10 @@ func (a *agent) receive(now time.Time, m message) {
 func take[T any](a *agent, m message, then func(T)) {
 	var v T
 	if err := wire.Open(a.hub, m.topic, m.payload, &v); err != nil {
-		a.common.counts.fail(err)
+		a.shared.counts.fail(err)
 		return
 	}
-	a.common.counts.received.Add(1)
+	a.shared.counts.received.Add(1)
 	then(v)
 }
 
@@ -89,7 +89,7 @@ func (a *agent) sync(now time.Time, m protocol.Sync) {
 	switch act {
 	case decide.SyncStop:
 		a.session.answered = false
-		a.common.counts.fail(protocol.Errorf(protocol.CodeDenied, "say hello", "the hub refuses agent %s: %s", a.name, m.Refused))
+		a.shared.counts.fail(protocol.Errorf(protocol.CodeDenied, "say hello", "the hub refuses agent %s: %s", a.name, m.Refused))
 	case decide.SyncIgnore, decide.SyncRival:
 	case decide.SyncDoubt:
 		if a.session.doubted.IsZero() {
@@ -114,7 +114,7 @@ func (a *agent) sync(now time.Time, m protocol.Sync) {
 		a.session.heed(m)
 		a.named(m)
 		if a.session.answer(now, act == decide.SyncLacking) {
-			a.common.counts.sessions.Add(1)
+			a.shared.counts.sessions.Add(1)
 			a.reports.news(now, true)
 		}
 		a.disk.Events.acknowledged(m.EventsAcked)

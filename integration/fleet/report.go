@@ -73,7 +73,7 @@ func (a *agent) report(now time.Time) time.Duration {
 			m.Servers = append(m.Servers, s.report(now))
 		}
 		if a.publish(protocol.LeafReport, m) {
-			a.common.counts.reports.Add(1)
+			a.shared.counts.reports.Add(1)
 		}
 	}
 	return r.wait(now, a.cfg.ReportEvery)

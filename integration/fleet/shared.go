@@ -12,8 +12,8 @@ import (
 	"rackboot/protocol/wire"
 )
 
-// common is what the agents share, so that each is small.
-type common struct {
+// shared is what the agents share, so that each is small.
+type shared struct {
 	signer    *wire.Signer // of nobody; has the compressor
 	counts    counts
 	laid      laid
@@ -21,15 +21,15 @@ type common struct {
 	pools     map[string]*x509.CertPool // by PEM
 }
 
-func newCommon() (*common, error) {
+func newShared() (*shared, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	return &common{signer: wire.NewSigner(key), verifiers: map[string]*wire.Verifier{}, pools: map[string]*x509.CertPool{}}, nil
+	return &shared{signer: wire.NewSigner(key), verifiers: map[string]*wire.Verifier{}, pools: map[string]*x509.CertPool{}}, nil
 }
 
-func (c *common) verifier(key ed25519.PublicKey) *wire.Verifier {
+func (c *shared) verifier(key ed25519.PublicKey) *wire.Verifier {
 	v := c.verifiers[string(key)]
 	if v == nil {
 		v = wire.NewVerifier(key)
@@ -38,7 +38,7 @@ func (c *common) verifier(key ed25519.PublicKey) *wire.Verifier {
 	return v
 }
 
-func (c *common) pool(ca []byte) (*x509.CertPool, error) {
+func (c *shared) pool(ca []byte) (*x509.CertPool, error) {
 	if p := c.pools[string(ca)]; p != nil {
 		return p, nil
 	}
