@@ -86,6 +86,9 @@ func (c *Config) check() error {
 	case c.Dir == "":
 		return bad("no folder for keys and certificates")
 	}
+	if _, err := usageOf(c.HubPID); err != nil {
+		return err
+	}
 	return c.checkFrom()
 }
 

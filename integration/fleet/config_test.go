@@ -26,6 +26,9 @@ func TestConfigRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := (&Config{Racks: 1, Servers: 1, Dir: "x", HubPID: 1 << 30}).check(); protocol.CodeOf(err) != protocol.CodeNotFound {
+		t.Errorf("a process that there is not: %v", err)
+	}
 	c := Config{Racks: 300, Servers: 1, Dir: "x", From: netip.MustParsePrefix("127.80.0.0/16")}
 	if err := c.check(); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rackboot/integration/benchreport"
+	"rackboot/protocol"
 )
 
 // Figure is what was seen in one interval. Rates are per second, shares of one processor.
@@ -81,12 +82,22 @@ type sample struct {
 func (f *Fleet) sample() (s sample, err error) {
 	c := &f.shared.counts
 	s = sample{at: time.Now(), reports: c.reports.Load(), events: c.events.Load(), received: c.received.Load()}
-	if f.cfg.HubPID > 0 {
-		if err := s.hub.Add(f.cfg.HubPID); err != nil {
-			return s, err
-		}
+	if s.hub, err = usageOf(f.cfg.HubPID); err != nil {
+		return s, err
 	}
-	return s, s.own.Add(os.Getpid())
+	s.own, err = usageOf(os.Getpid())
+	return s, err
+}
+
+// usageOf is what a process has used; 0 is none.
+func usageOf(pid int) (u benchreport.Usage, err error) {
+	if pid == 0 {
+		return u, nil
+	}
+	if err = u.Add(pid); err == nil && u == (benchreport.Usage{}) {
+		err = protocol.Errorf(protocol.CodeNotFound, "measure the hub", "there is no process %d, or not any more", pid).WithHint("give --hub-pid of the hub's process on this host")
+	}
+	return u, err
 }
 
 // between is the figure of an interval.

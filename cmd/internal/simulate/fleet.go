@@ -91,6 +91,9 @@ func claimed(claims, reference, registry string) (string, error) {
 // hubClient is a client with the account of a token.
 func hubClient(url, caFile, tokenFile string) (ca []byte, client *api.Client, err error) {
 	const op = "read --ca and --token-file"
+	if caFile == "" || tokenFile == "" {
+		return nil, nil, protocol.Errorf(protocol.CodeInvalid, op, "both are needed").WithHint("the hub has ca.pem and pki/admin.token in its dataDir")
+	}
 	if ca, err = os.ReadFile(caFile); err != nil {
 		return nil, nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", err).WithHint("the hub has ca.pem and pki/admin.token in its dataDir")
 	}
