@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -210,5 +212,20 @@ func TestMeasure(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, &out)
 		}
+	}
+	// The same as lines of JSON.
+	out.Reset()
+	f.table.json = true
+	if err := f.Measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lines := json.NewDecoder(&out)
+	var figure Figure
+	var result Result
+	if err := errors.Join(lines.Decode(&figure), lines.Decode(&result)); err != nil {
+		t.Fatal(err)
+	}
+	if figure.Connected != 2 || figure.InStep != 2 || figure.Installed != 4 || result.Holds["fenced"].N != 2 || lines.More() {
+		t.Errorf("%+v, %+v", figure, result)
 	}
 }
