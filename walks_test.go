@@ -50,7 +50,7 @@ func walks() []walk {
 			"hub/control.Control.ignitions", "hub/control.Control.keeps", "hub/control.Control.shards", "hub/control.Control.groupPass", "hub/control.Control.waiting",
 			"hub/plan.Fleet.Indexed", "hub/plan.Fleet.selectorLabels",
 		}},
-		{"every rack is to have a turn", []string{"hub/control.Control.wakeAll", "hub/control.Control.rackNames"}},
+		{"every rack is to have a turn", []string{"hub/control.units.wakeAll", "hub/control.units.rackNames"}},
 		{"a turn goes over its view once, and looks up what it needs for each", []string{
 			"hub/control.Control.owners", "hub/control.Control.allot", "hub/control.Control.requestsOf", "hub/control.Control.vacate", "hub/control.Control.bmcs", "hub/control.Control.give", "hub/control.Control.approvals",
 			"hub/control.Control.bootImages", "hub/control.Control.maintenances", "hub/control.Control.discoveries", "hub/control.Control.inForce",

@@ -83,7 +83,7 @@ func (c *Control) sweepApprovals(ctx context.Context) error {
 // approvalsDue takes a turn when a wish is over.
 func (c *Control) approvalsDue(now time.Time) {
 	if at := c.approvalEnds.Load(); at != 0 && now.UnixNano() >= at {
-		c.wakeSite()
+		c.units.wakeSite()
 	}
 }
 
@@ -172,7 +172,7 @@ func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protoco
 			}
 			c.cfg.Crash.At("hub.approval.asked")
 			c.tellApproval(ctx, was, fmt.Sprintf("asked, version %d, by %s", r.Version, strings.Join(r.Asked, ", ")))
-			c.wakeSite() // which plans its end
+			c.units.wakeSite() // which plans its end
 		}
 	}
 	return errors.Join(errs...)

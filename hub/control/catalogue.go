@@ -49,7 +49,7 @@ type bootFiles struct {
 func newBootFiles(c *Control) *bootFiles {
 	b := &bootFiles{c: c}
 	b.jobs = pending.New(pending.Config[entryKey]{
-		Do: b.verify, Tried: func(entryKey) { c.wakeAll() }, Timeout: verifyTimeout, MinPause: verifyPauseMin, MaxPause: verifyPauseMax, Clock: c.cfg.Clock,
+		Do: b.verify, Tried: func(entryKey) { c.units.wakeAll() }, Timeout: verifyTimeout, MinPause: verifyPauseMin, MaxPause: verifyPauseMax, Clock: c.cfg.Clock,
 	})
 	return b
 }

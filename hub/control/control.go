@@ -182,12 +182,12 @@ func (c *Control) Run(ctx context.Context) error {
 	defer stop()
 	var lanes sync.WaitGroup
 	for _, lane := range []func(context.Context){
-		c.images.jobs.Run, c.files.jobs.Run, c.signed.jobs.Run, c.units.racks.Run, c.units.holds.Run, c.sweeps,
-		func(ctx context.Context) { c.followDeltas(ctx, deltas) },
+		c.images.jobs.Run, c.files.jobs.Run, c.signed.jobs.Run, c.units.racks.Run, c.units.holds.Run, c.units.sweeps,
+		func(ctx context.Context) { c.units.followDeltas(ctx, deltas) },
 	} {
 		lanes.Go(func() { lane(ctx) })
 	}
-	c.wakeAll()
+	c.units.wakeAll()
 	tick := time.NewTicker(tickPause)
 	defer tick.Stop()
 	for {

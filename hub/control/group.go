@@ -70,7 +70,7 @@ func (c *Control) manageGroups(ctx context.Context, f plan.Fleet) error {
 	}
 	c.groupConds.keep(siteUnit, conds, c.cfg.Clock())
 	for _, server := range c.groups.keep(views, skew.Mode, p.installs) {
-		c.wakeServer(server)
+		c.units.wakeServer(server)
 	}
 	c.images.forget(func(q question) bool { return strings.HasPrefix(q.claimUID, groupAskers) && !p.asked[q.claimUID] })
 	errs = append(errs, c.sweepRevisions(ctx, p))

@@ -83,7 +83,7 @@ func (r *resolver) tried(c *Control, q question) {
 	}
 	r.mu.Unlock()
 	for _, unit := range waits {
-		c.wakeUnit(unit)
+		c.units.wakeUnit(unit)
 	}
 }
 

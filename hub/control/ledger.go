@@ -101,7 +101,7 @@ func (c *Control) resendTo(agent string, now time.Time) {
 		})
 	})
 	if stale {
-		c.wakeAgent(agent)
+		c.units.wakeAgent(agent)
 	}
 	if !ready {
 		return

@@ -14,7 +14,7 @@ import (
 // was written, until nothing is left to do. A turn that fails is not taken again.
 func (c *Control) reconcile(ctx context.Context) error {
 	c.units.sweep.Store(true)
-	c.wakeAll()
+	c.units.wakeAll()
 	deltas, stop := c.cfg.Store.Deltas()
 	defer stop()
 	return c.settle(ctx, deltas, nil)
@@ -29,7 +29,7 @@ func (c *Control) settle(ctx context.Context, deltas *store.Deltas, rnd *rand.Ra
 	var errs []error
 	failed := map[string]bool{}
 	for n := 0; ; n++ {
-		c.wakeBy(deltas)
+		c.units.wakeBy(deltas)
 		lines := [][]string{c.units.racks.Line(), c.units.holds.Line()}
 		c.sleep()
 		var todo []string

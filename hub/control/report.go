@@ -34,8 +34,8 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 	found := c.found.put(m)
 	news, whole := c.mirror.put(m, now)
 	if len(news) > 0 || whole || found {
-		defer c.wakeRack(m.Rack)
-		defer c.wakeSiteForServers()
+		defer c.units.wakeRack(m.Rack)
+		defer c.units.wakeSiteForServers()
 	}
 	var errs []error
 	for _, s := range news {
@@ -52,7 +52,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		ready = k.stage != was
 	})
 	if ready {
-		c.wakeRack(m.Rack)
+		c.units.wakeRack(m.Rack)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (c *Control) CommandRollout(ctx context.Context, name string, r api.Rollout
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.wakeSite()
+		c.units.wakeSite()
 		return api.GroupAnswer{Group: g}, nil
 	}
 }

@@ -182,7 +182,7 @@ func (f *fleet) turns() {
 	if f.now.Sub(f.swept) >= 60*sweepEvery || f.seen != f.control {
 		f.swept, f.seen = f.now, f.control
 		f.control.units.sweep.Store(true)
-		f.control.wakeAll()
+		f.control.units.wakeAll()
 	}
 	if err := f.control.settle(f.t.Context(), f.deltas, f.rnd); err != nil && protocol.CodeOf(err) != protocol.CodeConflict {
 		f.t.Fatalf("turns: %v", err)

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"rackboot/hub/store"
 	"rackboot/hub/turns"
 	"rackboot/protocol"
@@ -27,8 +29,10 @@ const rackWorkers = 4
 // itself decides some things, and a wake may be missing.
 const sweepEvery = time.Minute
 
-// units are the queues of what there is to do, and what they know to wake.
+// units are the queues of what there is to do, and who knows whom to wake. It is safe for
+// concurrent use.
 type units struct {
+	store *store.Store
 	racks *turns.Queue // and the site
 	holds *turns.Queue // the hold documents, by rack; these wait for nothing else
 	// unbound and grouped are whether the last turn of the site found claims without a server,
@@ -39,19 +43,25 @@ type units struct {
 	sharing sync.RWMutex
 	// sweep is whether the site's next turn looks for what nobody needs any more.
 	sweep atomic.Bool
+	// warnings bounds what is logged of turns that fail: on a full disk all of them may, and
+	// rackboot_hub_turns_failed_total counts each.
+	warnings *rate.Limiter
 }
 
+// warnBurst is how many turns that failed are logged at once; then one a second.
+const warnBurst = 20
+
 func newUnits(c *Control) *units {
-	u := &units{}
+	u := &units{store: c.cfg.Store, warnings: rate.NewLimiter(1, warnBurst)}
 	u.racks = turns.New(turns.Config{Do: c.turn, Workers: rackWorkers, Rest: rest, Again: againAfter, Done: func(unit string, took time.Duration, err error) {
 		c.metrics.turned(laneOf(unit), took, err)
-		if err != nil {
+		if err != nil && u.warnings.Allow() {
 			c.log.Warn("another turn is taken", "unit", unit, "err", err)
 		}
 	}})
 	u.holds = turns.New(turns.Config{Do: c.holdTurn, Workers: rackWorkers, Again: againAfter, Done: func(rack string, took time.Duration, err error) {
 		c.metrics.turned(laneHolds, took, err)
-		if err != nil {
+		if err != nil && u.warnings.Allow() {
 			c.log.Warn("make the hold document again", "rack", rack, "err", err)
 		}
 	}})
@@ -119,52 +129,52 @@ func againAfter(_ string, err error, n int) time.Duration {
 }
 
 // wakeRack has the hold document of a rack made, and its turn taken.
-func (c *Control) wakeRack(rack string) {
+func (u *units) wakeRack(rack string) {
 	if rack == "" {
-		c.wakeSite()
+		u.wakeSite()
 		return
 	}
-	c.units.holds.Wake(rack)
-	c.units.racks.Wake(rackUnit(rack))
+	u.holds.Wake(rack)
+	u.racks.Wake(rackUnit(rack))
 }
 
 // wakeUnit wakes a unit, or what is a part of the site's.
-func (c *Control) wakeUnit(unit string) {
+func (u *units) wakeUnit(unit string) {
 	if rack, is := strings.CutPrefix(unit, rackUnits); is {
-		c.wakeRack(rack)
+		u.wakeRack(rack)
 		return
 	}
-	c.wakeSite()
+	u.wakeSite()
 }
 
-func (c *Control) wakeSite() { c.units.racks.Wake(siteUnit) }
+func (u *units) wakeSite() { u.racks.Wake(siteUnit) }
 
 // wakeAgent wakes the rack that an agent serves.
-func (c *Control) wakeAgent(agent string) {
-	for _, r := range store.Find(c.cfg.Store, store.RacksByAgent, agent) {
-		c.wakeRack(r.Metadata.Name)
+func (u *units) wakeAgent(agent string) {
+	for _, r := range store.Find(u.store, store.RacksByAgent, agent) {
+		u.wakeRack(r.Metadata.Name)
 	}
 }
 
 // wakeServer wakes the rack of a server; one that is in no rack is the site's.
-func (c *Control) wakeServer(server string) {
-	rack, err := c.cfg.Store.RackOf(server)
+func (u *units) wakeServer(server string) {
+	rack, err := u.store.RackOf(server)
 	if err != nil {
 		rack = ""
 	}
-	c.wakeRack(rack)
+	u.wakeRack(rack)
 }
 
 // wakeAll wakes every unit.
-func (c *Control) wakeAll() {
-	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
-		c.wakeRack(r.Metadata.Name)
+func (u *units) wakeAll() {
+	for _, r := range store.List[*protocol.Rack](u.store) {
+		u.wakeRack(r.Metadata.Name)
 	}
-	c.wakeSite()
+	u.wakeSite()
 }
 
 // sweeps wakes every unit once in sweepEvery, spread over it, until ctx ends.
-func (c *Control) sweeps(ctx context.Context) {
+func (u *units) sweeps(ctx context.Context) {
 	tick := time.NewTicker(tickPause)
 	defer tick.Stop()
 	var round sweepRound
@@ -175,12 +185,12 @@ func (c *Control) sweeps(ctx context.Context) {
 		case <-tick.C:
 		}
 		if round.over() {
-			round = newSweepRound(c.rackNames())
-			c.units.sweep.Store(true)
-			c.wakeSite()
+			round = newSweepRound(u.rackNames())
+			u.sweep.Store(true)
+			u.wakeSite()
 		}
 		for _, rack := range round.next() {
-			c.wakeRack(rack)
+			u.wakeRack(rack)
 		}
 	}
 }
@@ -206,8 +216,8 @@ func (r *sweepRound) next() []string {
 	return r.racks[from:r.done]
 }
 
-func (c *Control) rackNames() (out []string) {
-	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+func (u *units) rackNames() (out []string) {
+	for _, r := range store.List[*protocol.Rack](u.store) {
 		out = append(out, r.Metadata.Name)
 	}
 	return out

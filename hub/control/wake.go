@@ -8,167 +8,167 @@ import (
 )
 
 // followDeltas wakes the units that what is written concerns, until ctx ends.
-func (c *Control) followDeltas(ctx context.Context, deltas *store.Deltas) {
+func (u *units) followDeltas(ctx context.Context, deltas *store.Deltas) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-deltas.Ready():
 		}
-		c.wakeBy(deltas)
+		u.wakeBy(deltas)
 	}
 }
 
-func (c *Control) wakeBy(deltas *store.Deltas) {
+func (u *units) wakeBy(deltas *store.Deltas) {
 	list, lost := deltas.Take()
 	if lost {
-		c.units.sweep.Store(true)
-		c.wakeAll()
+		u.sweep.Store(true)
+		u.wakeAll()
 	}
 	for _, d := range list {
 		if d.Beside != "" {
-			c.wakeBeside(d)
+			u.wakeBeside(d)
 			continue
 		}
 		for _, o := range []protocol.Object{d.Old, d.Now} {
 			if o != nil {
-				c.wakeFor(o)
+				u.wakeFor(o)
 			}
 		}
 		if d.Now == nil {
-			c.units.sweep.Store(true) // what belonged to it may go
-			c.wakeSite()
+			u.sweep.Store(true) // what belonged to it may go
+			u.wakeSite()
 		}
 		if g, is := d.Now.(*protocol.ServerGroup); is {
-			c.wakeTakers(d.Old, g)
+			u.wakeTakers(d.Old, g)
 		}
 	}
 }
 
 // wakeFor wakes the units that decide by a resource: as it was, and as it is. A wake too many
 // costs a turn, one too few waits for the next sweep.
-func (c *Control) wakeFor(o protocol.Object) {
+func (u *units) wakeFor(o protocol.Object) {
 	switch o := o.(type) {
 	case *protocol.Rack:
-		c.wakeRack(o.Metadata.Name)
-		c.wakeSiteForServers()
+		u.wakeRack(o.Metadata.Name)
+		u.wakeSiteForServers()
 	case *protocol.Agent:
-		c.wakeRack(o.Spec.RackRef.Name)
-		c.wakeAgent(o.Metadata.Name)
+		u.wakeRack(o.Spec.RackRef.Name)
+		u.wakeAgent(o.Metadata.Name)
 	case *protocol.Segment:
-		c.wakeRack(o.Spec.RackRef.Name)
-		c.wakeSiteForServers()
+		u.wakeRack(o.Spec.RackRef.Name)
+		u.wakeSiteForServers()
 	case *protocol.BMC:
-		c.wakeRack(o.Spec.RackRef.Name)
-		c.wakeSiteForServers()
+		u.wakeRack(o.Spec.RackRef.Name)
+		u.wakeSiteForServers()
 	case *protocol.Server:
-		c.wakeBMC(o.Spec.BMCRef.Name)
+		u.wakeBMC(o.Spec.BMCRef.Name)
 		if o.Status.Firmware != nil {
-			c.wakeSite() // which ends the mark
+			u.wakeSite() // which ends the mark
 		}
-		c.wakeSiteForServers()
+		u.wakeSiteForServers()
 	case *protocol.Claim:
-		c.wakeServerOf(o.Status.Server)
+		u.wakeServerOf(o.Status.Server)
 		if o.Status.Server == "" || o.Spec.ImageFrom != nil {
-			c.wakeSite()
+			u.wakeSite()
 		}
-		c.wakeSiteForServers()
+		u.wakeSiteForServers()
 	case *protocol.Maintenance:
-		c.wakeServerOf(o.Spec.ServerRef.Name)
-		c.wakeSiteForServers()
+		u.wakeServerOf(o.Spec.ServerRef.Name)
+		u.wakeSiteForServers()
 	case *protocol.BootConfiguration:
-		c.wakeServerOf(o.Spec.Server)
-		c.wakeSiteForServers()
+		u.wakeServerOf(o.Spec.Server)
+		u.wakeSiteForServers()
 	case *protocol.Hold:
 		if o.Status.Rack != "" {
-			c.wakeRack(o.Status.Rack)
+			u.wakeRack(o.Status.Rack)
 		}
-		c.wakeServerOf(o.Spec.Server)
-		c.wakeSiteForServers()
+		u.wakeServerOf(o.Spec.Server)
+		u.wakeSiteForServers()
 	case *protocol.Secret:
-		c.wakeSecret(o)
+		u.wakeSecret(o)
 	case *protocol.ServerGroup, *protocol.ManagedBootImages:
-		c.wakeSite()
+		u.wakeSite()
 	case *protocol.GroupRevision, *protocol.BootImage, *protocol.BootEnv, *protocol.Template, *protocol.Profile, *protocol.Param:
-		c.wakeAll()
+		u.wakeAll()
 	}
 }
 
 // wakeTakers wakes the racks that a group's change is about: those whose servers take its image
 // where only its status is another one, and all where its selector, its params or its image may be.
-func (c *Control) wakeTakers(old protocol.Object, g *protocol.ServerGroup) {
+func (u *units) wakeTakers(old protocol.Object, g *protocol.ServerGroup) {
 	was, _ := old.(*protocol.ServerGroup)
 	if was == nil || was.Metadata.Generation != g.Metadata.Generation || was.Status.Revision != g.Status.Revision {
-		c.wakeAll()
+		u.wakeAll()
 		return
 	}
-	for _, cl := range store.Find(c.cfg.Store, store.ClaimsByGroup, g.Metadata.Name) {
-		c.wakeServerOf(cl.Status.Server)
+	for _, cl := range store.Find(u.store, store.ClaimsByGroup, g.Metadata.Name) {
+		u.wakeServerOf(cl.Status.Server)
 	}
-	for _, b := range store.Find(c.cfg.Store, store.ConfigsByGroup, g.Metadata.Name) {
-		c.wakeServerOf(b.Spec.Server)
+	for _, b := range store.Find(u.store, store.ConfigsByGroup, g.Metadata.Name) {
+		u.wakeServerOf(b.Spec.Server)
 	}
 }
 
 // wakeSecret wakes the racks whose BMCs a Secret is for; what else may be secret is anybody's.
-func (c *Control) wakeSecret(s *protocol.Secret) {
+func (u *units) wakeSecret(s *protocol.Secret) {
 	if s.Spec.Type != protocol.SecretBMC {
-		c.wakeAll()
+		u.wakeAll()
 		return
 	}
-	for _, b := range store.Referring[*protocol.BMC](c.cfg.Store, protocol.KindSecret, s.Metadata.Name) {
-		c.wakeRack(b.Spec.RackRef.Name)
+	for _, b := range store.Referring[*protocol.BMC](u.store, protocol.KindSecret, s.Metadata.Name) {
+		u.wakeRack(b.Spec.RackRef.Name)
 	}
 	if r := s.Status.Rotation; r != nil {
-		c.wakeBMC(r.BMC)
+		u.wakeBMC(r.BMC)
 	}
 }
 
 // wakeBeside wakes the units that decide by what is kept beside the resources.
-func (c *Control) wakeBeside(d store.Delta) {
+func (u *units) wakeBeside(d store.Delta) {
 	switch d.Beside {
 	case store.BesideRequest:
-		if q, err := c.cfg.Store.GetRequest(d.Name); err == nil {
-			c.wakeRack(q.Rack)
+		if q, err := u.store.GetRequest(d.Name); err == nil {
+			u.wakeRack(q.Rack)
 		}
-		if c.units.grouped.Load() {
-			c.wakeSite()
+		if u.grouped.Load() {
+			u.wakeSite()
 		}
 	case store.BesideApproval:
-		if r, err := c.cfg.Store.GetApproval(d.Name); err == nil {
-			c.wakeRack(r.Rack)
+		if r, err := u.store.GetApproval(d.Name); err == nil {
+			u.wakeRack(r.Rack)
 		}
-		c.wakeSite()
+		u.wakeSite()
 	case store.BesideLedger:
-		c.wakeAgent(d.Name)
+		u.wakeAgent(d.Name)
 	case store.BesideInventory, store.BesideSealed:
-		c.wakeBMC(d.Name)
+		u.wakeBMC(d.Name)
 	case store.BesideIgnition, store.BesideFormer, store.BesideEnv:
-		if b, err := store.Peek[*protocol.BootConfiguration](c.cfg.Store, d.Name); err == nil {
-			c.wakeServerOf(b.Spec.Server)
+		if b, err := store.Peek[*protocol.BootConfiguration](u.store, d.Name); err == nil {
+			u.wakeServerOf(b.Spec.Server)
 		}
 	case store.BesideISO:
-		c.wakeAll()
+		u.wakeAll()
 	}
 }
 
-func (c *Control) wakeBMC(bmc string) {
-	if b, err := store.Peek[*protocol.BMC](c.cfg.Store, bmc); err == nil {
-		c.wakeRack(b.Spec.RackRef.Name)
+func (u *units) wakeBMC(bmc string) {
+	if b, err := store.Peek[*protocol.BMC](u.store, bmc); err == nil {
+		u.wakeRack(b.Spec.RackRef.Name)
 	}
 }
 
 // wakeServerOf is wakeServer for what may have none.
-func (c *Control) wakeServerOf(server string) {
+func (u *units) wakeServerOf(server string) {
 	if server != "" {
-		c.wakeServer(server)
+		u.wakeServer(server)
 	}
 }
 
 // wakeSiteForServers wakes the site where what becomes of servers is news for it: claims wait
 // for one, or groups count them.
-func (c *Control) wakeSiteForServers() {
-	if c.units.unbound.Load() || c.units.grouped.Load() {
-		c.wakeSite()
+func (u *units) wakeSiteForServers() {
+	if u.unbound.Load() || u.grouped.Load() {
+		u.wakeSite()
 	}
 }

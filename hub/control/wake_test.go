@@ -44,7 +44,7 @@ func (w *wakeWorld) changes(rt *rapid.T, do func(*rapid.T) string) {
 	before := w.views()
 	w.control.sleep()
 	what := do(rt)
-	w.control.wakeBy(w.deltas)
+	w.control.units.wakeBy(w.deltas)
 	woken := w.control.units.racks.Line()
 	for rack, now := range w.views() {
 		w.compares(rt, rack, now)
