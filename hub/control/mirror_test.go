@@ -37,3 +37,23 @@ func TestInventoryStays(t *testing.T) {
 		}
 	}
 }
+
+// A report that could not be filed is followed by one that is taken over whole, of its shard.
+func TestReportsAreTakenAgain(t *testing.T) {
+	m, seq := newMirror(), uint64(0)
+	put := func(shard int) bool {
+		seq++
+		news, whole := m.put(protocol.Report{Agent: "a", Session: "s", Seq: seq, Shard: shard, Servers: []protocol.ServerReport{{Server: "n1"}}}, time.Unix(1, 0))
+		if (len(news) == 1) != whole {
+			t.Errorf("%d servers with news of a report that is whole: %t", len(news), whole)
+		}
+		return whole
+	}
+	if !put(0) || put(0) || !put(1) {
+		t.Error("the first of each shard is whole, and no other")
+	}
+	m.again("a", 0)
+	if put(1) || !put(0) || put(0) {
+		t.Error("after a failure of shard 0 that one is whole, once")
+	}
+}

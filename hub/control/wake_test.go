@@ -226,3 +226,46 @@ func (w *wakeWorld) beside(rt *rapid.T) string {
 	}
 	return "request " + id
 }
+
+// A report with news wakes its rack, and the site where somebody waits for what it says; one
+// without news wakes nobody, but once a minute.
+func TestReportsWake(t *testing.T) {
+	b, agent := joined(t)
+	hello := protocol.FoundBMC{Segment: "r1-boot", Address: "https://192.0.2.9", MAC: "52:54:00:00:00:09"}
+	says := func(r protocol.ServerReport, found ...protocol.FoundBMC) []string {
+		b.control.sleep()
+		b.known(agent)
+		b.seq[agent]++
+		b.says(agent, protocol.LeafReport, protocol.Report{
+			Agent: agent, Session: "s", Incarnation: "i", Seq: b.seq[agent], At: b.now, Shards: 1, Servers: []protocol.ServerReport{r}, Found: found,
+		})
+		return b.control.units.racks.Line()
+	}
+	rack := []string{rackUnit("r1")}
+	expect := func(what string, got, want []string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s wakes %v, want %v", what, got, want)
+		}
+	}
+	expect("the first report", says(off("n1")), rack)
+	expect("the same", says(off("n1")), nil)
+	later := off("n1")
+	later.ReadAge, later.Observation.ReadAt, later.Observation.BootProgress = time.Second, b.now, "OSRunning"
+	expect("a later read of the same", says(later), nil)
+	expect("another power state", says(on("n1")), rack)
+	expect("a BMC that was found", says(on("n1"), hello), rack)
+	hello.At = b.now
+	expect("the same BMC, seen again", says(on("n1"), hello), nil)
+	expect("no BMC any more", says(on("n1")), rack)
+	b.now = b.now.Add(wholeEvery)
+	expect("the same a minute later", says(on("n1")), rack)
+	expect("the same again", says(on("n1")), nil)
+
+	c := storetest.Claim("c1", "")
+	c.Spec.ServerRef, c.Spec.ServerSelector = nil, &protocol.Selector{MatchLabels: map[string]string{"no": "body"}}
+	b.apply(c)
+	b.pass()
+	expect("news while a claim has no server", says(off("n1")), []string{siteUnit, rackUnit("r1")})
+	expect("no news while a claim has no server", says(off("n1")), nil)
+}
