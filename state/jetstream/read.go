@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"rackboot/protocol"
 	"rackboot/state"
 )
 
@@ -113,22 +114,42 @@ func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedCon
 // beginning: the copy that it reads from may lag behind. Writes that happen meanwhile may be in
 // it, whole commits of them: it does not end within one. Large stores take their time: an error
 // is that nothing came for as long as a call may take.
+//
+// A deletion that was removed between the beginning and the end is not seen, though its key was. So
+// whoever removes some says so first, and a list that sees that begins again.
 func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, error) {
 	const op = "kv list"
 	if err := state.CheckPrefix(op, prefix); err != nil {
 		return nil, 0, err
 	}
+	for range listTries {
+		if entries, rev, err := k.list(ctx, op, prefix); !errors.Is(err, errRemoved) {
+			return entries, rev, err
+		}
+	}
+	return nil, 0, protocol.Errorf(protocol.CodeUnavailable, op, "%s: %w", k.st.cfg.Name, errRemoved).WithHint("try again")
+}
+
+// listTries bounds how often a list is begun again.
+const listTries = 5
+
+// errRemoved is that a list cannot know what was deleted while it was read.
+var errRemoved = errors.New("deletions were removed while it was read")
+
+func (k *KV) list(ctx context.Context, op, prefix string) ([]state.Entry, uint64, error) {
 	rev, err := k.st.newestSeq(ctx, op)
 	if err != nil || rev == 0 {
 		return nil, 0, err
 	}
 	live := map[string]state.Entry{}
 	var at uint64
+	var floors []uint64
 	r, err := k.st.begin(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy})
 	if err != nil {
 		return nil, 0, err
 	}
 	defer r.close(ctx)
+	k.st.at("list")
 	for ended := r.empty && k.st.cfg.Replicas == 1; !ended; { // where all was lost, nothing comes
 		msg, meta, err := r.next(ctx, op)
 		if err != nil {
@@ -141,6 +162,15 @@ func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, er
 				delete(live, m.entry.Key)
 			} else {
 				live[m.entry.Key] = m.entry
+			}
+		}
+		if msg.Subject() == k.st.prefix+purgedLevel {
+			p, err := parsePurged(op, k.st.cfg.Name, msg.Data())
+			if err != nil {
+				return nil, 0, err
+			}
+			if floors = append(floors, p.Floor); p.Floor > floors[0] {
+				return nil, 0, errRemoved
 			}
 		}
 		if ended, err = k.ends(ctx, op, m, rev); err != nil {
