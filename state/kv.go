@@ -74,13 +74,21 @@ type Record struct {
 	Seq     uint64
 	Subject string
 	Data    []byte
+	At      time.Time // when it was appended, by the store's clock
 }
 
-// Log is append-only: provisioned records, receipts, audit.
+// Log is append-only: provisioned records, receipts, events. What is old may be cut off.
 type Log interface {
 	// Append is durable when it returns. A non-empty id makes the append
 	// idempotent for two minutes at least.
 	Append(ctx context.Context, subject string, data []byte, id string) (seq uint64, err error)
 	// Read returns up to limit records of subject ("" for all) with Seq >= from.
 	Read(ctx context.Context, subject string, from uint64, limit int) ([]Record, error)
+	// Tail returns the newest records of subject that were there when it was called, up to limit,
+	// in the order of Seq. It does not read those before.
+	Tail(ctx context.Context, subject string, limit int) ([]Record, error)
+	// Cut removes the records of subject up to a Seq, but never the newest of them.
+	Cut(ctx context.Context, subject string, upTo uint64) error
+	// Size is how many bytes all records take, more or less.
+	Size(ctx context.Context) (uint64, error)
 }

@@ -147,8 +147,8 @@ func newID() string {
 
 // upkeep is what follows how much the store has, and what takes out of it what is old.
 type upkeep struct {
-	extents   *extents
-	deletions *deletions
+	extents *extents
+	old     *old
 }
 
 // openStore opens the store within the broker. One that has lost something is opened only where
@@ -177,7 +177,7 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 		return nil, upkeep{}, err
 	}
 	st, err := store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
-	return st, upkeep{extents: x, deletions: &deletions{kv: kv, clock: clock.Now, healthy: b.Healthy, log: log}}, err
+	return st, upkeep{extents: x, old: &old{kv: kv, clock: clock.Now, healthy: b.Healthy, log: log}}, err
 }
 
 // hub is a hub being put together.
@@ -281,7 +281,8 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	}
 	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
 	group.Go(func() error { return h.upkeep.extents.follow(ctx, h.broker.Healthy) })
-	group.Go(func() error { return h.upkeep.deletions.run(ctx) })
+	h.upkeep.old.events = c.Events.keeper(h.control.KeepEvents)
+	group.Go(func() error { return h.upkeep.old.run(ctx) })
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })

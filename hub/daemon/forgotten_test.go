@@ -64,7 +64,7 @@ func forgetAndDie(t *testing.T, c Config, point string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kv := up.deletions.kv
+	kv := up.old.kv
 	ops := make([]state.Op, 4)
 	for i := range ops {
 		ops[i] = state.Op{Kind: state.OpCreate, Key: fmt.Sprintf("meta.gone-%d", i)}

@@ -294,3 +294,79 @@ func TestForgottenBetween(t *testing.T) {
 	once("extent", forget)
 	x.look(t, "forgotten meanwhile")
 }
+
+// Whoever cuts a log may die at any step: nothing seems to be lost, and the next cut completes it. What
+// says what was cut off does not grow.
+func TestCutDies(t *testing.T) {
+	nc := testServer(t, t.TempDir())
+	var point string
+	var passages int // up to its death
+	open := func() *jetstream.Log {
+		l, err := jetstream.OpenLog(t.Context(), jetstream.Config{Conn: nc, Name: "LOG", Timeout: patience, Crash: func(at string) {
+			if at != point {
+				return
+			}
+			if passages--; passages == 0 {
+				panic(at)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	l := open()
+	var most jetstream.Extent
+	look := func(what string) {
+		t.Helper()
+		e, err := l.Extent(t.Context())
+		if err != nil || !e.Covers(most) {
+			t.Errorf("%s: %+v, %v; there were %+v", what, e, err, most)
+		}
+		most = e
+	}
+	var last uint64
+	for _, at := range []struct {
+		point    string
+		passages int
+	}{{"purge.said", 1}, {"purge.step", 1}, {"purge.step", 2}, {"purge.settled", 1}, {"never", 1}} {
+		for range 10 {
+			for _, subject := range []string{"a", "b"} {
+				seq, err := l.Append(t.Context(), subject, nil, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = seq
+			}
+		}
+		look("before")
+		func() {
+			defer func() {
+				if died := recover(); (died != nil) != (at.point != "never") {
+					t.Errorf("%s %d: %v", at.point, at.passages, died)
+				}
+			}()
+			point, passages = at.point, at.passages
+			if err := l.Cut(t.Context(), "a", last); err != nil {
+				t.Error(err)
+			}
+		}()
+		l = open()
+		look("died at " + at.point)
+	}
+	records, err := l.Read(t.Context(), "", 0, 1000)
+	if err != nil || len(records) != 5*10+1 {
+		t.Errorf("%d records, %v", len(records), err)
+	}
+	js, err := natsjs.New(nc, natsjs.WithDefaultTimeout(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(t.Context(), "LOG")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.CachedInfo().State.Msgs; n > 5*10+1+2 {
+		t.Errorf("%d messages are left", n)
+	}
+}

@@ -166,14 +166,25 @@ func (st *stream) upTo(ctx context.Context, op, key string, revision uint64) (ui
 	if err != nil || newest <= revision {
 		return all, err
 	}
-	r, err := st.begin(ctx, op, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{st.prefix + key}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: revision + 1, HeadersOnly: true,
+	after, err := st.from(ctx, op, key, revision+1)
+	return all - min(all, after), err
+}
+
+// from counts the messages of a key from a revision on.
+func (st *stream) from(ctx context.Context, op, key string, revision uint64) (uint64, error) {
+	ctx, cancel := st.deadline(ctx)
+	defer cancel()
+	c, err := st.s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{st.prefix + key}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: revision,
 	})
 	if err != nil {
-		return 0, err
+		return 0, readError(op, key, err)
 	}
-	defer r.close(ctx)
-	return all - min(all, r.c.CachedInfo().NumPending), nil
+	info := c.CachedInfo()
+	if err := st.s.DeleteConsumer(ctx, info.Name); err != nil {
+		return 0, readError(op, key, err)
+	}
+	return info.NumPending, nil
 }
 
 // count counts the messages of a key.

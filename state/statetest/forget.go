@@ -186,7 +186,7 @@ func kvForgetLag(ctx context.Context, t *testing.T, kv state.KV) {
 // far ahead. Mirrors that list again when they are told to, and only then, end with what there is; no
 // acknowledged creation is lost, and no list has what was deleted before it.
 func kvForgetRace(ctx context.Context, t *testing.T, kv state.KV) {
-	const keys, rounds = 6, 25
+	const keys, rounds = 6, 15
 	var writing, others sync.WaitGroup
 	forgotten := make(chan struct{}) // something is
 	for k := range keys {

@@ -15,7 +15,7 @@ func (m *Memory) Copy() *Memory {
 	defer m.mu.Unlock()
 	c := &Memory{
 		revision: m.revision, newest: maps.Clone(m.newest), deleted: maps.Clone(m.deleted), floor: m.floor, changed: make(chan struct{}),
-		records: slices.Clone(m.records), ids: maps.Clone(m.ids),
+		records: slices.Clone(m.records), appended: m.appended, ids: maps.Clone(m.ids),
 	}
 	for _, e := range c.newest { // a watch begins where a List ended, so only the order matters
 		c.history = append(c.history, written{entries: []state.Entry{e}})

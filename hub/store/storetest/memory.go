@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -23,6 +24,7 @@ type Memory struct {
 	history  []written
 	changed  chan struct{} // closed and replaced at each change
 	records  []state.Record
+	appended uint64 // Seq of the newest record
 	ids      map[string]uint64
 	// BeforeWrite is asked before each write of a key; its error is the write's, and that of the
 	// whole commit.
@@ -241,8 +243,9 @@ func (m *Memory) append(subject string, data []byte, id string) uint64 {
 	if seq, ok := m.ids[id]; ok && id != "" {
 		return seq
 	}
-	seq := uint64(len(m.records) + 1)
-	m.records = append(m.records, state.Record{Seq: seq, Subject: subject, Data: data})
+	m.appended++
+	seq := m.appended
+	m.records = append(m.records, state.Record{Seq: seq, Subject: subject, Data: data, At: time.Now()})
 	if id != "" {
 		m.ids[id] = seq
 	}
@@ -260,4 +263,34 @@ func (m *Memory) Read(_ context.Context, subject string, from uint64, limit int)
 		}
 	}
 	return out, nil
+}
+
+// Tail implements state.Log.
+func (m *Memory) Tail(ctx context.Context, subject string, limit int) ([]state.Record, error) {
+	out, err := m.Read(ctx, subject, 1, math.MaxInt)
+	return out[max(0, len(out)-limit):], err
+}
+
+// Cut implements state.Log.
+func (m *Memory) Cut(ctx context.Context, subject string, upTo uint64) error {
+	newest, err := m.Tail(ctx, subject, 1)
+	if err != nil || len(newest) == 0 {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.records = slices.DeleteFunc(slices.Clone(m.records), func(r state.Record) bool {
+		return r.Subject == subject && r.Seq <= min(upTo, newest[0].Seq-1)
+	})
+	return nil
+}
+
+// Size implements state.Log. A disk keeps some bytes more with each record.
+func (m *Memory) Size(context.Context) (size uint64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.records {
+		size += uint64(len(r.Subject) + len(r.Data) + 50)
+	}
+	return size, nil
 }

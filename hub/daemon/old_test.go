@@ -19,7 +19,7 @@ func TestDeletionsGo(t *testing.T) {
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
 		mem, off, sick := storetest.NewMemory(), atomic.Int64{}, atomic.Bool{}
-		d := &deletions{
+		d := &old{
 			kv: mem, clock: func() time.Time { return time.Now().Add(time.Duration(off.Load())) }, log: slog.New(slog.DiscardHandler),
 			healthy: func() error {
 				if sick.Load() {
@@ -28,6 +28,17 @@ func TestDeletionsGo(t *testing.T) {
 				return nil
 			},
 		}
+		var asked, steady atomic.Int64
+		keep := Events{}.keeper(func(_ context.Context, before time.Time, maxBytes uint64) error {
+			if maxBytes != eventQuotaMiB<<20 || !before.IsZero() && (time.Since(before)-eventAge).Abs() > time.Minute {
+				t.Errorf("events before %s go, and those beyond %d bytes", before, maxBytes)
+			}
+			if asked.Add(1); !before.IsZero() {
+				steady.Add(1)
+			}
+			return errors.New("which is logged")
+		})
+		d.events = keep
 		remove := func(keys ...string) {
 			t.Helper()
 			for _, key := range keys {
@@ -55,13 +66,20 @@ func TestDeletionsGo(t *testing.T) {
 		remove("a")
 		kept("a day", day, true)
 		off.Store(int64(400 * day))
-		kept("the clock is 400 days ahead", steadyFor-forgetEvery, true)
+		was := steady.Load()
+		kept("the clock is 400 days ahead", steadyFor-oldEvery, true)
+		if n := steady.Load() - was; n != 0 {
+			t.Errorf("events are cut off %d times by a clock that was ahead", n)
+		}
 		off.Store(0)
 		kept("it is right again", 5*day, true)
 		sick.Store(true)
 		kept("old, and the store takes no writes", 2*day, true)
 		sick.Store(false)
-		kept("old", 2*forgetEvery, false)
+		kept("old", 2*oldEvery, false)
+		if all, some := asked.Load(), steady.Load(); some == 0 || all <= some {
+			t.Errorf("it was looked %d times for events, %d times with a clock that was steady", all, some)
+		}
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -86,7 +104,7 @@ func TestManyDeletionsGo(t *testing.T) {
 	if _, err := mem.Commit(t.Context(), ops); err != nil {
 		t.Fatal(err)
 	}
-	d := &deletions{kv: mem, log: slog.New(slog.DiscardHandler)}
+	d := &old{kv: mem, log: slog.New(slog.DiscardHandler)}
 	if err := d.forget(t.Context(), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
