@@ -50,8 +50,7 @@ func (s *Store) Append(ctx context.Context, subject string, data []byte, id stri
 	return seq, nil
 }
 
-// TailLog, CutLog and LogSize read, cut and measure the log; see [state.Log]. The codes are
-// unavailable and timeout.
+// TailLog reads the end of the log; see [state.Log]. The codes are unavailable and timeout.
 func (s *Store) TailLog(ctx context.Context, subject string, limit int) ([]state.Record, error) {
 	records, err := s.log.Tail(ctx, subject, limit)
 	if err != nil {
@@ -60,7 +59,7 @@ func (s *Store) TailLog(ctx context.Context, subject string, limit int) ([]state
 	return records, nil
 }
 
-// CutLog is described at TailLog.
+// CutLog takes what is old from the log; see [state.Log]. The codes are unavailable and timeout.
 func (s *Store) CutLog(ctx context.Context, subject string, upTo uint64) error {
 	err := s.healthy()
 	if err == nil {
@@ -72,7 +71,7 @@ func (s *Store) CutLog(ctx context.Context, subject string, upTo uint64) error {
 	return nil
 }
 
-// LogSize is described at TailLog.
+// LogSize is how many bytes the log takes. The codes are unavailable and timeout.
 func (s *Store) LogSize(ctx context.Context) (uint64, error) {
 	size, err := s.log.Size(ctx)
 	if err != nil {

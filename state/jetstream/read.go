@@ -151,7 +151,7 @@ func (k *KV) list(ctx context.Context, op, prefix string) ([]state.Entry, uint64
 	defer r.close(ctx)
 	k.st.at("list")
 	for ended := r.empty && k.st.cfg.Replicas == 1; !ended; { // where all was lost, nothing comes
-		msg, meta, err := r.next(ctx, op)
+		msg, meta, err := k.listed(ctx, op, r, rev)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -179,6 +179,29 @@ func (k *KV) list(ctx context.Context, op, prefix string) ([]state.Entry, uint64
 	}
 	out := slices.SortedFunc(maps.Values(live), func(a, b state.Entry) int { return strings.Compare(a.Key, b.Key) })
 	return out, max(at, rev), nil
+}
+
+// listed is next for a list that began at rev. Where the server finds that what it was to deliver is gone, it waits for
+// something new, each time (getNextMsg of consumer.go, of a last message per subject); so after a
+// moment without a message it is asked whether something was removed meanwhile.
+func (k *KV) listed(ctx context.Context, op string, r *reader, rev uint64) (jetstream.Msg, *jetstream.MsgMetadata, error) {
+	ctx, cancel := k.st.deadline(ctx)
+	defer cancel()
+	for {
+		moment, stop := context.WithTimeout(ctx, heartbeat)
+		msg, meta, err := r.wait(moment, op)
+		stop()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return msg, meta, err
+		}
+		p, err := k.st.readPurged(ctx, op)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.seq > rev || len(p.Going) > 0 {
+			return nil, nil, errRemoved
+		}
+	}
 }
 
 // ends reports whether a list has everything with this message.
