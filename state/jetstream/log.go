@@ -51,7 +51,8 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, id string
 	return l.st.publish(ctx, op, msg, jetstream.WithMsgID(id))
 }
 
-// Read returns records in sequence order; limit is 1 to 10,000.
+// Read returns records in sequence order, up to the newest that was there when it was called; limit is
+// 1 to 10,000. Where the beginning is cut off meanwhile, what the server says of how many are to come is too much.
 func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) ([]state.Record, error) {
 	const op = "log read"
 	if err := checkRead(op, subject, limit); err != nil {
@@ -61,8 +62,12 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) 
 	if filter == "" {
 		filter = ">"
 	}
+	newest, err := l.st.newestOf(ctx, op, filter)
+	if err != nil || newest < from {
+		return nil, err
+	}
 	var out []state.Record
-	err := l.st.drain(ctx, op, jetstream.OrderedConsumerConfig{
+	err = l.st.drain(ctx, op, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{l.st.prefix + filter},
 		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:    max(from, 1),
@@ -75,7 +80,7 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) 
 				At:      meta.Timestamp,
 			})
 		}
-		return len(out) < limit && meta.NumPending > 0
+		return len(out) < limit && meta.NumPending > 0 && meta.Sequence.Stream < newest
 	})
 	if err != nil {
 		return nil, err

@@ -149,12 +149,12 @@ func (k *KV) list(ctx context.Context, op, prefix string) ([]state.Entry, uint64
 		return nil, 0, err
 	}
 	defer r.close(ctx)
-	k.st.at("list")
 	for ended := r.empty && k.st.cfg.Replicas == 1; !ended; { // where all was lost, nothing comes
 		msg, meta, err := k.listed(ctx, op, r, rev)
 		if err != nil {
 			return nil, 0, err
 		}
+		k.st.at("list")
 		m := k.message(msg, meta)
 		at = m.seq
 		if m.isEntry && strings.HasPrefix(m.entry.Key, prefix) {
