@@ -24,7 +24,7 @@ func layers() []layer {
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
 		"agent/store", "agent/discover", "agent/loaders", "agent/local",
 	}
-	hub := slices.Concat([]string{"protocol/...", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "state", "state/jetstream", "state/blob"}, offline)
+	hub := slices.Concat([]string{"protocol/...", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
 		{".", nil, "the root holds the guards"},
 		{"protocol", nil, "nouns, codes and topics: who speaks them takes no library along"},
@@ -96,6 +96,7 @@ func layers() []layer {
 		{"hub/catalogue/fetch", []string{"protocol", "hub/iso", "state"}, "files of boot images by HTTP, into the store of uploaded files"},
 		{"hub/store", []string{"protocol", "state"}, "typed resources over a store"},
 		{"hub/store/storetest", []string{"protocol", "state", "hub/store"}, "fakes for tests"},
+		{"hub/turns", nil, "a queue of names, whatever they are of"},
 		{"hub/api", hub, "the HTTPS API"},
 		{"hub/api/apitest", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/iso", "hub/secret", "hub/store/storetest"}), "the API for tests of its clients"},
 		{"hub/control", hub, "the shell around plan"},
@@ -117,7 +118,7 @@ func layers() []layer {
 		{"cmd/rackboot-hub", []string{"cmd/internal/serve/hub"}, "main"},
 		{"cmd/rackctl", []string{"cmd/internal/cli"}, "main"},
 		{"cmd/rackboot-probe", []string{"protocol", "probe"}, "main"},
-		{"cmd/internal/simulate", []string{"cmd/internal/serve", "integration/sim", "configs/demo"}, "command line of the simulated site"},
+		{"cmd/internal/simulate", []string{"cmd/internal/serve", "integration/sim", "integration/fleet", "configs/demo", "protocol", "protocol/api"}, "command line of the simulated site"},
 		{"configs/demo", nil, "the demo's manifests, embedded"},
 		{"cmd/rackboot-sim", []string{"cmd/internal/simulate"}, "main"},
 
@@ -133,6 +134,7 @@ func layers() []layer {
 		{"integration/mutate", nil, "edits of driver and simulator that tests must notice; it knows both as text"},
 		{"integration/memnet", nil, "buffered in-memory network for tests"},
 		{"integration/sim", belowCmd(), "composition of simulated racks"},
+		{"integration/fleet", []string{"protocol", "protocol/api", "protocol/decide", "protocol/link", "protocol/wire", "integration/benchreport"}, "a load of agents without racks: of the agent it has what the link knows of one"},
 		{"integration/firsthour", nil, "which pages are run as a newcomer runs them"},
 		{"integration/shellpage", nil, "blocks of pages, and a shell that runs them; it knows no product"},
 		{"integration/testsum", nil, "the sum of test runs, for CI"},
@@ -188,6 +190,7 @@ func testLayers() []layer {
 		{"cmd/internal/cli", []string{"doctable", "hub/api/apitest", "hub/store/storetest", "bmc/sim"}, "calls go to the real API, and to a simulated BMC"},
 		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "protocol", "protocol/api", "integration/sim"}, "scripts run against the real API, and a registry"},
 		{"integration/...", belowCmd(), "composition"},
+		{"integration/fleet", []string{"doctable"}, "tables"},
 	}
 }
 

@@ -40,18 +40,19 @@ func walks() []walk {
 		{"it removes what nothing needs any more, of all there is", []string{
 			"hub/store.book.sweep", "hub/store.Store.SweepInventories", "hub/store.Store.SweepStubs", "hub/store.Store.makeRoom", "hub/store.Store.HubFiles",
 			"hub/control.Control.ISODigests", "hub/control.Control.sweep", "hub/control.Control.sweepApprovals", "hub/control.Control.sweepRevisions",
-			"hub/control.Control.firmwareOver", "hub/control.Control.forgetImages", "hub/control.discoveryAskers", "hub/control.Control.removeReleased",
+			"hub/control.Control.forgetImages", "hub/control.discoveryAskers", "hub/control.Control.removeReleased", "hub/control.Control.sweepAll",
 			"hub/iso.Shelf.needed",
 		}},
 		{"uploaded files are few, and one is looked for by its digest once for an upload", []string{"hub/iso.Shelf.named", "hub/iso.Shelf.kept"}},
 		{"what boot environments say of files is judged by their texts, and environments are few", []string{"hub/iso.Shelf.checkWanted", "hub/iso.Shelf.users"}},
-		{"the view of a pass, which is all there is", []string{
-			"hub/control.Control.fleet", "hub/control.Control.heldFleet", "hub/control.Control.isos", "hub/control.Control.sealed", "hub/control.Control.sealedEnvs",
+		{"the view of a turn, which is what a rack has, or what is in no rack; and that of the site, which is all there is", []string{
+			"hub/control.Control.fleet", "hub/control.Control.rackFleet", "hub/control.Control.outsideFleet", "hub/control.Control.furnished", "hub/control.Control.heldFleet", "hub/control.Control.isos", "hub/control.Control.sealed", "hub/control.Control.sealedEnvs",
 			"hub/control.Control.ignitions", "hub/control.Control.keeps", "hub/control.Control.shards", "hub/control.Control.groupPass", "hub/control.Control.waiting",
 			"hub/plan.Fleet.Indexed", "hub/plan.Fleet.selectorLabels",
 		}},
-		{"a pass goes over all once, and looks up what it needs for each", []string{
-			"hub/control.Control.reconcile", "hub/control.Control.vacate", "hub/control.Control.bmcs", "hub/control.Control.give", "hub/control.Control.approvals",
+		{"every rack is to have a turn", []string{"hub/control.Control.wakeAll", "hub/control.Control.rackNames"}},
+		{"a turn goes over its view once, and looks up what it needs for each", []string{
+			"hub/control.Control.owners", "hub/control.Control.allot", "hub/control.Control.requestsOf", "hub/control.Control.vacate", "hub/control.Control.bmcs", "hub/control.Control.give", "hub/control.Control.approvals",
 			"hub/control.Control.bootImages", "hub/control.Control.maintenances", "hub/control.Control.discoveries", "hub/control.Control.inForce",
 			"hub/plan.Bind", "hub/plan.Compile", "hub/plan.CompileHolds", "hub/plan.Discoveries", "hub/plan.Maintain", "hub/plan.Fleet.queue",
 			"hub/plan.Fleet.discoveriesUnderWay", "hub/plan.Fleet.Stray",

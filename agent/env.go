@@ -45,7 +45,7 @@ type envKey struct {
 func newEnvs(a *Agent) *envs {
 	e := &envs{agent: a, wanted: map[string]protocol.ServerIntent{}, built: map[string]*environment{}, again: map[string]bool{}}
 	e.jobs = pending.New(pending.Config[envKey]{
-		Do: e.make, Tried: e.tried, Timeout: envTimeout, MinPause: envPauseMin, MaxPause: envPauseMax, Clock: a.cfg.Clock,
+		Do: e.make, Tried: func(envKey) { e.tried() }, Timeout: envTimeout, MinPause: envPauseMin, MaxPause: envPauseMax, Clock: a.cfg.Clock,
 	})
 	return e
 }

@@ -41,7 +41,7 @@ type fetcher struct {
 func newFetcher(a *Agent) *fetcher {
 	f := &fetcher{agent: a, images: map[string]protocol.Image{}, pinned: map[string]bool{}}
 	f.jobs = pending.New(pending.Config[string]{
-		Do: f.pull, Tried: a.lookAtAll, Timeout: pullTimeout, MinPause: pullPauseMin, MaxPause: pullPauseMax, Clock: a.cfg.Clock,
+		Do: f.pull, Tried: func(string) { a.lookAtAll() }, Timeout: pullTimeout, MinPause: pullPauseMin, MaxPause: pullPauseMax, Clock: a.cfg.Clock,
 	})
 	return f
 }

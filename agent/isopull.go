@@ -87,7 +87,7 @@ func newISOPuller(a *Agent) *isoPuller {
 		p.limit = rate.NewLimiter(rate.Limit(b), int(min(b, isoBurst)))
 	}
 	p.jobs = pending.New(pending.Config[string]{
-		Do: p.bring, Tried: a.lookAtAll, Timeout: isoTimeout, MinPause: isoPauseMin, MaxPause: isoPauseMax, Clock: a.cfg.Clock,
+		Do: p.bring, Tried: func(string) { a.lookAtAll() }, Timeout: isoTimeout, MinPause: isoPauseMin, MaxPause: isoPauseMax, Clock: a.cfg.Clock,
 	})
 	p.metrics = newISOMetrics(p, a.cfg.Registerer)
 	return p

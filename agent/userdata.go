@@ -42,7 +42,7 @@ type userData struct {
 func newUserData(a *Agent) *userData {
 	u := &userData{agent: a, wanted: map[string]protocol.ServerIntent{}}
 	u.jobs = pending.New(pending.Config[string]{
-		Do: u.bring, Tried: a.lookAtAll, Timeout: userDataTimeout, MinPause: userDataPauseMin, MaxPause: userDataPauseMax, Clock: a.cfg.Clock,
+		Do: u.bring, Tried: func(string) { a.lookAtAll() }, Timeout: userDataTimeout, MinPause: userDataPauseMin, MaxPause: userDataPauseMax, Clock: a.cfg.Clock,
 	})
 	return u
 }

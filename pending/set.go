@@ -12,7 +12,7 @@ type Config[K comparable] struct {
 	// Do does one thing. It is called from Run only, never twice at once.
 	Do func(ctx context.Context, key K) error
 	// Tried is called after each call of Do, when State knows what came of it.
-	Tried func()
+	Tried func(key K)
 	// Timeout bounds one call of Do.
 	Timeout time.Duration
 	// The pause after a failure begins at MinPause and doubles up to MaxPause.
@@ -91,6 +91,13 @@ func (s *Set[K]) Keep(keep func(K) bool) {
 	maps.DeleteFunc(s.jobs, func(k K, _ *job) bool { return !keep(k) })
 }
 
+// Drop forgets one thing, as Keep does.
+func (s *Set[K]) Drop(key K) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.jobs, key)
+}
+
 // Run does what is due until ctx ends.
 func (s *Set[K]) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
@@ -115,7 +122,7 @@ func (s *Set[K]) Work(ctx context.Context) time.Duration {
 			return wait
 		}
 		s.do(ctx, key)
-		s.cfg.Tried()
+		s.cfg.Tried(key)
 	}
 }
 

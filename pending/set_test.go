@@ -12,7 +12,7 @@ import (
 // begin runs a set in a bubble until the test ends.
 func begin(t *testing.T, do func(context.Context, string) error) *Set[string] {
 	t.Helper()
-	s := New(Config[string]{Do: do, Tried: func() {}, Timeout: 10 * time.Second, MinPause: 2 * time.Second, MaxPause: 15 * time.Second, Clock: time.Now})
+	s := New(Config[string]{Do: do, Tried: func(string) {}, Timeout: 10 * time.Second, MinPause: 2 * time.Second, MaxPause: 15 * time.Second, Clock: time.Now})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {

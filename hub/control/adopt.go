@@ -58,7 +58,7 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 	if err != nil {
 		return err
 	}
-	if h.Spec.Server != server || c.rackOfHold(h) != a.Spec.RackRef.Name {
+	if h.Spec.Server != server || h.Status.Rack != a.Spec.RackRef.Name {
 		c.log.Error("an agent released the hold of another server", "hold", hr.ID, "server", server, "agent", name)
 		return nil
 	}

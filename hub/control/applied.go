@@ -40,14 +40,14 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 	}
 	if written {
 		c.cfg.Crash.At("hub.applied")
-		c.holdsAfter(m.Doc)
+		c.units.holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
 	}
 	if s, ok := l.Sent[m.Doc]; ok && m.Doc == protocol.LeafHold && l.Acked[m.Doc] == s.Head {
 		c.lay(name, s)
 	}
 	for _, id := range m.Released {
 		h, err := store.Get[*protocol.Hold](c.cfg.Store, id)
-		if err != nil || h.Status.ReleasedAt == nil || c.rackOfHold(h) != a.Spec.RackRef.Name {
+		if err != nil || h.Status.ReleasedAt == nil || h.Status.Rack != a.Spec.RackRef.Name {
 			continue
 		}
 		if err := c.removeHold(ctx, h, name); err != nil {
@@ -55,15 +55,4 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 		}
 	}
 	return nil
-}
-
-func (c *Control) rackOfHold(h *protocol.Hold) string {
-	if h.Status.Rack != "" {
-		return h.Status.Rack
-	}
-	rack, err := c.cfg.Store.RackOf(h.Spec.Server)
-	if err != nil {
-		return ""
-	}
-	return rack
 }

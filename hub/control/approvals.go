@@ -32,9 +32,9 @@ const (
 	maxApprovalBytes = 12 << 10
 )
 
-// approvals ends wishes whose time is over, and makes those that are needed.
+// approvals makes the wishes that are needed.
 func (c *Control) approvals(ctx context.Context, f plan.Fleet) error {
-	errs := []error{c.sweepApprovals(ctx)}
+	var errs []error
 	for _, r := range f.Racks {
 		if r.Status.Agent != "" {
 			errs = append(errs, c.needApprovals(ctx, f, r))
@@ -43,7 +43,7 @@ func (c *Control) approvals(ctx context.Context, f plan.Fleet) error {
 	return errors.Join(errs...)
 }
 
-// sweepApprovals ends and forgets, and plans the pass that ends the next one.
+// sweepApprovals ends and forgets, and plans the turn that ends the next one.
 func (c *Control) sweepApprovals(ctx context.Context) error {
 	now, next := c.cfg.Clock(), time.Time{}
 	var errs []error
@@ -80,10 +80,10 @@ func (c *Control) sweepApprovals(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// approvalsDue makes a pass when a wish is over.
+// approvalsDue takes a turn when a wish is over.
 func (c *Control) approvalsDue(now time.Time) {
 	if at := c.approvalEnds.Load(); at != 0 && now.UnixNano() >= at {
-		c.poke()
+		c.wakeSite()
 	}
 }
 
@@ -132,8 +132,10 @@ func (c *Control) holdsGone(ids []string) bool {
 	})
 }
 
-// needApprovals makes the wishes of one rack.
+// needApprovals makes the wishes of one rack, of one at a time: all of them have one bound.
 func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protocol.Rack) error {
+	c.approving.Lock()
+	defer c.approving.Unlock()
 	stance := c.stance(rack)
 	var errs []error
 	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.rolloutNeeds(f, rack)...), c.wipeNeeds(f, rack, stance)} {
@@ -170,8 +172,7 @@ func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protoco
 			}
 			c.cfg.Crash.At("hub.approval.asked")
 			c.tellApproval(ctx, was, fmt.Sprintf("asked, version %d, by %s", r.Version, strings.Join(r.Asked, ", ")))
-			c.approvalEnds.Store(0) // the next pass plans anew
-			c.poke()
+			c.wakeSite() // which plans its end
 		}
 	}
 	return errors.Join(errs...)

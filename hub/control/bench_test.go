@@ -35,6 +35,7 @@ type bench struct {
 	hub       *wire.Signer
 	past      []ed25519.PublicKey // keys of the hub before
 	images    Images
+	deltas    *store.Deltas // of this start of the hub
 	control   *Control
 	reg       *prometheus.Registry
 	sent      []message // since the last take
@@ -105,6 +106,7 @@ func (b *bench) restart() {
 		b.t.Fatal(err)
 	}
 	vault.Start(b.t.Context(), b.store)
+	b.deltas, _ = b.store.Deltas()
 	b.control, err = New(b.t.Context(), Config{
 		Store: b.store, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, Vault: vault, Catalogue: b.catalogue, Signatures: b.signed, Audit: &b.trail, CA: []byte("ca"), Broker: "mqtts://hub:8883",
 		Approvals: b.policy, Destructive: b.destructive, ManagedBootImages: b.feature, Version: b.version, Trail: &b.trail, PastKeys: b.past,

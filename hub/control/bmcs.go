@@ -12,11 +12,11 @@ import (
 	"rackboot/protocol"
 )
 
-// bmcs is the part of a pass that is about BMCs: those that were found become
+// bmcs is the part of a turn that is about BMCs: those that were found become
 // resources, and what is behind them becomes Servers.
 func (c *Control) bmcs(ctx context.Context, v view) error {
 	f := v.Fleet
-	errs := []error{c.cfg.Store.SweepInventories(ctx), c.cfg.Store.SweepSealed(ctx), c.cfg.Store.SweepIgnitions(ctx), c.cfg.Store.SweepEnvs(ctx, plan.EnvNeeded)}
+	var errs []error
 	agents := map[string][]protocol.ConditionState{}
 	for _, r := range f.Racks {
 		found := c.found.of(r.Metadata.Name)
@@ -43,11 +43,10 @@ func (c *Control) bmcs(ctx context.Context, v view) error {
 	for _, b := range f.BMCs {
 		errs = append(errs, c.rotation(ctx, f, b, &conds), c.dropOwn(ctx, b), c.sealAgain(ctx, f, b, &conds), c.behind(ctx, f, b, &conds))
 	}
-	c.readings.forget(f.BMCs)
 	now := c.cfg.Clock()
-	c.agentConds.keep(agents, now)
-	c.bmcConds.keep(conds.bmcs, now)
-	c.serverConds.keep(conds.servers, now)
+	c.agentConds.keep(f.Of, agents, now)
+	c.bmcConds.keep(f.Of, conds.bmcs, now)
+	c.serverConds.keep(f.Of, conds.servers, now)
 	return errors.Join(errs...)
 }
 

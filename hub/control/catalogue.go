@@ -49,7 +49,7 @@ type bootFiles struct {
 func newBootFiles(c *Control) *bootFiles {
 	b := &bootFiles{c: c}
 	b.jobs = pending.New(pending.Config[entryKey]{
-		Do: b.verify, Tried: c.poke, Timeout: verifyTimeout, MinPause: verifyPauseMin, MaxPause: verifyPauseMax, Clock: c.cfg.Clock,
+		Do: b.verify, Tried: func(entryKey) { c.wakeAll() }, Timeout: verifyTimeout, MinPause: verifyPauseMin, MaxPause: verifyPauseMax, Clock: c.cfg.Clock,
 	})
 	return b
 }
@@ -134,7 +134,7 @@ func (c *Control) bootImages(ctx context.Context) {
 	}
 	c.files.jobs.Keep(func(k entryKey) bool { return there[k] })
 	c.signed.jobs.Keep(func(k signedImage) bool { return signed[k] })
-	c.imageConds.keep(conds, c.cfg.Clock())
+	c.imageConds.keep(siteUnit, conds, c.cfg.Clock())
 }
 
 // sayVerified files an event when an entry's files fail in another way than before, and
@@ -151,21 +151,21 @@ func (c *Control) sayVerified(ctx context.Context, b *protocol.BootImage, messag
 
 // image is what an owner boots, by an OCI reference or as an entry of the catalogue, or the
 // condition why there is none yet; both are nil while it is looked up.
-func (c *Control) image(q question) (*protocol.Image, *protocol.ConditionState) {
+func (c *Control) image(unit string, q question) (*protocol.Image, *protocol.ConditionState) {
 	name := protocol.BootImageName(q.reference)
 	if name == "" {
-		return c.images.get(q)
+		return c.images.get(unit, q)
 	}
 	b, err := store.Peek[*protocol.BootImage](c.cfg.Store, name)
 	if err != nil {
 		return nil, unresolved(err)
 	}
-	return c.entryImage(b, q)
+	return c.entryImage(unit, b, q)
 }
 
 // entryImage is what an entry of the catalogue has for the architecture of a question, whose
 // reference does not count.
-func (c *Control) entryImage(b *protocol.BootImage, q question) (*protocol.Image, *protocol.ConditionState) {
+func (c *Control) entryImage(unit string, b *protocol.BootImage, q question) (*protocol.Image, *protocol.ConditionState) {
 	if a := b.Spec.Architectures[q.arch]; a.Image != "" {
 		if state, err := c.signed.seen(b, q.arch); err != nil {
 			return nil, &protocol.ConditionState{Code: protocol.CondImageUnverified, Message: b.Metadata.Name + ": " + advised(err)}
@@ -173,7 +173,7 @@ func (c *Control) entryImage(b *protocol.BootImage, q question) (*protocol.Image
 			return nil, nil
 		}
 		q.reference = a.Image
-		img, cond := c.images.get(q)
+		img, cond := c.images.get(unit, q)
 		if img != nil {
 			img.BootImage = b.Metadata.Name // it is a copy
 		}

@@ -13,13 +13,15 @@ import (
 	"rackboot/protocol/wire"
 )
 
-// compile brings every agent's ledger up to date and sends; the hold documents first. An agent whose ledger
-// cannot be written keeps none of the others waiting.
+// compile brings the ledger of a rack's agent up to date and sends; the hold document first.
 func (c *Control) compile(ctx context.Context, v view) error {
 	v = c.look(v)
 	err := c.give(ctx, v.Fleet)
-	_, failed := c.holds(ctx)
-	errs := []error{err, failed}
+	errs := []error{err}
+	for _, r := range v.Racks {
+		_, _, err := c.holdsOf(ctx, r.Metadata.Name)
+		errs = append(errs, err)
+	}
 	f := c.look(v).Fleet // as it is on disk
 	f.Shards = c.shards(f)
 	for agent, docs := range plan.Compile(f) {
@@ -32,8 +34,8 @@ func (c *Control) compile(ctx context.Context, v view) error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}
+		c.resendTo(agent, c.cfg.Clock())
 	}
-	c.resend()
 	return errors.Join(errs...)
 }
 

@@ -11,16 +11,28 @@ import (
 // condBook keeps the conditions that the hub itself sees, by name of what they are
 // of.
 type condBook struct {
-	mu sync.Mutex
-	by map[string][]protocol.ConditionState
+	mu   sync.Mutex
+	by   map[string][]protocol.ConditionState
+	from map[string]string          // which unit said so, by name
+	said map[string]map[string]bool // the names, by unit
 }
 
-func newCondBook() *condBook { return &condBook{by: map[string][]protocol.ConditionState{}} }
+func newCondBook() *condBook {
+	return &condBook{by: map[string][]protocol.ConditionState{}, from: map[string]string{}, said: map[string]map[string]bool{}}
+}
 
-// keep replaces all of them, keeping since when each is so.
-func (b *condBook) keep(next map[string][]protocol.ConditionState, now time.Time) {
+// keep replaces all that a unit has said, keeping since when each is so. What another unit has
+// said since of the same name stays.
+func (b *condBook) keep(unit string, next map[string][]protocol.ConditionState, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for name := range b.said[unit] {
+		if _, still := next[name]; !still && b.from[name] == unit {
+			delete(b.by, name)
+			delete(b.from, name)
+		}
+	}
+	delete(b.said, unit)
 	for name, list := range next {
 		for i := range list {
 			list[i].Since = now
@@ -30,8 +42,36 @@ func (b *condBook) keep(next map[string][]protocol.ConditionState, now time.Time
 				}
 			}
 		}
+		if len(list) == 0 {
+			if b.from[name] == unit || b.from[name] == "" {
+				delete(b.by, name)
+				delete(b.from, name)
+			}
+			continue
+		}
+		if b.said[unit] == nil {
+			b.said[unit] = map[string]bool{}
+		}
+		b.by[name], b.from[name], b.said[unit][name] = list, unit, true
 	}
-	b.by = next
+}
+
+// forget drops what units have said that are gone.
+func (b *condBook) forget(there map[string]bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for unit, names := range b.said {
+		if there[unit] {
+			continue
+		}
+		for name := range names {
+			if b.from[name] == unit {
+				delete(b.by, name)
+				delete(b.from, name)
+			}
+		}
+		delete(b.said, unit)
+	}
 }
 
 func (b *condBook) of(name string) []protocol.ConditionState {

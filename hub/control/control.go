@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
 
 	"rackboot/hub/approval"
@@ -97,12 +96,9 @@ type Control struct {
 	mirror *mirror
 	events *events
 	sends  *sends
-	poked  chan struct{}
+	units  *units
 
-	holding    sync.Mutex // see holds
-	holdsPoked chan struct{}
-	someWait   atomic.Bool // whether a hold or a release waits for another document
-
+	holding   [32]sync.Mutex // see holdsOf; by a hash of the rack
 	fence     protocol.Fence
 	fencedAt  atomic.Int64 // when another hub took over, in ns; 0 if none did
 	contacts  *contacts
@@ -118,10 +114,11 @@ type Control struct {
 	trust    string         // digest of Standing; empty if there is none
 	auditing sync.Mutex
 
+	approving    sync.Mutex   // see needApprovals
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *condBook // by name
+	conds, unbound, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *condBook // by name
 
 	groups       *groupBook
 	versionSince time.Time // when this version of the hub was first started
@@ -137,12 +134,13 @@ type Control struct {
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
-		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(), poked: make(chan struct{}, 1), holdsPoked: make(chan struct{}, 1),
-		conds: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
+		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(),
+		conds: newCondBook(), unbound: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),
 		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),
 	}
+	c.units = newUnits(c)
 	c.images, c.files, c.signed = newResolver(c), newBootFiles(c), newSignatures(c)
 	if c.cfg.CertificateLife == 0 {
 		c.cfg.CertificateLife = certificateLife
@@ -178,82 +176,28 @@ const strangerRate = 10
 // unknownBurst is how many agents that nothing is known of are named in the log at once.
 const unknownBurst = 20
 
-// Run reconciles until ctx ends.
+// Run works until ctx ends.
 func (c *Control) Run(ctx context.Context) error {
-	changed, stop := c.cfg.Store.Subscribe()
+	deltas, stop := c.cfg.Store.Deltas()
 	defer stop()
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		c.images.jobs.Run(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		c.files.jobs.Run(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		c.signed.jobs.Run(ctx)
-		return nil
-	})
-	c.runHolds(ctx, group)
-	group.Go(func() error {
-		tick := time.NewTicker(tickPause)
-		defer tick.Stop()
-		c.poke()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-				c.tick()
-				continue
-			case <-changed:
-			case <-c.poked:
-			}
-			begun := time.Now()
-			if err := c.reconcile(ctx); err != nil && ctx.Err() == nil {
-				// A conflict is another writer's change, which is on its way here.
-				c.log.Warn("reconcile again", "err", err)
-				time.AfterFunc(againAfter(err), c.poke)
-			}
-			rest(ctx, begun)
-		}
-	})
-	return group.Wait()
-}
-
-// againAfter is the pause before a pass that failed is made again: a store that takes
-// nothing is not helped by being asked five times a second.
-func againAfter(err error) time.Duration {
-	if code := protocol.CodeOf(err); code == protocol.CodeUnavailable || code == protocol.CodeTimeout {
-		return 2 * time.Second
+	var lanes sync.WaitGroup
+	for _, lane := range []func(context.Context){
+		c.images.jobs.Run, c.files.jobs.Run, c.signed.jobs.Run, c.units.racks.Run, c.units.holds.Run, c.sweeps,
+		func(ctx context.Context) { c.followDeltas(ctx, deltas) },
+	} {
+		lanes.Go(func() { lane(ctx) })
 	}
-	return 200 * time.Millisecond
-}
-
-func (c *Control) poke() {
-	for _, p := range []chan struct{}{c.poked, c.holdsPoked} {
+	c.wakeAll()
+	tick := time.NewTicker(tickPause)
+	defer tick.Stop()
+	for {
 		select {
-		case p <- struct{}{}:
-		default:
+		case <-ctx.Done():
+			lanes.Wait()
+			return nil
+		case <-tick.C:
+			c.tick()
 		}
-	}
-}
-
-// Between two rounds of what each write to the store causes is a pause of restShare
-// times what the last one took, at most restMax: a set that is applied to a large fleet
-// is hundreds of writes, and most of the time is left to holds and to others.
-const (
-	restShare = 2
-	restMax   = 200 * time.Millisecond
-)
-
-func rest(ctx context.Context, begun time.Time) {
-	t := time.NewTimer(min(restShare*time.Since(begun), restMax))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }
 

@@ -137,7 +137,7 @@ func (c *Control) since(at time.Time) time.Time {
 
 func (c *Control) decorateClaim(cl *protocol.Claim) {
 	cl.Status.ObservedGeneration = cl.Metadata.Generation
-	cl.Status.Conditions = c.conds.of(cl.Metadata.Name)
+	cl.Status.Conditions = append(c.unbound.of(cl.Metadata.Name), c.conds.of(cl.Metadata.Name)...)
 	s, err := store.Get[*protocol.Server](c.cfg.Store, cl.Status.Server)
 	if err != nil {
 		return

@@ -32,10 +32,10 @@ func (c *Control) decorateHold(h *protocol.Hold) {
 // holdSeen is what is known of a hold, when the report came that says so, and how old the
 // read is that it rests on.
 func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time, read readSeen) {
-	read = c.readOf(h.Spec.Server, c.rackOfHold(h))
+	read = c.readOf(h.Spec.Server, h.Status.Rack)
 	seen.Stale = read.stale()
 	seen.Released = h.Status.ReleasedAt != nil
-	if rack, err := store.Peek[*protocol.Rack](c.cfg.Store, c.rackOfHold(h)); err == nil && rack.Status.Agent != "" {
+	if rack, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack); err == nil && rack.Status.Agent != "" {
 		seen.Laid = c.mirror.enforced(rack.Status.Agent, h.Metadata.Name)
 	}
 	r, got := c.mirror.server(h.Spec.Server)
@@ -102,7 +102,7 @@ func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, read readSee
 
 // unsaid is why nothing is known of a hold beyond its acceptance.
 func (c *Control) unsaid(h *protocol.Hold) string {
-	rack, err := store.Peek[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
+	rack, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack)
 	if err != nil || rack.Status.Agent == "" {
 		return "its rack has no agent"
 	}
@@ -115,7 +115,7 @@ func (c *Control) receipt(h *protocol.Hold, signed []byte) *protocol.Receipt {
 	if len(signed) == 0 {
 		return nil
 	}
-	r, err := store.Peek[*protocol.Rack](c.cfg.Store, c.rackOfHold(h))
+	r, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack)
 	if err != nil {
 		return nil
 	}

@@ -42,13 +42,13 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 		conds[s.Metadata.Name] = w.Conditions
 		errs = append(errs, c.discovery(ctx, f, s, w))
 	}
-	c.sayWaits(ctx, conds)
+	c.sayWaits(ctx, f.Of, conds)
 	return errors.Join(errs...)
 }
 
 // sayWaits keeps the conditions of servers whose discovery waits. Each is an event when
 // it is news.
-func (c *Control) sayWaits(ctx context.Context, conds map[string][]protocol.ConditionState) {
+func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]protocol.ConditionState) {
 	for name, list := range conds {
 		was := c.discoveryConds.of(name)
 		for _, now := range list {
@@ -61,7 +61,7 @@ func (c *Control) sayWaits(ctx context.Context, conds map[string][]protocol.Cond
 			}
 		}
 	}
-	c.discoveryConds.keep(conds, c.cfg.Clock())
+	c.discoveryConds.keep(unit, conds, c.cfg.Clock())
 }
 
 // discoveryImage is what is known of the image for a server's discovery. All servers of
@@ -77,7 +77,7 @@ func (c *Control) discoveryImage(f plan.Fleet, r *protocol.Rack, s *protocol.Ser
 		}, "discovery")
 	}
 	return c.seen(
-		question{discoveryAsker(r, s.Spec.Architecture), d.Image, s.Spec.Architecture, protocol.DiscoveryPolicy().FirstBoot.Target()},
+		f.Of, question{discoveryAsker(r, s.Spec.Architecture), d.Image, s.Spec.Architecture, protocol.DiscoveryPolicy().FirstBoot.Target()},
 		s.Spec.KernelArgs, d.KernelArgs,
 	)
 }
@@ -89,19 +89,10 @@ func discoveryAsker(r *protocol.Rack, architecture string) string {
 
 // discoveryAskers are those whose image is to be known: while a server of theirs is to be
 // discovered. A tag that moves counts for those that come later.
-func discoveryAskers(f plan.Fleet, there map[string]bool) {
-	racks := map[string]*protocol.Rack{}
-	for _, r := range f.Racks {
-		if r.Spec.Discovery != nil {
-			racks[r.Metadata.Name] = r
-		}
-	}
-	if len(racks) == 0 {
-		return
-	}
+func discoveryAskers(r *protocol.Rack, f plan.Fleet, there map[string]bool) {
 	for _, s := range f.Servers {
 		if f.Discovery(s) == protocol.DiscoveryWanted {
-			there[discoveryAsker(racks[f.RackOf(s.Metadata.Name)], s.Spec.Architecture)] = true
+			there[discoveryAsker(r, s.Spec.Architecture)] = true
 		}
 	}
 }

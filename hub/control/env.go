@@ -2,7 +2,9 @@ package control
 
 import (
 	"context"
+	"maps"
 	"strings"
+	"sync"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -12,49 +14,98 @@ import (
 )
 
 // envBook keeps what was last found of the environment of each owner and configuration,
-// so that a pass in which nothing of it changed costs no more than to see that. It is for
-// reconcile alone.
+// so that a turn in which nothing of it changed costs no more than to see that. It is safe for
+// concurrent use by turns of several units.
 type envBook struct {
+	mu    sync.Mutex
+	units map[string]*envUnit
+}
+
+// envUnit is what the turns of one unit have found, one turn at a time.
+type envUnit struct {
+	shared string // EnvShared of this turn
 	pages  map[string]envPage
-	asked  map[string]bool // askers of images in this pass
-	shared string          // EnvShared of this pass
+
+	mu    *sync.Mutex     // the book's: others look at what is asked
+	asked map[string]bool // askers of images in this turn, and in the last one
+	last  map[string]bool
 }
 
 // envPage is what was found with some inputs; see plan.Fleet.EnvInputs.
 type envPage struct {
 	inputs string
 	cond   *protocol.ConditionState
-	used   bool // in this pass
+	used   bool // in this turn
 }
 
-func newEnvBook() *envBook { return &envBook{pages: map[string]envPage{}, asked: map[string]bool{}} }
+func newEnvBook() *envBook { return &envBook{units: map[string]*envUnit{}} }
 
-// turn begins a pass: what the last one did not ask for is forgotten.
-func (b *envBook) turn(f plan.Fleet) {
-	for k, p := range b.pages {
+// of is what a unit has found.
+func (b *envBook) of(unit string) *envUnit {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := b.units[unit]
+	if u == nil {
+		u = &envUnit{mu: &b.mu, pages: map[string]envPage{}, asked: map[string]bool{}}
+		b.units[unit] = u
+	}
+	return u
+}
+
+// begin begins a turn: what the last one did not ask for is forgotten.
+func (b *envBook) begin(f plan.Fleet) {
+	u := b.of(f.Of)
+	for k, p := range u.pages {
 		if !p.used {
-			delete(b.pages, k)
+			delete(u.pages, k)
 			continue
 		}
 		p.used = false
-		b.pages[k] = p
+		u.pages[k] = p
 	}
-	clear(b.asked)
-	b.shared = f.EnvShared()
+	u.shared = f.EnvShared()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u.last, u.asked = u.asked, map[string]bool{}
 }
 
-func (b *envBook) see(key, inputs string) (cond *protocol.ConditionState, ok bool) {
-	p, there := b.pages[key]
+// forget drops what units have found that are gone.
+func (b *envBook) forget(there map[string]bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.units, func(unit string, _ *envUnit) bool { return !there[unit] })
+}
+
+// asks reports whether any unit asks for an image.
+func (b *envBook) asks(asker string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, u := range b.units {
+		if u.asked[asker] || u.last[asker] {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *envUnit) ask(asker string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.asked[asker] = true
+}
+
+func (u *envUnit) see(key, inputs string) (cond *protocol.ConditionState, ok bool) {
+	p, there := u.pages[key]
 	if !there || p.inputs != inputs {
 		return nil, false
 	}
 	p.used = true
-	b.pages[key] = p
+	u.pages[key] = p
 	return p.cond, true
 }
 
-func (b *envBook) keep(key, inputs string, cond *protocol.ConditionState) *protocol.ConditionState {
-	b.pages[key] = envPage{inputs: inputs, cond: cond, used: true}
+func (u *envUnit) keep(key, inputs string, cond *protocol.ConditionState) *protocol.ConditionState {
+	u.pages[key] = envPage{inputs: inputs, cond: cond, used: true}
 	return cond
 }
 
@@ -109,13 +160,14 @@ func (c *Control) seeEnv(f plan.Fleet, srv *protocol.Server, name string, w plan
 	if !c.envImages(f, srv, env) {
 		return nil, nil
 	}
-	inputs, key := f.EnvInputs(c.envs.shared, srv, env, w), "owner "+key+" "+srv.Metadata.Name
-	cond, ok := c.envs.see(key, inputs)
+	book := c.envs.of(f.Of)
+	inputs, key := f.EnvInputs(book.shared, srv, env, w), "owner "+key+" "+srv.Metadata.Name
+	cond, ok := book.see(key, inputs)
 	if !ok {
 		if _, err := c.compileEnv(f, srv, env, w); err != nil {
-			cond = c.envs.keep(key, again(err, inputs), envCondition(err))
+			cond = book.keep(key, again(err, inputs), envCondition(err))
 		} else {
-			c.envs.keep(key, inputs, nil)
+			book.keep(key, inputs, nil)
 		}
 	}
 	if cond != nil {
@@ -130,8 +182,8 @@ func (c *Control) seeEnv(f plan.Fleet, srv *protocol.Server, name string, w plan
 func (c *Control) envImages(f plan.Fleet, srv *protocol.Server, env *protocol.BootEnv) bool {
 	for _, k := range f.EnvImageKeys(srv, env) {
 		asker := envAsker(k)
-		c.envs.asked[asker] = true
-		img, cond := c.images.get(question{claimUID: asker, reference: k.Reference, arch: k.Architecture})
+		c.envs.of(f.Of).ask(asker)
+		img, cond := c.images.get(f.Of, question{claimUID: asker, reference: k.Reference, arch: k.Architecture})
 		if img == nil && cond == nil {
 			return false
 		}
@@ -149,7 +201,7 @@ func envAsker(k plan.EnvImageKey) string { return envAskers + k.Architecture + "
 
 // forgetEnvImages ends the questions about images that no environment in use names.
 func (c *Control) forgetEnvImages() {
-	c.images.forget(func(q question) bool { return strings.HasPrefix(q.claimUID, envAskers) && !c.envs.asked[q.claimUID] })
+	c.images.forget(func(q question) bool { return strings.HasPrefix(q.claimUID, envAskers) && !c.envs.asks(q.claimUID) })
 }
 
 func advised(err error) string {
@@ -211,23 +263,24 @@ func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	case !c.envImages(f, srv, env):
 		return nil, nil
 	}
+	book := c.envs.of(f.Of)
 	w, have := plan.EnvForConfig(b), c.cfg.Store.PeekEnv(b.Metadata.Name)
 	fits := sealsEnv(have, b, a)
-	inputs, key := f.EnvInputs(c.envs.shared, srv, env, w), "config "+b.Metadata.UID
-	if cond, ok := c.envs.see(key, inputs); ok && (fits || cond != nil) {
+	inputs, key := f.EnvInputs(book.shared, srv, env, w), "config "+b.Metadata.UID
+	if cond, ok := book.see(key, inputs); ok && (fits || cond != nil) {
 		return cond, nil
 	}
 	made, err := c.compileEnv(f, srv, env, w)
 	if err != nil {
-		return c.envs.keep(key, again(err, inputs), envCondition(err)), nil
+		return book.keep(key, again(err, inputs), envCondition(err)), nil
 	}
 	if fits && have.Bundle == made.intent.Bundle {
-		return c.envs.keep(key, inputs, nil), nil
+		return book.keep(key, inputs, nil), nil
 	}
 	body, err := sealbox.SealEnv(a.Spec.SealKey, sealbox.EnvBinding{Agent: a.Metadata.Name, Server: b.Spec.Server, OwnerUID: b.Spec.Owner.UID, Bundle: made.intent.Bundle}, made.content)
 	if err != nil {
 		c.metrics.seals.WithLabelValues(sealFailed).Inc()
-		return c.envs.keep(key, again(err, inputs), not(advised(err))), nil
+		return book.keep(key, again(err, inputs), not(advised(err))), nil
 	}
 	next := &store.SealedEnv{
 		Config: b.Metadata.Name, OwnerUID: b.Spec.Owner.UID, Server: b.Spec.Server, Agent: a.Metadata.Name, Key: sealbox.ID(a.Spec.SealKey),
@@ -243,7 +296,7 @@ func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	c.metrics.seals.WithLabelValues(sealDone).Inc()
 	c.cfg.Crash.At("hub.bootenv.sealed")
 	c.log.Info("boot environment sealed", "server", b.Spec.Server, "bootenv", next.Name, "bundle", next.Bundle, "agent", next.Agent, "key", next.Key)
-	return c.envs.keep(key, inputs, nil), nil
+	return book.keep(key, inputs, nil), nil
 }
 
 // again is the inputs with which a failure is kept: none where it may be another next

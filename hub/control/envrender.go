@@ -25,7 +25,8 @@ func (c *Control) RenderEnv(ctx context.Context, server, name, path string) (api
 	if err != nil {
 		return api.EnvRender{}, err
 	}
-	f := c.fleet()
+	rack, _ := c.cfg.Store.RackOf(server) // empty where its BMC is gone
+	f := c.rackFleet(rack)
 	w, has := c.envOwner(f, srv)
 	if name == "" {
 		name = has

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -69,17 +68,18 @@ func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareReque
 	}
 }
 
-// firmwareOver removes the marks whose time is over, and plans the pass that removes
+// firmwareOver removes the marks whose time is over, and plans the turn that removes
 // the next one.
-func (c *Control) firmwareOver(ctx context.Context, f plan.Fleet) error {
+func (c *Control) firmwareOver(ctx context.Context) error {
+	now := c.cfg.Clock()
 	var errs []error
 	next := time.Time{}
-	for _, s := range f.Servers {
+	for _, s := range store.Find(c.cfg.Store, store.ServersMarked, store.Any) {
 		w := s.Status.Firmware
 		if w == nil {
 			continue
 		}
-		if f.Now.Before(w.NotAfter) {
+		if now.Before(w.NotAfter) {
 			if next.IsZero() || w.NotAfter.Before(next) {
 				next = w.NotAfter
 			}
@@ -105,9 +105,9 @@ func (c *Control) firmwareOver(ctx context.Context, f plan.Fleet) error {
 	return errors.Join(errs...)
 }
 
-// firmwareDue makes a pass when a mark is over.
+// firmwareDue takes a turn when a mark is over.
 func (c *Control) firmwareDue(now time.Time) {
 	if at := c.firmwareEnds.Load(); at != 0 && now.UnixNano() >= at {
-		c.poke()
+		c.wakeSite()
 	}
 }

@@ -57,14 +57,14 @@ func TestFirmwareWork(t *testing.T) {
 	if travels() == nil {
 		t.Error("it ended early")
 	}
-	drain(b.control.poked)
+	b.control.sleep()
 	b.control.firmwareDue(b.now)
-	if len(b.control.poked) != 0 {
+	if b.control.units.racks.Waiting() != 0 {
 		t.Error("a pass too early")
 	}
 	b.now = b.now.Add(time.Nanosecond)
 	b.control.firmwareDue(b.now)
-	if len(b.control.poked) != 1 {
+	if b.control.units.racks.Waiting() != 1 {
 		t.Error("its end makes no pass")
 	}
 	if s := b.server("n1"); s.Status.Firmware != nil {
@@ -84,17 +84,10 @@ func TestFirmwareWork(t *testing.T) {
 	if w := travels(); w != nil {
 		t.Errorf("a mark that was ended travels: %+v", w)
 	}
-	drain(b.control.poked)
+	b.control.sleep()
 	b.control.firmwareDue(b.now.Add(24 * time.Hour))
-	if len(b.control.poked) != 0 {
+	if b.control.units.racks.Waiting() != 0 {
 		t.Error("there is nothing to end")
-	}
-}
-
-func drain(c chan struct{}) {
-	select {
-	case <-c:
-	default:
 	}
 }
 

@@ -14,40 +14,63 @@ import (
 	"rackboot/protocol/wire"
 )
 
-// BenchmarkReport takes a report of 50 installed servers from the agent of one rack, in
-// fleets of 10 and of 1,000 racks. What it costs is to be the same.
-func BenchmarkReport(b *testing.B) {
-	for _, racks := range []int{10, 1000} {
-		b.Run(fmt.Sprintf("racks=%d", racks), func(b *testing.B) {
-			f := installed(b, racks)
-			n := uint64(0)
-			for b.Loop() {
-				n++
-				if err := f.control.report(b.Context(), f.agent, f.reportOf(n)); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if r, _ := f.control.mirror.server(f.servers[0].Server); r == nil {
-				b.Fatal("the reports were refused")
-			}
-		})
-	}
-}
-
-// BenchmarkPass is one pass over a fleet in which nothing is to be done.
-func BenchmarkPass(b *testing.B) {
-	for _, racks := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprintf("racks=%d", racks), func(b *testing.B) {
-			f := installed(b, racks)
-			if err := f.control.reconcile(b.Context()); err != nil {
+// BenchmarkTurn is what becomes of a report of 50 installed servers: one that says the same as
+// the one before, one with news and the turn of its rack that follows, a turn that finds nothing
+// to do, and one of the site. What each costs is to be the same in every fleet.
+func BenchmarkTurn(b *testing.B) {
+	for _, racks := range []int{100, 1000} {
+		f := installed(b, racks)
+		if err := f.control.reconcile(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		n := uint64(0)
+		report := func(b *testing.B) {
+			n++
+			if err := f.control.report(b.Context(), f.agent, f.reportOf(n)); err != nil {
 				b.Fatal(err)
 			}
+		}
+		turn := func(b *testing.B, unit string) {
+			if err := f.control.turn(b.Context(), unit); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rack := rackUnit(f.agent.Spec.RackRef.Name)
+		b.Run(fmt.Sprintf("same/racks=%d", racks), func(b *testing.B) {
+			report(b)
 			for b.Loop() {
-				if err := f.control.reconcile(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				report(b)
 			}
 		})
+		b.Run(fmt.Sprintf("news/racks=%d", racks), func(b *testing.B) {
+			for b.Loop() {
+				f.servers[n%inRack].PowerEpoch++
+				report(b)
+				if err := f.control.holdTurn(b.Context(), f.agent.Spec.RackRef.Name); err != nil {
+					b.Fatal(err)
+				}
+				turn(b, rack)
+			}
+		})
+		b.Run(fmt.Sprintf("nothing/racks=%d", racks), func(b *testing.B) {
+			for b.Loop() {
+				turn(b, rack)
+			}
+		})
+		b.Run(fmt.Sprintf("site/racks=%d", racks), func(b *testing.B) {
+			for b.Loop() {
+				turn(b, siteUnit)
+			}
+		})
+		b.Run(fmt.Sprintf("sweep/racks=%d", racks), func(b *testing.B) {
+			for b.Loop() {
+				f.control.units.sweep.Store(true)
+				turn(b, siteUnit)
+			}
+		})
+		if r, _ := f.control.mirror.server(f.servers[0].Server); r == nil {
+			b.Fatal("the reports were refused")
+		}
 	}
 }
 

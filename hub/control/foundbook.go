@@ -1,7 +1,9 @@
 package control
 
 import (
+	"slices"
 	"sync"
+	"time"
 
 	"rackboot/protocol"
 )
@@ -19,14 +21,20 @@ func newFoundBook() *foundBook {
 }
 
 // put takes what a report that was accepted says. Only shard 0 says it, and no more
-// than MaxFound of it count.
-func (b *foundBook) put(r protocol.Report) {
+// than MaxFound of it count. It reports whether that is another thing than before.
+func (b *foundBook) put(r protocol.Report) (news bool) {
 	if r.Shard != 0 {
-		return
+		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.byRack[r.Rack] = r.Found[:min(len(r.Found), protocol.MaxFound)]
+	found := r.Found[:min(len(r.Found), protocol.MaxFound)]
+	news = !slices.EqualFunc(b.byRack[r.Rack], found, func(a, b protocol.FoundBMC) bool {
+		a.At, b.At = time.Time{}, time.Time{} // when it was seen last is no news
+		return a == b
+	})
+	b.byRack[r.Rack] = found
+	return news
 }
 
 // drop forgets what was found in a rack, because it has no agent any more.

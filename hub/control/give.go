@@ -54,7 +54,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		own.Status.GrantFor, given = peer.Incarnation, true
 		errs = append(errs, c.cfg.Store.Put(ctx, own))
 	}
-	for _, q := range c.cfg.Store.OpenRequests() {
+	for _, q := range c.requestsOf(f) {
 		peer, ok := peers[q.Rack]
 		if !ok || q.Incarnation != "" {
 			continue
@@ -71,6 +71,14 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		c.cfg.Crash.At("hub.given")
 	}
 	return errors.Join(errs...)
+}
+
+// requestsOf are the open requests of a fleet's racks.
+func (c *Control) requestsOf(f plan.Fleet) (out []store.StoredRequest) {
+	for _, r := range f.Racks {
+		out = append(out, c.cfg.Store.OpenRequestsOf(r.Metadata.Name)...)
+	}
+	return out
 }
 
 // needs is what an agent must be able to do for a configuration.

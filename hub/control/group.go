@@ -28,6 +28,7 @@ type groupPass struct {
 	versions  map[string]string // by digest of an image
 	asked     map[string]bool   // askers of images
 	due       time.Time         // of the next look; zero is none
+	installs  map[string]installs
 }
 
 // at plans a look.
@@ -67,8 +68,10 @@ func (c *Control) manageGroups(ctx context.Context, f plan.Fleet) error {
 	for name, s := range states {
 		conds[name] = bootimages.Conditions(*s)
 	}
-	c.groupConds.keep(conds, c.cfg.Clock())
-	c.groups.keep(views, skew.Mode)
+	c.groupConds.keep(siteUnit, conds, c.cfg.Clock())
+	for _, server := range c.groups.keep(views, skew.Mode, p.installs) {
+		c.wakeServer(server)
+	}
 	c.images.forget(func(q question) bool { return strings.HasPrefix(q.claimUID, groupAskers) && !p.asked[q.claimUID] })
 	errs = append(errs, c.sweepRevisions(ctx, p))
 	due := int64(0)
@@ -83,7 +86,7 @@ func (c *Control) groupPass(f plan.Fleet) *groupPass {
 	s := c.cfg.Store
 	p := &groupPass{
 		f: f, now: c.cfg.Clock().UTC(), groups: store.List[*protocol.ServerGroup](s), entries: store.List[*protocol.BootImage](s),
-		history: map[string][]*protocol.GroupRevision{}, versions: map[string]string{}, asked: map[string]bool{},
+		history: map[string][]*protocol.GroupRevision{}, versions: map[string]string{}, asked: map[string]bool{}, installs: map[string]installs{},
 	}
 	if m, err := store.Peek[*protocol.ManagedBootImages](s, protocol.ManagedBootImagesName); err == nil {
 		p.managed = m
@@ -106,7 +109,6 @@ func (c *Control) groupPass(f plan.Fleet) *groupPass {
 		servers[srv.Metadata.Name] = true
 	}
 	c.groups.forget(there, servers)
-	clear(c.groups.installs)
 	return p
 }
 

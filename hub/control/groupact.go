@@ -27,7 +27,7 @@ func (c *Control) ActOnGroup(ctx context.Context, name string, action api.GroupA
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.poke()
+		c.wakeSite()
 		return out, nil
 	}
 }

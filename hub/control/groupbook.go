@@ -2,6 +2,7 @@ package control
 
 import (
 	"maps"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,24 +40,41 @@ type groupBook struct {
 	mu    sync.Mutex
 	views map[string]groupView // by name
 	skew  protocol.SkewMode
+	// installs are the roll-outs that wait for an approval to install servers anew, by
+	// server, as of the last pass.
+	installs map[string]installs
 
 	stubs  map[string]stubPage   // by UID of the group
 	booted map[string]bootedPage // by server
 	retry  map[string]groupRetry // by UID of the group
-	// installs are the roll-outs that wait for an approval to install servers anew, by
-	// server, of this pass.
-	installs map[string]installs
-	due      atomic.Int64 // when the next pass is to look at groups, in ns; 0 is never
+	due    atomic.Int64          // when the next pass is to look at groups, in ns; 0 is never
 }
 
 func newGroupBook() *groupBook {
 	return &groupBook{views: map[string]groupView{}, skew: protocol.SkewNone, stubs: map[string]stubPage{}, booted: map[string]bootedPage{}, installs: map[string]installs{}, retry: map[string]groupRetry{}}
 }
 
-func (b *groupBook) keep(views map[string]groupView, mode protocol.SkewMode) {
+// keep takes what a pass has found, and returns the servers for which another approval is
+// waited for than before.
+func (b *groupBook) keep(views map[string]groupView, mode protocol.SkewMode, wait map[string]installs) (news []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.views, b.skew = views, mode
+	for _, of := range []map[string]installs{b.installs, wait} {
+		for server := range of {
+			if !reflect.DeepEqual(b.installs[server], wait[server]) {
+				news = append(news, server)
+			}
+		}
+	}
+	b.views, b.skew, b.installs = views, mode, wait
+	return news
+}
+
+// waits are the roll-outs that wait for an approval; not to be changed.
+func (b *groupBook) waits() map[string]installs {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.installs
 }
 
 func (b *groupBook) all() (map[string]groupView, protocol.SkewMode) {
@@ -100,6 +118,6 @@ func (b *groupBook) forget(groups, servers map[string]bool) {
 func (c *Control) groupsDue(now time.Time) {
 	if at := c.groups.due.Load(); at != 0 && now.UnixNano() >= at {
 		c.groups.due.Store(0) // the pass plans the next one
-		c.poke()
+		c.wakeSite()
 	}
 }

@@ -32,7 +32,7 @@ func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protoco
 	}
 	asker := groupAskers + g.Metadata.UID + "/" + arch + "/" + reference
 	p.asked[asker] = true
-	img, cond := c.images.get(question{claimUID: asker, reference: reference, arch: arch})
+	img, cond := c.images.get(siteUnit, question{claimUID: asker, reference: reference, arch: arch})
 	switch {
 	case cond != nil && cond.Code == protocol.CondRegistryUnavailable:
 		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: cond.Message}

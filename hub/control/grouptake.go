@@ -32,7 +32,7 @@ func (t taken) group() string {
 }
 
 // takeForClaim is the revision for a claim; the zero value where it names no group.
-func (c *Control) takeForClaim(f plan.Fleet, cl *protocol.Claim, srv *protocol.Server) taken {
+func (c *Control) takeForClaim(cl *protocol.Claim, srv *protocol.Server) taken {
 	if cl.Spec.ImageFrom == nil || srv == nil {
 		return taken{}
 	}
@@ -44,7 +44,7 @@ func (c *Control) takeForClaim(f plan.Fleet, cl *protocol.Claim, srv *protocol.S
 	ro := g.Status.Rollout
 	back := ro != nil && isReturnOf(c.revisionOf(g, g.Status.Revision), ro)
 	if ro == nil || back {
-		given = givenOthers(f, g, cl, srv.Metadata.Name)
+		given = c.givenOthers(g, cl, srv.Metadata.Name)
 	}
 	t := c.take(g, placed(g, srv.Metadata.Name, back) && bootimages.Canary(g, srv.Metadata.Name, srv.Metadata.Labels, given))
 	t.turn = turn(g, srv.Metadata.Name, back)
@@ -53,17 +53,18 @@ func (c *Control) takeForClaim(f plan.Fleet, cl *protocol.Claim, srv *protocol.S
 
 // givenOthers are the other servers that were given a group's current revision. It costs
 // what the group has of claims, and only a group without a roll-out of it has to know.
-func givenOthers(f plan.Fleet, g *protocol.ServerGroup, cl *protocol.Claim, server string) (given []string) {
-	for _, b := range f.ConfigsOf(g.Metadata.Name) {
-		if b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Owner.Kind.Or() == protocol.PurposeClaim {
-			given = append(given, b.Spec.Server)
+func (c *Control) givenOthers(g *protocol.ServerGroup, cl *protocol.Claim, server string) (given []string) {
+	// Of claims without a configuration the first by name are the canaries, and not each
+	// of them at once. They are looked at before the configurations: one that gets its own
+	// meanwhile counts twice, and not never.
+	for _, other := range store.Find(c.cfg.Store, store.ClaimsByGroup, g.Metadata.Name) {
+		if other.Metadata.Name < cl.Metadata.Name && other.Status.Server != "" && other.Metadata.DeletedAt == nil && len(store.Find(c.cfg.Store, store.ConfigsByOwner, other.Metadata.UID)) == 0 {
+			given = append(given, other.Status.Server)
 		}
 	}
-	// Of claims without a configuration the first by name are the canaries, and not each
-	// of them in one pass.
-	for _, other := range f.ClaimsTaking(g.Metadata.Name) {
-		if other.Metadata.Name < cl.Metadata.Name && other.Status.Server != "" && other.Metadata.DeletedAt == nil && f.ConfigOf(other) == nil {
-			given = append(given, other.Status.Server)
+	for _, b := range store.Find(c.cfg.Store, store.ConfigsByGroup, g.Metadata.Name) {
+		if b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Owner.Kind.Or() == protocol.PurposeClaim {
+			given = append(given, b.Spec.Server)
 		}
 	}
 	return given

@@ -63,7 +63,7 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		return err
 	}
 	if c.welcome(name, &learnt, m, verdict, p) || news {
-		c.poke()
+		c.wakeAgent(name)
 	}
 	return nil
 }

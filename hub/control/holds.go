@@ -4,57 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
-
-	"golang.org/x/sync/errgroup"
+	"hash/fnv"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )
 
-// holdsAgain is when the hold documents are made again after an error.
-const holdsAgain = 200 * time.Millisecond
-
-// runHolds keeps the hold documents up to date beside the reconciling of everything
-// else, which takes time that grows with the fleet: a hold waits for none of it. What
-// else a hold document depends on, racks and their agents, each pass sees to.
-func (c *Control) runHolds(ctx context.Context, group *errgroup.Group) {
-	changed, stop := c.cfg.Store.SubscribeHolds()
-	group.Go(func() error {
-		defer stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-changed:
-			case <-c.holdsPoked:
-			}
-			begun := time.Now()
-			written, err := c.holds(ctx)
-			for _, agent := range written {
-				c.resendTo(agent, c.cfg.Clock())
-			}
-			if err != nil && ctx.Err() == nil {
-				c.log.Warn("make the hold documents again", "err", err)
-				time.AfterFunc(holdsAgain, c.poke)
-			}
-			rest(ctx, begun)
-		}
-	})
+// holdTurn brings the hold document of one rack up to date beside everything else, and sends it:
+// a hold waits for nothing else. What it depends on but holds, each turn of the rack sees to.
+func (c *Control) holdTurn(ctx context.Context, rack string) error {
+	agent, written, err := c.holdsOf(ctx, rack)
+	if written {
+		c.resendTo(agent, c.cfg.Clock())
+	}
+	return err
 }
 
-// holds brings the hold document of every agent up to date and returns the agents that
-// have a new one. What is stored is read and written under one lock, so that no
-// document is older than one before it.
-func (c *Control) holds(ctx context.Context) (written []string, err error) {
-	c.holding.Lock()
-	defer c.holding.Unlock()
+// holdsOf brings the hold document of a rack's agent up to date. What is stored is read and
+// written under one lock, so that no document is older than one before it.
+func (c *Control) holdsOf(ctx context.Context, rack string) (agent string, written bool, err error) {
+	lock := &c.holding[hash(rack)%uint32(len(c.holding))]
+	lock.Lock()
+	defer lock.Unlock()
 	if c.steppedDown() {
-		return nil, nil
+		return "", false, nil
 	}
+	f := c.heldFleet(rack)
 	var errs []error
-	for agent, d := range plan.CompileHolds(c.heldFleet()) {
+	for agent, d := range plan.CompileHolds(f) { // of one rack, which has one agent at most
 		if c.contacts.see(agent).stage != stageReady {
 			continue
 		}
@@ -63,32 +41,28 @@ func (c *Control) holds(ctx context.Context) (written []string, err error) {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}
 		if news {
-			written = append(written, agent)
+			return agent, true, errors.Join(errs...)
 		}
 	}
-	return written, errors.Join(errs...)
+	return "", false, errors.Join(errs...)
 }
 
-// heldFleet is what hold documents depend on, which is little.
-func (c *Control) heldFleet() plan.Fleet {
+func hash(s string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s)) // which never fails
+	return h.Sum32()
+}
+
+// heldFleet is what the hold document of a rack depends on, which is little.
+func (c *Control) heldFleet(rack string) plan.Fleet {
 	s := c.cfg.Store
-	f := plan.Fleet{Racks: store.List[*protocol.Rack](s), Holds: store.List[*protocol.Hold](s), Requests: c.openRequests()}
-	for i, h := range f.Holds {
-		if h.Status.Rack == "" { // accepted by an earlier version
-			own := *h
-			own.Status.Rack = c.rackOfHold(h)
-			f.Holds[i] = &own
-		}
+	f := plan.Fleet{Of: rackUnit(rack), Holds: store.Find(s, store.HoldsByRack, rack), Requests: openRequests(s.OpenRequestsOf(rack))}
+	r, err := store.Peek[*protocol.Rack](s, rack)
+	if err != nil {
+		return f
 	}
+	f.Racks = []*protocol.Rack{r}
 	f.Peers, f.Approvals = c.peers(f.Racks), c.signedApprovals()
 	f.HoldsWait, f.ReleasesWait = c.waiting(f)
 	return f
-}
-
-// openRequests are those that have not ended.
-func (c *Control) openRequests() (out []plan.Request) {
-	for _, q := range c.cfg.Store.OpenRequests() {
-		out = append(out, plan.Request{Request: q.Request, Rack: q.Rack})
-	}
-	return out
 }

@@ -260,8 +260,6 @@ func TestHoldStanding(t *testing.T) {
 		{"fenced by a word", &protocol.HoldReport{Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt(id, said)}, 0, protocol.StateEnforced, protocol.HoldEnforced, true, "the agent says Fenced"},
 		{"confirmed without a receipt", &protocol.HoldReport{Word: protocol.HoldEnforced, State: protocol.StateConfirmed}, 0, protocol.StateUnreachable, protocol.HoldEnforced, false, ""},
 		{"a word of later", &protocol.HoldReport{Word: protocol.HoldEnforced, State: "Molten"}, 0, protocol.StateEnforced, protocol.HoldEnforced, false, "the agent says Molten"},
-		{"of version 1", &protocol.HoldReport{Word: protocol.HoldFenced, Receipt: receipt(id, nil)}, 0, protocol.StateFenced, protocol.HoldFenced, true, ""},
-		{"of version 1, running", &protocol.HoldReport{Word: protocol.HoldEnforced}, darkAfter + time.Second, protocol.StateUnreachable, protocol.HoldEnforced, false, "the agent is silent; last word Enforced, 46s ago"},
 	} {
 		r := off("n1")
 		if row.report != nil {

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,32 +38,72 @@ type resolver struct {
 
 	mu    sync.Mutex
 	found map[question]protocol.Image
+	last  map[string]question          // of each asker
+	waits map[question]map[string]bool // units that have asked, and not been answered
 }
 
 func newResolver(c *Control) *resolver {
 	r := &resolver{images: c.cfg.Images, count: func(o resolveOutcome) { c.metrics.resolved.WithLabelValues(string(o)).Inc() }, found: map[question]protocol.Image{}}
+	r.last, r.waits = map[string]question{}, map[question]map[string]bool{}
 	r.jobs = pending.New(pending.Config[question]{
-		Do: r.resolve, Tried: c.poke, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
+		Do: r.resolve, Tried: func(q question) { r.tried(c, q) }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
 	})
 	return r
 }
 
 // get is an owner's image, or the condition why there is none yet; both are nil
-// while the registry is being asked for the first time.
-func (r *resolver) get(q question) (*protocol.Image, *protocol.ConditionState) {
-	r.forget(func(o question) bool { return o.claimUID == q.claimUID && o != q })
-	r.jobs.Add(q)
-	done, err := r.jobs.State(q)
-	if err != nil {
-		return nil, unresolved(err)
-	}
-	if !done {
-		return nil, nil
-	}
+// while the registry is being asked for the first time. unit is woken when it has answered.
+func (r *resolver) get(unit string, q question) (*protocol.Image, *protocol.ConditionState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	img := r.found[q]
-	return &img, nil
+	if before, asked := r.last[q.claimUID]; asked && before != q {
+		r.drop(before)
+	}
+	r.last[q.claimUID] = q
+	if img, found := r.found[q]; found {
+		return &img, nil
+	}
+	if r.waits[q] == nil {
+		r.waits[q] = map[string]bool{}
+	}
+	r.waits[q][unit] = true
+	r.jobs.Add(q)
+	if _, err := r.jobs.State(q); err != nil {
+		return nil, unresolved(err)
+	}
+	return nil, nil
+}
+
+// tried wakes who has asked.
+func (r *resolver) tried(c *Control, q question) {
+	r.mu.Lock()
+	waits := slices.Collect(maps.Keys(r.waits[q]))
+	if _, found := r.found[q]; found {
+		delete(r.waits, q)
+	}
+	r.mu.Unlock()
+	for _, unit := range waits {
+		c.wakeUnit(unit)
+	}
+}
+
+// drop forgets a question; it needs r.mu.
+func (r *resolver) drop(q question) {
+	delete(r.found, q)
+	delete(r.waits, q)
+	r.jobs.Drop(q)
+	if r.last[q.claimUID] == q {
+		delete(r.last, q.claimUID)
+	}
+}
+
+// forgetOf drops what an owner has asked.
+func (r *resolver) forgetOf(claimUID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if q, asked := r.last[claimUID]; asked {
+		r.drop(q)
+	}
 }
 
 func unresolved(err error) *protocol.ConditionState {
@@ -81,10 +122,13 @@ func unresolved(err error) *protocol.ConditionState {
 
 // forget drops what nobody asks any more.
 func (r *resolver) forget(drop func(question) bool) {
-	r.jobs.Keep(func(q question) bool { return !drop(q) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.found, func(q question, _ protocol.Image) bool { return drop(q) })
+	for _, q := range r.last {
+		if drop(q) {
+			r.drop(q)
+		}
+	}
 }
 
 func (r *resolver) resolve(ctx context.Context, q question) error {
@@ -98,7 +142,9 @@ func (r *resolver) resolve(ctx context.Context, q question) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.found[q] = img
+	if r.last[q.claimUID] == q { // it is still asked
+		r.found[q] = img
+	}
 	return nil
 }
 

@@ -95,7 +95,7 @@ func TestFleetISOs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := protocol.EnvISO{File: "A.iso", Digest: isoDigest("a"), Size: 7}
-	if got := b.control.fleet().ISOs; len(got) != 1 || got["A.iso"] != want {
+	if got := b.control.rackFleet("r1").ISOs; len(got) != 1 || got["A.iso"] != want {
 		t.Errorf("%+v", got)
 	}
 	b.control.ISOEvent(t.Context(), "A.iso was uploaded")

@@ -101,7 +101,7 @@ func (c *Control) resendTo(agent string, now time.Time) {
 		})
 	})
 	if stale {
-		c.poke()
+		c.wakeAgent(agent)
 	}
 	if !ready {
 		return

@@ -32,15 +32,19 @@ func (c *Control) maintenances(ctx context.Context, f plan.Fleet) error {
 
 // forgetImages ends the questions of owners that are no more: a maintenance that has not
 // begun is deleted at once.
-func (c *Control) forgetImages(f plan.Fleet) {
+func (c *Control) forgetImages() {
 	there := map[string]bool{}
-	for _, cl := range f.Claims {
+	for _, cl := range store.List[*protocol.Claim](c.cfg.Store) {
 		there[cl.Metadata.UID] = true
 	}
-	for _, m := range f.Maintenances {
+	for _, m := range store.List[*protocol.Maintenance](c.cfg.Store) {
 		there[m.Metadata.UID] = true
 	}
-	discoveryAskers(f, there)
+	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+		if r.Spec.Discovery != nil {
+			discoveryAskers(r, c.rackFleet(r.Metadata.Name), there)
+		}
+	}
 	c.images.forget(func(q question) bool {
 		return !there[q.claimUID] && !strings.HasPrefix(q.claimUID, envAskers) && !strings.HasPrefix(q.claimUID, groupAskers)
 	})
@@ -73,7 +77,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs),
 		}, m.Metadata.UID)
 	} else {
-		seen = c.seen(question{m.Metadata.UID, b.Image, srv.Spec.Architecture, b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
+		seen = c.seen(f.Of, question{m.Metadata.UID, b.Image, srv.Spec.Architecture, b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
 	}
 	if seen.State != plan.ImageReady {
 		return seen
@@ -87,8 +91,8 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 }
 
 // seen is what is known of an image, with the kernel arguments of server and owner.
-func (c *Control) seen(q question, server, owner string) plan.BootSeen {
-	img, cond := c.image(q)
+func (c *Control) seen(unit string, q question, server, owner string) plan.BootSeen {
+	img, cond := c.image(unit, q)
 	switch {
 	case cond != nil && (cond.Code == protocol.CondRegistryUnavailable || cond.Code == protocol.CondImageUnverified):
 		return plan.BootSeen{State: plan.ImageFailing, Code: cond.Code, Message: cond.Message}
@@ -189,7 +193,7 @@ func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.
 		}
 		c.cfg.Crash.At("hub.maintenance.unconfigured")
 	}
-	c.images.forget(func(q question) bool { return q.claimUID == m.Metadata.UID })
+	c.images.forgetOf(m.Metadata.UID)
 	if err := c.cfg.Store.Remove(ctx, m); err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type agentMirror struct {
 	last protocol.Report // the newest of the session, without servers
 	seqs map[int]uint64  // the last of each shard in the session
 	got  time.Time
+	// whole is when a report of each shard was last taken over as if all of it was news.
+	whole map[int]time.Time
 }
 
 func newMirror() *mirror {
@@ -53,17 +55,28 @@ func (m *mirror) accepts(agent string, r protocol.Report) bool {
 	return r.Seq > a.seqs[r.Shard]
 }
 
-// put takes a report of an agent's own rack that was accepted.
-func (m *mirror) put(r protocol.Report, now time.Time) {
+// wholeEvery is how often a report is taken over as if all of it was news: what it is compared
+// with may have changed here, and not there.
+const wholeEvery = time.Minute
+
+// put takes a report of an agent's own rack that was accepted, and returns the servers of which
+// it has news. whole reports that these are all, whatever it says of them.
+func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerReport, whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.agents[r.Agent]
 	if a == nil || a.last.Session != r.Session {
-		a = &agentMirror{seqs: map[int]uint64{}}
+		a = &agentMirror{seqs: map[int]uint64{}, whole: map[int]time.Time{}}
 		m.agents[r.Agent] = a
+	}
+	if whole = now.Sub(a.whole[r.Shard]) >= wholeEvery; whole {
+		a.whole[r.Shard] = now
 	}
 	for i := range r.Servers {
 		s := r.Servers[i]
+		if whole || !sameNews(m.byName[s.Server], &r.Servers[i]) {
+			news = append(news, s)
+		}
 		s.Image = inventoryOf(m.byName[s.Server], s.Image)
 		m.byName[s.Server], m.at[s.Server] = &s, now
 		if ago, known := s.ReadAgo(r.At); known && now.Add(-ago).After(m.reads[s.Server]) {
@@ -77,6 +90,16 @@ func (m *mirror) put(r protocol.Report, now time.Time) {
 	if a.last.Session == "" || r.Seq > a.last.Seq {
 		r.Servers = nil
 		a.last = r
+	}
+	return news, whole
+}
+
+// again has the next report of a shard taken over as if all of it was news.
+func (m *mirror) again(agent string, shard int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a := m.agents[agent]; a != nil {
+		delete(a.whole, shard)
 	}
 }
 

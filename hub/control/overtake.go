@@ -20,7 +20,7 @@ func (c *Control) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 		if !released && !work {
 			continue
 		}
-		r, err := store.Peek[*protocol.Rack](c.cfg.Store, f.RackOfHold(h))
+		r, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack)
 		if err != nil || r.Status.Agent == "" {
 			continue
 		}
@@ -42,7 +42,6 @@ func (c *Control) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 			releases[h.Metadata.Name] = true
 		}
 	}
-	c.someWait.Store(len(holds)+len(releases) > 0)
 	return holds, releases
 }
 
@@ -127,16 +126,4 @@ func toldOf(entry *protocol.ServerIntent, known bool) plan.Told {
 		return plan.ToldOn
 	}
 	return plan.ToldOff
-}
-
-// holdsAfter makes the hold documents again where something waits for the document
-// that was just acknowledged.
-func (c *Control) holdsAfter(leaf string) {
-	if leaf == protocol.LeafHold || !c.someWait.Load() {
-		return
-	}
-	select {
-	case c.holdsPoked <- struct{}{}:
-	default:
-	}
 }

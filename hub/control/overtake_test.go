@@ -63,10 +63,9 @@ func TestReleaseWaits(t *testing.T) {
 			m.deaf = false
 			b.control.sends.again(m.name)
 			b.control.resend()
+			b.control.sleep()
 			m.listens()
-			select {
-			case <-b.control.holdsPoked:
-			default:
+			if b.control.units.holds.Waiting() == 0 {
 				t.Error("the acknowledgement made no hold document")
 			}
 			released("the wish is acknowledged", true)
@@ -122,10 +121,9 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 				return
 			}
 			b.pass()
+			b.control.sleep()
 			m.listens()
-			select {
-			case <-b.control.holdsPoked:
-			default:
+			if b.control.units.holds.Waiting() == 0 {
 				t.Error("the acknowledgement made no hold document")
 			}
 			travels("the mark is acknowledged", true)

@@ -60,7 +60,7 @@ func TestStale(t *testing.T) {
 			},
 		},
 		{
-			name: "an agent of before, whose reads stand still", lasts: time.Minute, state: protocol.StateStale, stale: true,
+			name: "an agent that does not say how old its read is", lasts: time.Minute, state: protocol.StateStale, stale: true,
 			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport {
 				r.ReadAge = 0
 				return &r

@@ -11,119 +11,6 @@ import (
 	"rackboot/protocol"
 )
 
-// view is the fleet at a moment: its resources are the store's own, and not to be
-// changed.
-type view struct {
-	plan.Fleet
-	at uint64 // Changes of the store
-}
-
-// look is a view of what is stored now: the last one, where nothing was written since.
-// The reports in it may be older, but a report that comes makes another pass.
-func (c *Control) look(last view) view {
-	at := c.cfg.Store.Changes()
-	if last.at == at && at > 0 {
-		return last
-	}
-	return view{c.fleet(), at}
-}
-
-// fleet reads everything that a decision depends on.
-func (c *Control) fleet() plan.Fleet {
-	s := c.cfg.Store
-	f := plan.Fleet{
-		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
-		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
-		Maintenances: store.List[*protocol.Maintenance](s),
-		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
-		Now: c.cfg.Clock(),
-	}
-	f.Peers, f.Requests = c.peers(f.Racks), c.openRequests()
-	f.BootEnvs, f.Templates = store.List[*protocol.BootEnv](s), store.List[*protocol.Template](s)
-	f.Profiles, f.Params = store.List[*protocol.Profile](s), store.List[*protocol.Param](s)
-	f.Groups = store.List[*protocol.ServerGroup](s)
-	f = f.Indexed() // what follows asks for each BMC and configuration
-	f.EnvImages, f.SecretVersions = c.images.known(), c.secretVersions()
-	f.Sealed, f.ISOs, f.Envs = c.sealed(f), c.isos(), c.sealedEnvs(f)
-	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
-	f.Keep = c.keeps(f)
-	return f
-}
-
-// reconcile is one pass. Each step writes one key, and a pass that a crash cut
-// off is completed by the next. What cannot be done for one claim stops no other,
-// and never a hold.
-func (c *Control) reconcile(ctx context.Context) error {
-	if c.steppedDown() {
-		return nil
-	}
-	v := c.look(view{})
-	errs := []error{c.vacate(ctx, v.Fleet)}
-	errs = append(errs, c.bmcs(ctx, v))
-	v = c.look(v)
-	bindings, unbound := plan.Bind(v.Fleet)
-	for _, b := range bindings {
-		errs = append(errs, c.bind(ctx, b))
-	}
-	errs = append(errs, c.manageGroups(ctx, c.look(v).Fleet))
-	v = c.look(v)
-	f := v.Fleet
-	conds := map[string][]protocol.ConditionState{}
-	for _, u := range unbound {
-		conds[u.Claim] = append(conds[u.Claim], protocol.ConditionState{Code: protocol.CondUnbound, Message: u.Reason})
-	}
-	c.bootImages(ctx)
-	c.envs.turn(f)
-	for _, cl := range f.Claims {
-		extra, err := c.claim(ctx, f, cl)
-		errs = append(errs, err)
-		conds[cl.Metadata.Name] = append(conds[cl.Metadata.Name], extra...)
-	}
-	for _, m := range f.Maintenances {
-		conds[bookName(m)] = f.Maintained(m, c.ignitionOf(m.Spec.Boot.IgnitionSecretRef))
-	}
-	c.conds.keep(conds, c.cfg.Clock())
-	v = c.look(v)
-	c.forgetImages(v.Fleet)
-	errs = append(errs, c.maintenances(ctx, v.Fleet))
-	v = c.look(v)
-	errs = append(errs, c.discoveries(ctx, v.Fleet))
-	c.forgetEnvImages()
-	errs = append(errs, c.inForce(ctx, v.Fleet))
-	errs = append(errs, c.firmwareOver(ctx, f), c.removeReleased(ctx, f), c.sweep(ctx), c.approvals(ctx, f), c.compile(ctx, v))
-	// Afterwards: a hold is on its way before it is written about.
-	errs = append(errs, c.audit(ctx, store.List[*protocol.Hold](c.cfg.Store)))
-	return errors.Join(errs...)
-}
-
-// vacate frees racks whose agent was deleted, or whose term was ended. The term stays, so that what the
-// deleted agent still says or hears is refused.
-func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
-	there := map[string]bool{}
-	for _, a := range f.Agents {
-		there[a.Metadata.Name] = true
-	}
-	for _, r := range f.Racks {
-		_, over := c.ending(r.Status.Agent)
-		if r.Status.Agent == "" || !over && there[r.Status.Agent] {
-			continue
-		}
-		var servers []string
-		for _, s := range f.ServersIn(r.Metadata.Name) {
-			servers = append(servers, s.Metadata.Name)
-		}
-		c.mirror.drop(r.Status.Agent, servers)
-		c.contacts.drop(r.Status.Agent)
-		c.found.drop(r.Metadata.Name)
-		own := store.Copy(c.cfg.Store, r)
-		own.Status.Agent = ""
-		if err := c.cfg.Store.Put(ctx, own); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (c *Control) bind(ctx context.Context, b plan.Binding) error {
 	cl, err := store.Get[*protocol.Claim](c.cfg.Store, b.Claim)
 	if err != nil {
@@ -148,7 +35,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if err != nil {
 		srv = nil // not bound, or gone since
 	}
-	take := c.takeForClaim(f, cl, srv)
+	take := c.takeForClaim(cl, srv)
 	conds := plan.Claimed(cl, srv, cfg, c.ignitionOf(cl.Spec.IgnitionSecretRef), c.rackHasAgent(f, cl.Status.Server))
 	first := plan.FirstGoes
 	switch {
@@ -240,7 +127,7 @@ func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Ser
 			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 		}, cl.Metadata.UID)
 	}
-	img, cond := c.image(question{cl.Metadata.UID, cl.Spec.Image, srv.Spec.Architecture, cl.Spec.BootPolicy.FirstBoot.Target()})
+	img, cond := c.image(f.Of, question{cl.Metadata.UID, cl.Spec.Image, srv.Spec.Architecture, cl.Spec.BootPolicy.FirstBoot.Target()})
 	if img == nil || cond != nil {
 		return nil, cond
 	}
@@ -306,7 +193,7 @@ func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, c
 		}
 		c.cfg.Crash.At("hub.claim.unconfigured")
 	}
-	c.images.forget(func(q question) bool { return q.claimUID == cl.Metadata.UID })
+	c.images.forgetOf(cl.Metadata.UID)
 	return c.cfg.Store.Remove(ctx, cl)
 }
 

@@ -49,6 +49,6 @@ func (c *Control) supersede(ctx context.Context, r *protocol.Rack, reason, by st
 	}
 	c.dismiss(agent, "", e)
 	c.events.ownOf(ctx, agentTarget(agent), "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
-	c.poke()
+	c.wakeRack(r.Metadata.Name)
 	return nil
 }

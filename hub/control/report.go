@@ -31,17 +31,29 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		rack, err := c.cfg.Store.RackOf(s.Server)
 		return err != nil || rack != m.Rack
 	})
-	c.found.put(m)
-	c.mirror.put(m, now)
-	defer c.poke()
+	found := c.found.put(m)
+	news, whole := c.mirror.put(m, now)
+	if len(news) > 0 || whole || found {
+		defer c.wakeRack(m.Rack)
+		defer c.wakeSiteForServers()
+	}
 	var errs []error
-	for _, s := range m.Servers {
+	for _, s := range news {
 		errs = append(errs, c.file(ctx, a, s), c.adopt(ctx, a, s))
 	}
 	if err := errors.Join(errs...); err != nil {
+		c.mirror.again(name, m.Shard)
 		return err // the shard's next report comes within 15 s
 	}
-	c.contacts.with(name, func(k *contact) { k.reported(m.Session, m.Shard, m.Shards, now) })
+	ready := false
+	c.contacts.with(name, func(k *contact) {
+		was := k.stage
+		k.reported(m.Session, m.Shard, m.Shards, now)
+		ready = k.stage != was
+	})
+	if ready {
+		c.wakeRack(m.Rack)
+	}
 	return nil
 }
 

@@ -126,7 +126,7 @@ func TestReceipts(t *testing.T) {
 		{"the same again", receipt(id, "n1", agent), protocol.HoldFenced, 1},
 	} {
 		r := off("n1")
-		r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, EnforcedAt: b.now, Receipt: c.receipt}}
+		r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, State: protocol.StateFenced, EnforcedAt: b.now, Receipt: c.receipt}}
 		b.reports(agent, r)
 		v, err := store.Get[*protocol.Hold](b.store, id)
 		if err != nil {
@@ -142,7 +142,7 @@ func TestReceipts(t *testing.T) {
 	}
 	b.restart()
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, Receipt: receipt(id, "n1", agent)}}
+	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt(id, "n1", agent)}}
 	b.reports(agent, r)
 	if n := b.records("receipt." + id); n != 1 {
 		t.Errorf("%d receipts after a restart", n)

@@ -39,7 +39,7 @@ func (c *Control) Revoke(ctx context.Context, agent string, r api.EndRequest, by
 	} else if out.Cut, err = c.cfg.Cut(agent); err != nil {
 		return out, err // said again, it is tried again
 	}
-	c.poke()
+	c.wakeRack(rack)
 	return out, nil
 }
 

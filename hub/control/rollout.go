@@ -37,7 +37,7 @@ func (c *Control) roll(ctx context.Context, p *groupPass, g *protocol.ServerGrou
 	was := *own.Status.Rollout
 	out := rollout.Step(c.rolloutInput(p, own, r, seats))
 	p.at(out.RecheckAt)
-	c.wantApprovals(own, out)
+	p.wantApprovals(own, out)
 	if !sameRollout(was, out.Status) {
 		own.Status.Rollout = &out.Status
 		if err := c.cfg.Store.Put(ctx, own); err != nil {

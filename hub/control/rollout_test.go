@@ -3,6 +3,7 @@ package control
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,4 +118,41 @@ func TestRolloutFleet(t *testing.T) {
 	if f.killed == 0 {
 		t.Error("the hub was never killed")
 	}
+}
+
+// Turns that are taken in any order, and as often as it comes, end in the same state: each
+// server boots the same, as often, by the same revision of the same group.
+func TestTurnsInAnyOrder(t *testing.T) {
+	var first []string
+	for seed := range uint64(8) {
+		f := newFleet(t, seed, 3, 3, func(g *protocol.ServerGroup) { g.Spec.Rollout.Waves = []protocol.Share{"34%", "67%"} })
+		f.until("all boot 1.0", f.all("1.0"))
+		f.until("the first is complete", f.phase(protocol.RolloutCompleted))
+		_, bad := protocol.SplitImage(imageOf("20.0"))
+		f.bad[bad] = true
+		f.apply(entryOf("20.0"))
+		f.until("it is rolled back", f.phase(protocol.RolloutRolledBack))
+		f.until("all boot 1.0 again", f.all("1.0"))
+		if got := f.outcome(); first == nil {
+			first = got
+		} else if !slices.Equal(got, first) {
+			t.Errorf("order %d ends otherwise:\n%s\nand the first in\n%s", seed, strings.Join(got, "\n"), strings.Join(first, "\n"))
+		}
+	}
+}
+
+// outcome is what there is in the end, without the times and the names that are given in turn.
+func (f *fleet) outcome() (out []string) {
+	for _, b := range f.boxes {
+		cfg := f.configFor(b.claim)
+		out = append(out, fmt.Sprintf("%s on %t, boots %.20s, by %s/%d, bound to %s, booted %d times",
+			b.name, b.on, b.boots, cfg.Spec.Group, cfg.Spec.Revision, f.claim(b.claim).Status.Server, b.attempts))
+	}
+	g := f.group()
+	out = append(out, fmt.Sprintf("%s at %d, verified %d, %s, pinned %t", g.Metadata.Name, g.Status.Revision, g.Status.Verified, g.Status.Rollout.Phase, g.Status.Pinned != nil))
+	for _, name := range sortedKeys(g.Status.Rollout.Members) {
+		m := g.Status.Rollout.Members[name]
+		out = append(out, fmt.Sprintf("%s: %s in wave %d", name, m.State, m.Wave))
+	}
+	return append(out, f.history())
 }

@@ -25,7 +25,7 @@ func (c *Control) CommandRollout(ctx context.Context, name string, r api.Rollout
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.poke()
+		c.wakeSite()
 		return api.GroupAnswer{Group: g}, nil
 	}
 }

@@ -54,18 +54,21 @@ func (c *Control) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[s
 	}
 	ok, mine := map[string]bool{}, installsOf(g, g.Status.Rollout)
 	for _, r := range c.cfg.Store.OpenApprovals() {
-		if r.State != protocol.ApprovalApproved || r.Class != protocol.ApproveReprovision || !p.now.Before(r.NotAfter) || !mine.asked(r.Subject) {
-			continue
-		}
 		for _, name := range r.Targets {
-			s := seats[name]
-			if s == nil || p.f.RackOf(name) != r.Rack || !approval.Covers(r.Approval, installNeed(r.Rack, s.claim)) {
-				continue
+			if s := seats[name]; s != nil {
+				ok[name] = ok[name] || mine.approvedBy(r, p.f.RackOf(name), s.claim, s.seen.Order, p.now)
 			}
-			ok[name] = ok[name] || s.seen.Order == nil || !s.seen.Order.Installs || !r.CreatedAt.Truncate(time.Second).Before(s.seen.Order.At)
 		}
 	}
 	return func(server string) bool { return ok[server] }
+}
+
+// approvedBy reports whether an approval is one by which the server of a claim may be installed
+// anew.
+func (i installs) approvedBy(r store.StoredApproval, rack string, cl *protocol.Claim, order *protocol.RolloutTask, now time.Time) bool {
+	return r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveReprovision && now.Before(r.NotAfter) && i.asked(r.Subject) &&
+		r.Rack == rack && slices.Contains(r.Targets, cl.Status.Server) && approval.Covers(r.Approval, installNeed(rack, cl)) &&
+		(order == nil || !order.Installs || !r.CreatedAt.Truncate(time.Second).Before(order.At))
 }
 
 func installNeed(rack string, cl *protocol.Claim) approval.Need {
@@ -76,25 +79,44 @@ func installNeed(rack string, cl *protocol.Claim) approval.Need {
 }
 
 // wantApprovals remembers for this pass whom a roll-out waits for an approval of.
-func (c *Control) wantApprovals(g *protocol.ServerGroup, out rollout.Result) {
+func (p *groupPass) wantApprovals(g *protocol.ServerGroup, out rollout.Result) {
 	if len(out.Unapproved) == 0 {
 		return
 	}
 	for _, name := range out.Unapproved {
-		c.groups.installs[name] = installsOf(g, &out.Status)
+		p.installs[name] = installsOf(g, &out.Status)
 	}
 }
 
-// rolloutNeeds are the approvals of one rack that roll-outs wait for.
+// rolloutNeeds are the approvals of one rack that roll-outs wait for. What the groups waited for
+// is of their last turn: whether they still do is read again.
 func (c *Control) rolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []approval.Need) {
-	for _, name := range sortedKeys(c.groups.installs) {
-		if cl := f.ClaimOf(name); cl != nil && f.RackOf(name) == rack.Metadata.Name {
-			asks, need := c.groups.installs[name], installNeed(rack.Metadata.Name, cl)
-			need.Subject, need.Reason = &asks.subject, asks.words()
-			needs = append(needs, need)
+	waits := c.groups.waits()
+	for _, name := range sortedKeys(waits) {
+		cl := f.ClaimOf(name)
+		if cl == nil || f.RackOf(name) != rack.Metadata.Name || !c.stillWaits(waits[name], rack.Metadata.Name, cl, f.ConfigOf(cl)) {
+			continue
 		}
+		asks, need := waits[name], installNeed(rack.Metadata.Name, cl)
+		need.Subject, need.Reason = &asks.subject, asks.words()
+		needs = append(needs, need)
 	}
 	return needs
+}
+
+// stillWaits reports whether a roll-out goes on, and no approval of the server has come since.
+func (c *Control) stillWaits(asks installs, rack string, cl *protocol.Claim, cfg *protocol.BootConfiguration) bool {
+	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, asks.subject.Name)
+	if err != nil || g.Status.Rollout == nil || installsOf(g, g.Status.Rollout) != asks || g.Status.Rollout.Phase == protocol.RolloutPaused {
+		return false
+	}
+	var order *protocol.RolloutTask
+	if cfg != nil && cfg.Status.Seen != nil {
+		order = cfg.Status.Seen.Order
+	}
+	return !slices.ContainsFunc(c.cfg.Store.OpenApprovalsOf(rack), func(r store.StoredApproval) bool {
+		return asks.approvedBy(r, rack, cl, order, c.cfg.Clock())
+	})
 }
 
 // pauseRollout pauses the roll-out that asked for an approval which was denied, or that

@@ -34,6 +34,8 @@ type fleet struct {
 	// unfetched is why no agent has files; empty is that all have.
 	unfetched string
 	kills     float64
+	swept     time.Time // when all units were woken last, of this start of the hub
+	seen      *Control
 	killed    int
 }
 
@@ -145,9 +147,7 @@ func (f *fleet) step() {
 		if f.kills > 0 && f.rnd.Float64() < f.kills {
 			f.killOnce()
 		}
-		if err := f.control.reconcile(f.t.Context()); err != nil && protocol.CodeOf(err) != protocol.CodeConflict {
-			f.t.Fatalf("reconcile: %v", err)
-		}
+		f.turns()
 		f.control.images.jobs.Work(f.t.Context())
 		f.sent = nil
 		f.check()
@@ -172,8 +172,20 @@ func (f *fleet) killOnce() {
 		}
 		f.crash = ""
 	}()
-	if err := f.control.reconcile(f.t.Context()); err != nil && protocol.CodeOf(err) != protocol.CodeConflict {
-		f.t.Fatalf("reconcile: %v", err)
+	f.turns()
+}
+
+// turns takes the turns of those that were woken, in any order; all are, now and then.
+func (f *fleet) turns() {
+	f.t.Helper()
+	f.control.tick()
+	if f.now.Sub(f.swept) >= 60*sweepEvery || f.seen != f.control {
+		f.swept, f.seen = f.now, f.control
+		f.control.units.sweep.Store(true)
+		f.control.wakeAll()
+	}
+	if err := f.control.settle(f.t.Context(), f.deltas, f.rnd); err != nil && protocol.CodeOf(err) != protocol.CodeConflict {
+		f.t.Fatalf("turns: %v", err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *Control) RotateBMC(ctx context.Context, name string, r api.RotateBMC, b
 		}
 		c.cfg.Crash.At("hub.account.own")
 	}
-	c.poke()
+	c.wakeRack(b.Spec.RackRef.Name)
 	return b, nil
 }
 
@@ -143,7 +143,7 @@ func (c *Control) accountToRotate(b *protocol.BMC, r api.RotateBMC) (own bool, s
 // canRotate says why no agent would do it.
 func (c *Control) canRotate(b *protocol.BMC) error {
 	const op = "rotate account"
-	f := c.fleet()
+	f := c.rackFleet(b.Spec.RackRef.Name)
 	name, agent := b.Metadata.Name, c.agentOf(f, b)
 	if agent == "" {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "rack %s has no agent", b.Spec.RackRef.Name).WithHint("join one first")

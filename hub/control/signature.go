@@ -38,7 +38,7 @@ type signatures struct {
 func newSignatures(c *Control) *signatures {
 	s := &signatures{c: c}
 	s.jobs = pending.New(pending.Config[signedImage]{
-		Do: s.verify, Tried: c.poke, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
+		Do: s.verify, Tried: func(signedImage) { c.wakeAll() }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
 	})
 	return s
 }

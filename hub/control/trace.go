@@ -17,8 +17,9 @@ func (c *Control) Trace(ctx context.Context, server string, serial int) (protoco
 	if _, err := store.Get[*protocol.Server](c.cfg.Store, server); err != nil {
 		return protocol.Trace{}, err
 	}
-	f := c.look(view{}).Fleet
-	a, rack := c.agentFor(f, server), f.RackOf(server)
+	rack, _ := c.cfg.Store.RackOf(server) // empty where its BMC is gone
+	f := c.rackFleet(rack)
+	a := c.agentFor(f, server)
 	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
 		return protocol.Errorf(code, op, format, args...)
 	}

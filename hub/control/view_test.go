@@ -12,11 +12,11 @@ import (
 // never after.
 func TestLookReadsOnceForEachState(t *testing.T) {
 	b, _ := joined(t)
-	first := b.control.look(view{})
+	first := b.control.look(of(rackUnit("r1")))
 	if again := b.control.look(first); &again.Servers[0] != &first.Servers[0] {
 		t.Error("the fleet is read again though nothing was written")
 	}
-	if other := b.control.look(view{}); &other.Servers[0] == &first.Servers[0] || other.Servers[0] != first.Servers[0] {
+	if other := b.control.look(of(rackUnit("r1"))); &other.Servers[0] == &first.Servers[0] || other.Servers[0] != first.Servers[0] {
 		t.Error("a first look has not its own slices of the shared resources")
 	}
 	for what, write := range map[string]func() error{
@@ -38,7 +38,7 @@ func TestLookReadsOnceForEachState(t *testing.T) {
 			return b.store.Remove(ctx(t), store.List[*protocol.Segment](b.store)[0])
 		},
 	} {
-		before := b.control.look(view{})
+		before := b.control.look(of(rackUnit("r1")))
 		if err := write(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -47,7 +47,7 @@ func TestLookReadsOnceForEachState(t *testing.T) {
 			t.Errorf("after %s the fleet is as before", what)
 		}
 	}
-	last := b.control.look(view{})
+	last := b.control.look(of(siteUnit))
 	if len(last.Holds) != 1 || len(last.Claims) != 1 || len(last.Requests) != 1 || len(last.Segments) != 0 {
 		t.Errorf("the last look shows %d holds, %d claims, %d requests, %d segments", len(last.Holds), len(last.Claims), len(last.Requests), len(last.Segments))
 	}

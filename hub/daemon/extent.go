@@ -23,8 +23,9 @@ import (
 const (
 	// extentFile is in the hub's folder.
 	extentFile = "store.extent"
-	// extentEvery is how often it is looked whether the store has more.
-	extentEvery = time.Second
+	// extentEvery is how often it is looked whether the store has more. What was written within
+	// two of it, and is lost, is not missed.
+	extentEvery = 250 * time.Millisecond
 )
 
 // measured is a stream of the store.
@@ -104,7 +105,7 @@ func (x *extents) follow(ctx context.Context, healthy func() error) error {
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), extentEvery)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			now, err := x.measure(last)
 			if err != nil || healthy() != nil || x.less(now) {

@@ -171,7 +171,6 @@ func TestHoldsTravel(t *testing.T) {
 		{"released", holdOn("h", "n0000", "r0", true), "", "r0-1"},
 		{"of a server that is gone", holdOn("h", "gone", "r1", false), "r1-1", ""},
 		{"released, of a server that is gone", holdOn("h", "gone", "r1", true), "", "r1-1"},
-		{"without a rack, from an older hub", holdOn("h", "n0001", "", false), "r1-1", ""},
 		{"of a server that is in another rack now", holdOn("h", "n0001", "r0", true), "", "r0-1"},
 	} {
 		f := makeFleet(2, 2)

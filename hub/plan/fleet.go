@@ -9,9 +9,13 @@ import (
 	"rackboot/protocol"
 )
 
-// Fleet is everything that the hub's decisions depend on, at one moment. The
-// slices are in order of name.
+// Fleet is everything that the hub's decisions depend on, at one moment: of all racks, or of
+// one. The slices are in order of name.
 type Fleet struct {
+	// Of names whose fleet it is: a rack, or what else is decided about at once.
+	Of string
+	// Site answers what one rack has to know of the others; nil where the fleet has all.
+	Site     Site
 	Now      time.Time // marks of firmware work that ended before do not travel
 	Racks    []*protocol.Rack
 	Agents   []*protocol.Agent
@@ -65,6 +69,15 @@ type Fleet struct {
 	index *index // nil: lookups scan
 }
 
+// Site is what one rack has to know of the others. It is used concurrently.
+type Site interface {
+	// BMCNamed and ServerNamed report whether there is one of a name, in any rack.
+	BMCNamed(name string) bool
+	ServerNamed(name string) bool
+	// AcceptedElsewhere reports whether another rack has an accepted BMC of a MAC address.
+	AcceptedElsewhere(mac, rack string) bool
+}
+
 // Peer is one database of an agent, and what the agent can do.
 type Peer struct {
 	Incarnation  string // empty is not known
@@ -99,6 +112,15 @@ func (f Fleet) server(name string) *protocol.Server {
 		}
 	}
 	return nil
+}
+
+// bmcNamed and serverNamed report whether there is one of a name, in any rack.
+func (f Fleet) bmcNamed(name string) bool {
+	return f.bmc(name) != nil || f.Site != nil && f.Site.BMCNamed(name)
+}
+
+func (f Fleet) serverNamed(name string) bool {
+	return f.server(name) != nil || f.Site != nil && f.Site.ServerNamed(name)
 }
 
 // Server is a server by its name, or nil.
@@ -159,14 +181,6 @@ func (f Fleet) RackOf(server string) string {
 		return ""
 	}
 	return b.Spec.RackRef.Name
-}
-
-// RackOfHold is the rack whose agent enforces a hold.
-func (f Fleet) RackOfHold(h *protocol.Hold) string {
-	if h.Status.Rack != "" {
-		return h.Status.Rack
-	}
-	return f.RackOf(h.Spec.Server)
 }
 
 // ClaimOf is the claim that a server is bound to, or nil.

@@ -172,10 +172,13 @@ func newBMCBook(f Fleet, rack string) *bmcBook {
 }
 
 // taken says whether a BMC of any rack has a name.
-func (k *bmcBook) taken(name string) bool { return k.made[name] || k.fleet.bmc(name) != nil }
+func (k *bmcBook) taken(name string) bool { return k.made[name] || k.fleet.bmcNamed(name) }
 
 // elsewhere says whether an accepted BMC of another rack has a MAC address.
 func (k *bmcBook) elsewhere(mac string) bool {
+	if site := k.fleet.Site; site != nil && mac != "" && site.AcceptedElsewhere(mac, k.rack) {
+		return true
+	}
 	return slices.ContainsFunc(k.fleet.index.accepted[mac], func(b *protocol.BMC) bool { return b.Spec.RackRef.Name != k.rack })
 }
 

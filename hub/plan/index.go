@@ -116,7 +116,7 @@ func (f Fleet) Indexed() Fleet {
 		}
 	}
 	for _, h := range f.Holds {
-		group(x.holds, f.RackOfHold(h), h)
+		group(x.holds, h.Status.Rack, h)
 		if h.Status.ReleasedAt == nil {
 			group(x.held, h.Spec.Server, h)
 		}

@@ -52,7 +52,7 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 			same(t, "BMCs in "+rack, x.BMCsIn(rack), f.BMCs, func(b *protocol.BMC) bool { return b.Spec.RackRef.Name == rack })
 			same(t, "claims in "+rack, x.ClaimsIn(rack), f.Claims, func(c *protocol.Claim) bool { return c.Status.Server != "" && in(c.Status.Server) })
 			same(t, "maintenances in "+rack, x.MaintenancesIn(rack), f.Maintenances, func(m *protocol.Maintenance) bool { return in(m.Spec.ServerRef.Name) })
-			same(t, "holds in "+rack, x.HoldsIn(rack), f.Holds, func(h *protocol.Hold) bool { return f.RackOfHold(h) == rack })
+			same(t, "holds in "+rack, x.HoldsIn(rack), f.Holds, func(h *protocol.Hold) bool { return h.Status.Rack == rack })
 			if f.Rack(rack) != x.Rack(rack) {
 				t.Fatalf("rack %q differs", rack)
 			}

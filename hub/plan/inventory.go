@@ -44,7 +44,7 @@ func Discover(f Fleet, b *protocol.BMC, systems []protocol.Inventory, made []str
 		srv := serverFor(servers, sys.SystemURI, len(systems) == 1)
 		name := systemName(b.Metadata.Name, sys.SystemURI, len(systems) == 1)
 		next, whyInterface := describe(b, segment, name, sys)
-		taken := f.server(name) != nil || names[name]
+		taken := f.serverNamed(name) || names[name]
 		switch discovers(srv != nil, slices.Contains(made, sys.SystemURI), segment != "", next != nil, taken) {
 		case thenCompare:
 			seen[srv] = true

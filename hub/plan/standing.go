@@ -70,7 +70,7 @@ const (
 	saidBad       said = "known bad"
 	saidStopping  said = "stopping"
 	saidConfirmed said = "Confirmed"
-	saidFenced    said = "Fenced"   // or is of version 1 and has a receipt
+	saidFenced    said = "Fenced"
 	saidEnforced  said = "Enforced" // or what this hub does not know
 )
 
@@ -92,9 +92,6 @@ func (s HoldSeen) said() said {
 		return saidFenced
 	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateReleasing, protocol.StateStale:
 		return saidEnforced
-	}
-	if s.Report.State == "" && s.Report.Word == protocol.HoldFenced {
-		return saidFenced
 	}
 	return saidEnforced
 }

@@ -21,7 +21,7 @@ func TestStandingTable(t *testing.T) {
 			{State: protocol.StateUnreachable, Word: protocol.HoldFenced},
 		},
 		saidConfirmed: {{State: protocol.StateConfirmed, Word: protocol.HoldEnforced}},
-		saidFenced:    {{State: protocol.StateFenced, Word: protocol.HoldFenced}, {Word: protocol.HoldFenced}},
+		saidFenced:    {{State: protocol.StateFenced, Word: protocol.HoldFenced}},
 		saidEnforced: {
 			{Word: protocol.HoldEnforced},
 			{State: protocol.StateEnforced},
@@ -29,6 +29,7 @@ func TestStandingTable(t *testing.T) {
 			{State: "Molten", Word: protocol.HoldFenced},
 			{State: protocol.StateReleasing},
 			{State: protocol.StateStale, Word: protocol.HoldFenced},
+			{Word: protocol.HoldFenced}, // without a state
 			{},
 		},
 	}

@@ -136,13 +136,23 @@ func TestInventories(t *testing.T) {
 	if got := open(t, mem).PeekInventory("b1", "u2"); got == nil || len(got.Systems) != 3 {
 		t.Errorf("after a restart: %+v", got)
 	}
-	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", "u2") == nil {
+	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", "u2") != nil {
+		t.Errorf("left though there is another BMC of its name: %v", err)
+	}
+	b, err := Get[*protocol.BMC](s, "b1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := put(b.Metadata.UID, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", b.Metadata.UID) == nil {
 		t.Errorf("swept with its BMC there: %v", err)
 	}
 	if _, err := s.Delete(t.Context(), protocol.KindBMC, "b1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", "u2") != nil {
+	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", b.Metadata.UID) != nil {
 		t.Errorf("left when its BMC went: %v", err)
 	}
 }

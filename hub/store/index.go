@@ -14,7 +14,9 @@ type Key[T protocol.Object] string
 
 // The keys.
 const (
+	RacksByAgent          Key[*protocol.Rack]              = "racks by the agent that serves them"
 	BMCsByMAC             Key[*protocol.BMC]               = "bmcs by spec.macAddress"
+	BMCsAccepted          Key[*protocol.BMC]               = "accepted BMCs by MAC address, also one that was seen"
 	ServersByMAC          Key[*protocol.Server]            = "servers by MAC address"
 	ServersByUUID         Key[*protocol.Server]            = "servers by UUID"
 	ServersByParam        Key[*protocol.Server]            = "servers by param"
@@ -23,6 +25,11 @@ const (
 	ParamsByName          Key[*protocol.Param]             = "params by spec.name"
 	ClaimsByServer        Key[*protocol.Claim]             = "claims by the server that they have"
 	HoldsByRack           Key[*protocol.Hold]              = "holds by status.rack"
+	ClaimsUnbound         Key[*protocol.Claim]             = "claims without a server"
+	ClaimsByGroup         Key[*protocol.Claim]             = "claims by the group whose image they take"
+	ServersMarked         Key[*protocol.Server]            = "servers with a mark of firmware work"
+	ConfigsByServer       Key[*protocol.BootConfiguration] = "configurations by server"
+	ConfigsByGroup        Key[*protocol.BootConfiguration] = "configurations by the group whose image they have"
 	ConfigsByOwner        Key[*protocol.BootConfiguration] = "configurations by the UID of their owner"
 	ConfigsByBootEnv      Key[*protocol.BootConfiguration] = "configurations by boot environment"
 	ConfigsByBootImage    Key[*protocol.BootConfiguration] = "configurations by boot image"
@@ -31,19 +38,29 @@ const (
 	SecretsByType         Key[*protocol.Secret]            = "secrets by type"
 )
 
+// Any is the one key of ClaimsUnbound and ServersMarked.
+const Any = "any"
+
 // What is found by keys that are no resources' own has these names.
 const (
 	byReference   = "resources by what their spec refers to"
 	openRequests  = "requests that have not ended"
 	openApprovals = "approvals that are not over"
-	anyOpen       = "any" // all of one of the two above
+	anyOpen       = Any // all of one of the two above
 	bySealed      = "what was sealed for agents by its digest"
 )
 
 func newIndexes() *indexes {
 	x := &indexes{named: map[string]*index{}, of: map[string][]*index{}}
 	one := func(s string) []string { return []string{s} }
+	row(x, RacksByAgent, func(r *protocol.Rack) []string { return one(r.Status.Agent) })
 	row(x, BMCsByMAC, func(b *protocol.BMC) []string { return one(b.Spec.MACAddress) })
+	row(x, BMCsAccepted, func(b *protocol.BMC) []string {
+		if b.Pending() {
+			return nil
+		}
+		return one(b.MAC())
+	})
 	row(x, ServersByMAC, func(s *protocol.Server) []string { return append(one(s.Spec.BootMAC), s.Spec.MACs...) })
 	row(x, ServersByUUID, func(s *protocol.Server) []string { return one(s.Spec.UUID) })
 	row(x, ServersByParam, func(s *protocol.Server) []string { return paramNames(s.Spec.Params) })
@@ -51,6 +68,16 @@ func newIndexes() *indexes {
 	row(x, GroupsByParam, func(g *protocol.ServerGroup) []string { return paramNames(g.Spec.Params) })
 	row(x, ParamsByName, func(p *protocol.Param) []string { return one(p.Spec.Name) })
 	row(x, ClaimsByServer, func(c *protocol.Claim) []string { return one(c.Status.Server) })
+	row(x, ClaimsUnbound, func(c *protocol.Claim) []string { return anyIf(c.Status.Server == "") })
+	row(x, ClaimsByGroup, func(c *protocol.Claim) []string {
+		if c.Spec.ImageFrom == nil {
+			return nil
+		}
+		return one(c.Spec.ImageFrom.Group)
+	})
+	row(x, ServersMarked, func(s *protocol.Server) []string { return anyIf(s.Status.Firmware != nil) })
+	row(x, ConfigsByServer, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Server) })
+	row(x, ConfigsByGroup, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Group) })
 	row(x, HoldsByRack, func(h *protocol.Hold) []string { return one(h.Status.Rack) })
 	row(x, ConfigsByOwner, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Owner.UID) })
 	row(x, ConfigsByBootEnv, func(b *protocol.BootConfiguration) []string { return one(b.Spec.BootEnv) })
@@ -93,6 +120,13 @@ func row[T protocol.Object](x *indexes, k Key[T], keys func(T) []string) {
 		}
 		return nil // it cannot be read, and is in no list either
 	}, bucketOf(protocol.KindOf[T]()))
+}
+
+func anyIf(so bool) []string {
+	if so {
+		return []string{Any}
+	}
+	return nil
 }
 
 func (x *indexes) add(name string, keys func(cached) []string, buckets ...string) {

@@ -35,7 +35,7 @@ func (v Inventory) Size() int {
 	return len(raw)
 }
 
-func inventoryKey(bmc string) string { return "inventory." + bmc }
+func inventoryKey(bmc string) string { return BesideInventory + "." + bmc }
 
 // PeekInventory is the inventory of a BMC, for reading only; nil if there is none,
 // or it is of another BMC of that name. It is decoded once for each revision.
@@ -85,12 +85,12 @@ func (s *Store) PutInventory(ctx context.Context, v *Inventory) error {
 	return nil
 }
 
-// SweepInventories removes those whose BMC is gone. The codes are conflict,
+// SweepInventories removes those whose BMC is gone, also where there is another of its name. The codes are conflict,
 // unavailable and timeout.
 func (s *Store) SweepInventories(ctx context.Context) error {
-	for _, e := range s.mirror.list("inventory") {
+	for _, e := range s.mirror.list(BesideInventory) {
 		_, name := split(e.Key)
-		if _, there := s.mirror.get(keyOf(protocol.KindBMC, name)); there {
+		if b, there := s.shared(protocol.KindBMC, name).(*protocol.BMC); there && s.PeekInventory(name, b.Metadata.UID) != nil {
 			continue
 		}
 		if err := s.remove(ctx, e.Key, e.Revision); err != nil {

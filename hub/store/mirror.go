@@ -24,6 +24,8 @@ type mirror struct {
 	watched uint64                       // position of the watch
 	moved   chan struct{}                // closed at the next move; nil while nobody waits
 	subs    map[chan struct{}][]string   // the buckets of interest; none is all
+	deltas  map[*Deltas]bool
+	kinds   map[string]protocol.Kind // by bucket
 }
 
 // cached is an entry and, for a resource, what it decodes to, which is shared by
@@ -34,7 +36,14 @@ type cached struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{buckets: map[string]map[string]cached{}, indexes: newIndexes(), sorted: map[string][]cached{}, subs: map[chan struct{}][]string{}}
+	m := &mirror{
+		buckets: map[string]map[string]cached{}, indexes: newIndexes(), sorted: map[string][]cached{}, subs: map[chan struct{}][]string{},
+		deltas: map[*Deltas]bool{}, kinds: map[string]protocol.Kind{},
+	}
+	for _, k := range protocol.Kinds() {
+		m.kinds[bucketOf(k)] = k
+	}
+	return m
 }
 
 // split takes a key apart at its last dot; names have none.
@@ -133,7 +142,7 @@ func (m *mirror) set(e cached) bool {
 	default:
 		b[name] = e
 	}
-	m.indexes.change(bucket, old, e)
+	m.changed(bucket, name, old, e)
 	m.touched(bucket)
 	return true
 }
@@ -178,7 +187,7 @@ func (m *mirror) entomb(key string, revision uint64) bool {
 	if !had || old.Revision > revision || old.Deleted {
 		return false
 	}
-	m.indexes.change(bucket, old, cached{})
+	m.changed(bucket, name, old, cached{})
 	m.buckets[bucket][name] = cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
 	m.touched(bucket)
 	return true

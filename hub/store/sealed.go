@@ -35,7 +35,7 @@ func (s *Store) SweepSealed(ctx context.Context) error {
 
 func (s *Store) sealedBook() *book[Sealed] {
 	return &book[Sealed]{
-		store: s, bucket: "sealed", what: "sealed credentials", decode: fromJSON[Sealed], encode: toJSON[Sealed],
+		store: s, bucket: BesideSealed, what: "sealed credentials", decode: fromJSON[Sealed], encode: toJSON[Sealed],
 		revision: func(v *Sealed) *uint64 { return &v.Revision },
 	}
 }

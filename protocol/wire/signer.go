@@ -68,5 +68,22 @@ func NewSignerOf(key crypto.Signer) *Signer {
 	return s
 }
 
+// Beside makes a signer of another key that shares the compressor of s, which has more than a
+// megabyte. It is for a process with thousands of keys; both seal one message at a time
+// together.
+func (s *Signer) Beside(key ed25519.PrivateKey) *Signer {
+	out := &Signer{codec: s.codec, pack: s.pack, err: s.err}
+	if out.err != nil {
+		return out
+	}
+	if len(key) != ed25519.PrivateKeySize {
+		return NewSigner(key) // which says what is wrong with it
+	}
+	out.public = key.Public().(ed25519.PublicKey) //nolint:errcheck // it always is
+	out.keyID = KeyID(out.public)
+	out.cose, out.err = cose.NewSigner(cose.AlgorithmEdDSA, key)
+	return out
+}
+
 // Public is the public half of the key; nil if the key was unusable.
 func (s *Signer) Public() ed25519.PublicKey { return s.public }

@@ -78,20 +78,12 @@ func (a *app) showHold(h *protocol.Hold) error {
 	return a.print.show(v)
 }
 
-// stateOf is where a hold stands; hubs of version 1 say only a word.
-func stateOf(h *protocol.Hold) string {
-	if h.Status.State == "" {
-		return string(h.Status.Word)
-	}
-	return string(h.Status.State)
-}
-
-// stateText is that with the reason why it is not further.
+// stateText is where a hold stands, with the reason why it is not further.
 func stateText(h *protocol.Hold) string {
 	if h.Status.Message == "" {
-		return stateOf(h)
+		return string(h.Status.State)
 	}
-	return stateOf(h) + " (" + h.Status.Message + ")"
+	return string(h.Status.State) + " (" + h.Status.Message + ")"
 }
 
 func (a *app) waitHold(ctx context.Context, c *api.Client, id, until string, timeout time.Duration) (*protocol.Hold, error) {
@@ -107,8 +99,7 @@ func (a *app) waitHold(ctx context.Context, c *api.Client, id, until string, tim
 			return "", false, protocol.Errorf(protocol.CodeConflict, "wait", "hold %s was released by %q", id, h.Status.ReleasedBy).
 				WithHint("place it again if it is still needed")
 		}
-		// A proof is relied on while its agent speaks; hubs of version 1 know no states.
-		fenced := word == protocol.HoldFenced && (h.Status.State == protocol.StateFenced || h.Status.State == "")
+		fenced := word == protocol.HoldFenced && h.Status.State == protocol.StateFenced // a proof is relied on while its agent speaks
 		return stateText(h), fenced || until == "enforced" && (word == protocol.HoldEnforced || word == protocol.HoldFenced), nil
 	})
 	return last, err

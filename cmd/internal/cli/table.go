@@ -154,7 +154,7 @@ func holdCells(h *protocol.Hold, now time.Time) []string {
 		ttl += ", expired"
 	}
 	return []string{
-		h.Metadata.Name, h.Spec.Server, h.Spec.Key, h.Spec.Owner, string(h.Spec.Mode), stateOf(h), readCell(h.Status.ReadAt, h.Status.Stale, now), age(h.Metadata.CreatedAt, now), h.Spec.Reason,
+		h.Metadata.Name, h.Spec.Server, h.Spec.Key, h.Spec.Owner, string(h.Spec.Mode), string(h.Status.State), readCell(h.Status.ReadAt, h.Status.Stale, now), age(h.Metadata.CreatedAt, now), h.Spec.Reason,
 		h.Spec.Ref, ttl, stamp(h.Status.EnforcedAt), since, h.Status.Message,
 	}
 }
@@ -173,7 +173,7 @@ func serverCells(s *protocol.Server, now time.Time) []string {
 	holds := 0
 	if r := s.Status.Report; r != nil {
 		power, read = string(r.Observation.Power), age(&r.Observation.ReadAt, now)
-		if at := s.Status.ReadAt; at != nil { // by the hub's clock; hubs of before do not say it
+		if at := s.Status.ReadAt; at != nil { // by the hub's clock
 			read = readCell(at, s.Status.Stale, now)
 		}
 		since = stamp(r.StoppedSince)

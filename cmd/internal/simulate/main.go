@@ -22,7 +22,7 @@ func Main(args []string, version string, stdout, stderr io.Writer) int {
 // Command is rackboot-sim with its commands.
 func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 	c := serve.Root("rackboot-sim", "Simulated racks for trying Rackboot", version)
-	c.AddCommand(demo(stdout), rack(stdout, stderr), uki())
+	c.AddCommand(demo(stdout), rack(stdout, stderr), fleetCmd(stdout), uki())
 	return c
 }
 

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -42,17 +43,26 @@ func rack(stdout, stderr io.Writer) *cobra.Command {
 		defer signal.Stop(buttons)
 		cfg.Buttons = buttons
 		if *registry != "" { // before the machines: where they answer, it does
-			r, errStart := sim.StartRegistry(*registry)
+			r, errStart := startRegistry(c.Context(), *registry)
 			if errStart != nil {
 				return errStart
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			if err := r.PushHere(c.Context(), firstImage, image(firstImage)); err != nil {
-				return err
-			}
 		}
 		log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		return sim.RunRack(c.Context(), cfg, stdout, log)
 	}
 	return c
+}
+
+// startRegistry starts an image registry that has firstImage.
+func startRegistry(ctx context.Context, address string) (*sim.Registry, error) {
+	r, err := sim.StartRegistry(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.PushHere(ctx, firstImage, image(firstImage)); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
 }

@@ -1,0 +1,40 @@
+package control
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// What a unit says replaces what it said, since when is kept, and what another unit has said
+// since of the same name stays.
+func TestConditionsByUnit(t *testing.T) {
+	b, at := newCondBook(), func(s int64) time.Time { return time.Unix(s, 0) }
+	cond := func(name string, codes ...protocol.ConditionCode) map[string][]protocol.ConditionState {
+		out := map[string][]protocol.ConditionState{}
+		for _, c := range codes {
+			out[name] = append(out[name], protocol.ConditionState{Code: c})
+		}
+		return out
+	}
+	b.keep("one", cond("n", protocol.CondUnbound), at(1))
+	b.keep("one", cond("n", protocol.CondUnbound, protocol.CondNoAgent), at(2))
+	if got := b.of("n"); len(got) != 2 || !got[0].Since.Equal(at(1)) || !got[1].Since.Equal(at(2)) {
+		t.Errorf("%+v", got)
+	}
+	b.keep("two", cond("n", protocol.CondNoAgent), at(3))
+	b.keep("one", nil, at(4))
+	if got := b.of("n"); len(got) != 1 || got[0].Code != protocol.CondNoAgent || !got[0].Since.Equal(at(2)) {
+		t.Errorf("after it moved: %+v", got)
+	}
+	b.keep("one", cond("m", protocol.CondUnbound), at(5))
+	b.forget(map[string]bool{"one": true})
+	if len(b.of("n")) != 0 || len(b.of("m")) != 1 || b.count()[protocol.CondUnbound] != 1 {
+		t.Errorf("after its unit went: %+v, %+v", b.of("n"), b.of("m"))
+	}
+	b.keep("one", map[string][]protocol.ConditionState{"m": nil}, at(6))
+	if len(b.of("m")) != 0 || len(b.by)+len(b.from)+len(b.said) != 0 {
+		t.Errorf("nothing is left to say: %+v", b)
+	}
+}

@@ -1,0 +1,99 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// reconcile takes a turn of every unit, as the sweeps do, and then of each that is woken by what
+// was written, until nothing is left to do. A turn that fails is not taken again.
+func (c *Control) reconcile(ctx context.Context) error {
+	c.units.sweep.Store(true)
+	c.wakeAll()
+	deltas, stop := c.cfg.Store.Deltas()
+	defer stop()
+	return c.settle(ctx, deltas, nil)
+}
+
+// maxSettle is how many turns may follow from one another before something goes round.
+const maxSettle = 5000
+
+// settle takes the turns of the units that were woken, and of those that they wake: in line, or
+// in any order.
+func (c *Control) settle(ctx context.Context, deltas *store.Deltas, rnd *rand.Rand) error {
+	var errs []error
+	failed := map[string]bool{}
+	for n := 0; ; n++ {
+		c.wakeBy(deltas)
+		lines := [][]string{c.units.racks.Line(), c.units.holds.Line()}
+		c.sleep()
+		var todo []string
+		for i, line := range lines {
+			for _, unit := range line {
+				if i == 1 {
+					unit = holdUnits + unit
+				}
+				if !failed[unit] {
+					todo = append(todo, unit)
+				}
+			}
+		}
+		if len(todo) == 0 || c.steppedDown() {
+			return errors.Join(errs...)
+		}
+		if n > maxSettle {
+			return errors.Join(append(errs, errors.New("the turns never end: "+strings.Join(todo, ", ")))...)
+		}
+		if rnd != nil {
+			rnd.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
+		}
+		next, rest := todo[0], todo[1:]
+		for _, unit := range rest {
+			c.wakeTest(unit)
+		}
+		if err := c.turnTest(ctx, next); err != nil {
+			failed[next] = true
+			errs = append(errs, err)
+		}
+	}
+}
+
+// holdUnits begins the names of hold lanes in tests, where both queues are one.
+const holdUnits = "holds/"
+
+func (c *Control) wakeTest(unit string) {
+	if rack, is := strings.CutPrefix(unit, holdUnits); is {
+		c.units.holds.Wake(rack)
+		return
+	}
+	c.units.racks.Wake(unit)
+}
+
+func (c *Control) turnTest(ctx context.Context, unit string) error {
+	if rack, is := strings.CutPrefix(unit, holdUnits); is {
+		return c.holdTurn(ctx, rack)
+	}
+	return c.turn(ctx, unit)
+}
+
+// holds brings the hold documents of all racks up to date, and nothing else.
+func (c *Control) holds(ctx context.Context) (written []string, err error) {
+	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+		agent, news, failed := c.holdsOf(ctx, r.Metadata.Name)
+		if err = errors.Join(err, failed); news {
+			written = append(written, agent)
+		}
+	}
+	return written, err
+}
+
+// sleep forgets whom to wake.
+func (c *Control) sleep() {
+	u := newUnits(c)
+	c.units.racks, c.units.holds = u.racks, u.holds
+}

@@ -1,0 +1,87 @@
+package control
+
+import (
+	"context"
+	"errors"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// siteTurn is one turn of what concerns several racks: which server a claim gets, the groups and
+// their roll-outs, the catalogue, marks and wishes whose time is over, and what is in no rack.
+// The fleet is read only where somebody waits for what it says.
+func (c *Control) siteTurn(ctx context.Context) error {
+	errs := []error{c.sweepApprovals(ctx), c.firmwareOver(ctx)}
+	c.bootImages(ctx)
+	sweep := c.units.sweep.Swap(false)
+	errs = append(errs, c.allot(ctx), c.withoutRack(ctx, sweep))
+	if sweep {
+		if err := c.sweepAll(ctx); err != nil {
+			c.units.sweep.Store(true)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// allot gives servers to claims, and to roll-outs. No rack takes a turn meanwhile: they spend
+// what is given here, and what they spent is counted here.
+func (c *Control) allot(ctx context.Context) error {
+	unbound, groups := store.Find(c.cfg.Store, store.ClaimsUnbound, store.Any), store.List[*protocol.ServerGroup](c.cfg.Store)
+	c.units.unbound.Store(len(unbound) > 0)
+	c.units.grouped.Store(len(groups) > 0)
+	v := view{Fleet: plan.Fleet{Of: siteUnit, Now: c.cfg.Clock()}}
+	if len(unbound) > 0 || len(groups) > 0 {
+		c.units.sharing.Lock()
+		defer c.units.sharing.Unlock()
+		v = c.look(v)
+	}
+	var errs []error
+	bindings, left := plan.Bind(v.Fleet)
+	for _, b := range bindings {
+		errs = append(errs, c.bind(ctx, b))
+	}
+	conds := map[string][]protocol.ConditionState{}
+	for _, u := range left {
+		conds[u.Claim] = []protocol.ConditionState{{Code: protocol.CondUnbound, Message: u.Reason}}
+	}
+	c.unbound.keep(siteUnit, conds, c.cfg.Clock())
+	if len(groups) > 0 {
+		v = c.look(v)
+	}
+	return errors.Join(append(errs, c.manageGroups(ctx, v.Fleet))...)
+}
+
+// withoutRack moves along what is in no rack.
+func (c *Control) withoutRack(ctx context.Context, all bool) error {
+	v := c.look(view{Fleet: plan.Fleet{Of: outsideUnit}, all: all})
+	c.envs.begin(v.Fleet)
+	return c.owners(ctx, v)
+}
+
+// sweepAll removes what nothing needs any more.
+func (c *Control) sweepAll(ctx context.Context) error {
+	s := c.cfg.Store
+	errs := []error{
+		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.sweep(ctx),
+	}
+	c.readings.forget(store.List[*protocol.BMC](s))
+	units := map[string]bool{outsideUnit: true}
+	for _, r := range store.List[*protocol.Rack](s) {
+		units[rackUnit(r.Metadata.Name)] = true
+	}
+	for _, b := range []*condBook{c.conds, c.bmcConds, c.serverConds, c.agentConds, c.discoveryConds} {
+		b.forget(units)
+	}
+	c.envs.forget(units)
+	c.forgetImages()
+	c.forgetEnvImages()
+	holds := map[string]bool{}
+	for _, h := range store.List[*protocol.Hold](s) {
+		holds[h.Metadata.Name] = true
+	}
+	c.events.forget(holds)
+	return errors.Join(errs...)
+}

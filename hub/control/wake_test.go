@@ -1,0 +1,228 @@
+package control
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+)
+
+// A rack is woken by whatever changes what its turns see, and its turns see of each kind what a
+// walk over all of it finds: whatever is written, moved between racks and removed, in any order.
+func TestARackIsWokenByWhatItSees(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBench(t, &movingTag{})
+		w := &wakeWorld{bench: b}
+		rt.Repeat(map[string]func(*rapid.T){
+			"put":    func(rt *rapid.T) { w.changes(rt, w.put) },
+			"remove": func(rt *rapid.T) { w.changes(rt, w.remove) },
+			"beside": func(rt *rapid.T) { w.changes(rt, w.beside) },
+		})
+	})
+}
+
+// wakeWorld draws objects of few names, which refer to each other.
+type wakeWorld struct {
+	*bench
+	writes int
+}
+
+func racksOfWorld() []string { return []string{"r0", "r1", "r2"} }
+
+// changes does one thing, and looks who was woken and who sees something else than before.
+func (w *wakeWorld) changes(rt *rapid.T, do func(*rapid.T) string) {
+	before := w.views()
+	w.control.sleep()
+	what := do(rt)
+	w.control.wakeBy(w.deltas)
+	woken := w.control.units.racks.Line()
+	for rack, now := range w.views() {
+		w.compares(rt, rack, now)
+		if _, err := store.Peek[*protocol.Rack](w.store, rack); err != nil {
+			continue
+		}
+		if !sameView(before[rack], now) && !slices.Contains(woken, rackUnit(rack)) {
+			rt.Fatalf("%s changed what %s sees, and %v were woken", what, rack, woken)
+		}
+	}
+}
+
+func (w *wakeWorld) views() map[string]plan.Fleet {
+	out := map[string]plan.Fleet{}
+	for _, rack := range racksOfWorld() {
+		out[rack] = w.control.rackFleet(rack)
+	}
+	return out
+}
+
+// sameView compares all that is said in the fields that are seen; the store shares resources, so
+// that another pointer is another revision.
+func sameView(a, b plan.Fleet) bool {
+	return slices.Equal(a.Racks, b.Racks) && slices.Equal(a.Agents, b.Agents) && slices.Equal(a.Segments, b.Segments) && slices.Equal(a.BMCs, b.BMCs) &&
+		slices.Equal(a.Servers, b.Servers) && slices.Equal(a.Claims, b.Claims) && slices.Equal(a.Maintenances, b.Maintenances) &&
+		slices.Equal(a.Configs, b.Configs) && slices.Equal(a.Holds, b.Holds) && reflect.DeepEqual(a.Requests, b.Requests) &&
+		slices.Equal(a.BootEnvs, b.BootEnvs) && slices.Equal(a.Templates, b.Templates) && slices.Equal(a.Profiles, b.Profiles) && slices.Equal(a.Params, b.Params) &&
+		reflect.DeepEqual(a.ISOs, b.ISOs) && reflect.DeepEqual(a.SecretVersions, b.SecretVersions) && reflect.DeepEqual(a.Peers, b.Peers)
+}
+
+// compares holds a rack's view against a walk.
+func (w *wakeWorld) compares(rt *rapid.T, rack string, v plan.Fleet) {
+	s := w.store
+	in := func(server string) bool {
+		of, err := s.RackOf(server)
+		return err == nil && of == rack
+	}
+	part(rt, v.Segments, store.List[*protocol.Segment](s), func(o *protocol.Segment) bool { return o.Spec.RackRef.Name == rack })
+	part(rt, v.BMCs, store.List[*protocol.BMC](s), func(o *protocol.BMC) bool { return o.Spec.RackRef.Name == rack })
+	part(rt, v.Servers, store.List[*protocol.Server](s), func(o *protocol.Server) bool { return in(o.Metadata.Name) })
+	part(rt, v.Claims, store.List[*protocol.Claim](s), func(o *protocol.Claim) bool { return o.Status.Server != "" && in(o.Status.Server) })
+	part(rt, v.Maintenances, store.List[*protocol.Maintenance](s), func(o *protocol.Maintenance) bool { return in(o.Spec.ServerRef.Name) })
+	part(rt, v.Configs, store.List[*protocol.BootConfiguration](s), func(o *protocol.BootConfiguration) bool { return in(o.Spec.Server) })
+	part(rt, v.Holds, store.List[*protocol.Hold](s), func(o *protocol.Hold) bool { return o.Status.Rack == rack || in(o.Spec.Server) })
+}
+
+func part[T protocol.Object](rt *rapid.T, got, all []T, want func(T) bool) {
+	walked := slices.DeleteFunc(slices.Clone(all), func(o T) bool { return !want(o) })
+	if !slices.EqualFunc(got, walked, func(a, b T) bool { return protocol.Object(a) == protocol.Object(b) }) {
+		rt.Fatalf("the rack sees %d %T, and a walk finds %d", len(got), *new(T), len(walked))
+	}
+}
+
+// put writes an object anew, or over what is there of its name.
+func (w *wakeWorld) put(rt *rapid.T) string {
+	pick := func(what string, from ...string) string { return rapid.SampledFrom(from).Draw(rt, what) }
+	numbered := func(prefix string, n int) string {
+		return fmt.Sprintf("%s%d", prefix, rapid.IntRange(0, n-1).Draw(rt, prefix))
+	}
+	mac := func(name string) string { return fmt.Sprintf("52:54:00:00:00:%02x", name[len(name)-1]) }
+	var o protocol.Object
+	switch kind := pick("kind", "rack", "agent", "segment", "bmc", "bmc", "server", "server", "claim", "claim", "maintenance", "config", "hold", "group", "secret", "bootenv", "profile", "param", "template"); kind {
+	case "rack":
+		r := storetest.Rack(numbered("r", 3))
+		r.Status.Agent = pick("agent", "", "a0", "a1")
+		o = r
+	case "agent":
+		a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: numbered("r", 3)}, Key: make([]byte, 32), Term: 1}}
+		a.Metadata.Name = numbered("a", 2)
+		o = a
+	case "segment":
+		o = storetest.Segment(numbered("g", 2), numbered("r", 3))
+	case "bmc":
+		o = storetest.BMC(numbered("b", 3), numbered("r", 3))
+	case "server":
+		name := numbered("n", 3)
+		o = storetest.Server(name, numbered("b", 3), "g0", mac(name))
+	case "claim":
+		c := storetest.Claim(numbered("c", 3), "n0")
+		c.Status.Server = pick("bound", "", "n0", "n1", "n2")
+		o = c
+	case "maintenance":
+		m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{ServerRef: protocol.Ref{Name: numbered("n", 3)}, ServerPower: protocol.WantOff}}
+		m.Metadata.Name = numbered("m", 2)
+		o = m
+	case "config":
+		c := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: numbered("n", 3), Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: "c0", UID: "u"}}}
+		c.Metadata.Name = numbered("c", 3)
+		o = c
+	case "hold":
+		h := storetest.Hold("o", numbered("k", 2), numbered("n", 3))
+		h.Metadata.Name, h.Status.Rack = numbered("h", 2), numbered("r", 3)
+		o = h
+	case "group":
+		g := &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Selector: protocol.Selector{MatchLabels: map[string]string{"a": "b"}}}}
+		g.Metadata.Name = "workers"
+		o = g
+	case "secret":
+		s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretType(pick("type", string(protocol.SecretBMC), string(protocol.SecretParams)))}}
+		s.Metadata.Name = numbered("s", 2)
+		o = s
+	case "bootenv":
+		e := &protocol.BootEnv{}
+		e.Metadata.Name = "env"
+		o = e
+	case "profile":
+		p := &protocol.Profile{}
+		p.Metadata.Name = "p"
+		o = p
+	case "param":
+		p := &protocol.Param{Spec: protocol.ParamSpec{Name: "p"}}
+		p.Metadata.Name = "p"
+		o = p
+	case "template":
+		p := &protocol.Template{}
+		p.Metadata.Name = "t"
+		o = p
+	}
+	m := &o.Head().Metadata
+	m.UID, m.Generation = "u-"+m.Name, 1
+	m.Labels = map[string]string{"at": strconv.Itoa(w.writes)} // what is put over itself is news
+	w.writes++
+	kind := protocol.KindOfType(o)
+	if e, err := w.mem.Get(w.t.Context(), keyOfWorld(kind, m.Name)); err == nil {
+		m.Revision = e.Revision
+	}
+	if err := w.store.Put(w.t.Context(), o); err != nil {
+		rt.Skip(err) // it is not valid so
+	}
+	return fmt.Sprintf("%s %s", kind, m.Name)
+}
+
+func keyOfWorld(kind protocol.Kind, name string) string { return "res." + kind.Plural() + "." + name }
+
+func (w *wakeWorld) remove(rt *rapid.T) string {
+	all := map[string]protocol.Object{}
+	for _, kind := range protocol.Kinds() {
+		for _, o := range w.store.CopyObjects(kind) {
+			all[string(kind)+" "+o.Head().Metadata.Name] = o
+		}
+	}
+	if len(all) == 0 {
+		rt.Skip("nothing is there")
+	}
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(rt, "object")
+	if err := w.store.Remove(w.t.Context(), all[name]); err != nil {
+		rt.Skip(err)
+	}
+	return "no " + name
+}
+
+// beside writes what is no resource.
+func (w *wakeWorld) beside(rt *rapid.T) string {
+	if rapid.Bool().Draw(rt, "ledger") {
+		agent := rapid.SampledFrom([]string{"a0", "a1"}).Draw(rt, "agent")
+		l, err := w.store.Ledger(agent)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		l.Agent, l.Peer.Incarnation = agent, rapid.SampledFrom([]string{"i", "j"}).Draw(rt, "incarnation")
+		if err := w.store.PutLedger(w.t.Context(), &l); err != nil {
+			rt.Skip(err)
+		}
+		return "the ledger of " + agent
+	}
+	id := rapid.SampledFrom([]string{"q0", "q1"}).Draw(rt, "request")
+	q, err := w.store.GetRequest(id)
+	if err != nil {
+		q = store.StoredRequest{Request: protocol.Request{ID: id, Server: "n0", Action: protocol.RequestReboot, NotAfter: w.now.Add(time.Hour)}, Rack: "r0"}
+		q.Report = protocol.RequestReport{ID: id, Outcome: protocol.OutcomePending}
+		if _, err := w.store.CreateRequest(w.t.Context(), q); err != nil {
+			rt.Skip(err)
+		}
+		return "request " + id
+	}
+	q.Report.Outcome = rapid.SampledFrom([]protocol.Outcome{protocol.OutcomePending, protocol.OutcomeDone}).Draw(rt, "outcome")
+	if err := w.store.PutRequest(w.t.Context(), q); err != nil {
+		rt.Skip(err)
+	}
+	return "request " + id
+}

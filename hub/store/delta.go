@@ -1,0 +1,99 @@
+package store
+
+import (
+	"sync"
+
+	"rackboot/protocol"
+)
+
+// What is stored beside the resources, as Delta.Beside names it; there is more that nobody
+// waits for.
+const (
+	BesideRequest   = requestBucket
+	BesideApproval  = bucketApproval
+	BesideLedger    = "ledger"
+	BesideInventory = "inventory"
+	BesideSealed    = "sealed"
+	BesideIgnition  = ignitionBucket
+	BesideFormer    = formerBucket
+	BesideEnv       = envBucket
+	BesideISO       = isoBucket
+)
+
+// Delta is the change of one entry.
+type Delta struct {
+	Kind   protocol.Kind // of a resource; empty otherwise
+	Beside string        // what it is, if it is no resource
+	Name   string
+	// Old and Now are the resource before and after, shared as those of [Peek] are: nil where it
+	// was not there, is not there any more, or cannot be read.
+	Old, Now protocol.Object
+}
+
+// maxDeltas bounds what a subscriber of deltas has not taken yet.
+const maxDeltas = 10_000
+
+// Deltas collects what changes, in order, for one subscriber. It is safe for concurrent use.
+type Deltas struct {
+	ready chan struct{}
+
+	mu   sync.Mutex
+	list []Delta
+	lost bool
+}
+
+// Deltas returns a subscription to every change from now on, and a function that ends it.
+func (s *Store) Deltas() (d *Deltas, stop func()) {
+	d = &Deltas{ready: make(chan struct{}, 1)}
+	m := s.mirror
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deltas[d] = true
+	return d, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.deltas, d)
+	}
+}
+
+// Ready has a value when there is something to take.
+func (d *Deltas) Ready() <-chan struct{} { return d.ready }
+
+// Take returns what has changed since the last Take. lost reports that more did than is kept:
+// anything may have changed then.
+func (d *Deltas) Take() (list []Delta, lost bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list, lost = d.list, d.lost
+	d.list, d.lost = nil, false
+	return list, lost
+}
+
+func (d *Deltas) add(x Delta) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.list) >= maxDeltas {
+		d.list, d.lost = nil, true
+	}
+	d.list = append(d.list, x)
+	select {
+	case d.ready <- struct{}{}:
+	default:
+	}
+}
+
+// changed takes one entry's place by another in the indexes, and says so to the subscribers.
+// It needs m.mu.
+func (m *mirror) changed(bucket, name string, old, now cached) {
+	m.indexes.change(bucket, old, now)
+	if len(m.deltas) == 0 || bucket == answerBucket { // nothing follows from what somebody was answered
+		return
+	}
+	x := Delta{Beside: bucket, Name: name, Old: old.obj, Now: now.obj}
+	if kind, resource := m.kinds[bucket]; resource {
+		x.Kind, x.Beside = kind, ""
+	}
+	for d := range m.deltas {
+		d.add(x)
+	}
+}

@@ -1,0 +1,125 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// MaxRacks bounds the racks of a fleet.
+const MaxRacks = 5000
+
+// Config is a fleet, and what is to be measured.
+type Config struct {
+	// Client may do everything at the hub; Hub is its URL and CA its PEM, with which agents
+	// join.
+	Client *api.Client
+	Hub    string
+	CA     []byte
+	// Dir keeps keys, certificates and what agents have on disk, a folder for each rack.
+	Dir string
+	// Racks are 1 to MaxRacks, with 1 to protocol.MaxServersPerShard Servers each.
+	Racks, Servers int
+	// Image is what each server is claimed for; empty is no claims.
+	Image string
+	// From are addresses of this host from which agents connect, each from its own, as racks
+	// have their own; the zero value leaves it to the host.
+	From netip.Prefix
+	// ReportEvery is how often an agent reports without news; protocol.ReportEvery by default.
+	ReportEvery time.Duration
+	Pace        Pace
+	// Within bounds the wait until all racks are in step; 10 m by default.
+	Within time.Duration
+
+	// For is how long is measured, with News changes of a server per second, over the fleet,
+	// and so many Holds. HubPID is the hub's process; 0 is not known.
+	For    time.Duration
+	News   float64
+	Holds  int
+	HubPID int
+
+	Out  io.Writer
+	JSON bool // of what is written
+
+	// Settle is the racks' settle window, and Backoff the longest pause between two
+	// connections of an agent; 0 are the defaults. For tests.
+	Settle, Backoff time.Duration
+	// Dial replaces the dialler of the link, for tests.
+	Dial func(ctx context.Context, rack, address string) (net.Conn, error)
+}
+
+// Pace is how long what happens to a server takes.
+type Pace struct {
+	Post    time.Duration // from power-on until firmware took the override
+	Install time.Duration // from then until the image reports the end
+	Stop    time.Duration // from the order until Off is read
+}
+
+func (c *Config) check() error {
+	const op = "make a fleet"
+	bad := func(format string, args ...any) error {
+		return protocol.Errorf(protocol.CodeInvalid, op, format, args...)
+	}
+	c.ReportEvery, c.Within = cmp.Or(c.ReportEvery, protocol.ReportEvery), cmp.Or(c.Within, 10*time.Minute)
+	if c.Pace == (Pace{}) {
+		c.Pace = Pace{Post: 2 * time.Second, Install: 5 * time.Second, Stop: time.Second}
+	}
+	switch {
+	case c.Racks < 1 || c.Racks > MaxRacks:
+		return bad("%d is not 1 to %d racks", c.Racks, MaxRacks)
+	case c.Servers < 1 || c.Servers > protocol.MaxServersPerShard:
+		return bad("%d is not 1 to %d servers of a rack", c.Servers, protocol.MaxServersPerShard)
+	case c.ReportEvery < time.Second || c.ReportEvery > time.Hour:
+		return bad("%s between two reports is not 1 s to 1 h", c.ReportEvery)
+	case c.News < 0 || c.News > maxNews:
+		return bad("%g news per second are not 0 to %d", c.News, maxNews)
+	case c.Holds < 0 || c.Holds > maxHolds:
+		return bad("%d is not 0 to %d holds", c.Holds, maxHolds)
+	case c.For < 0 || c.Within < 0:
+		return bad("a time is negative")
+	case c.Dir == "":
+		return bad("no folder for keys and certificates")
+	}
+	if _, err := usageOf(c.HubPID); err != nil {
+		return err
+	}
+	return c.checkFrom()
+}
+
+// checkFrom looks whether there is an address for each rack, and whether they are this
+// host's.
+func (c *Config) checkFrom() error {
+	const op = "make a fleet"
+	if !c.From.IsValid() {
+		return nil
+	}
+	if bits := c.From.Addr().BitLen() - c.From.Bits(); bits < 31 && 1<<bits < c.Racks+2 {
+		return protocol.Errorf(protocol.CodeInvalid, op, "%s has fewer than %d addresses for hosts", c.From, c.Racks)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(c.From.Masked().Addr().Next().String(), "0"))
+	if err != nil {
+		return protocol.Errorf(protocol.CodeInvalid, op, "no connection can be made from %s: %w", c.From, err).
+			WithHint("give addresses that this host has, such as 127.80.0.0/16 for a hub on loopback")
+	}
+	return l.Close()
+}
+
+// from is the address of each rack's agent; nil without Config.From.
+func (c *Config) from() []net.Addr {
+	out := make([]net.Addr, c.Racks)
+	if !c.From.IsValid() {
+		return out
+	}
+	at := c.From.Masked().Addr()
+	for i := range out {
+		at = at.Next()
+		out[i] = net.TCPAddrFromAddrPort(netip.AddrPortFrom(at, 0))
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"rackboot/protocol"
+)
+
+// rackName is the name of rack i, from 0.
+func rackName(i int) string { return fmt.Sprintf("fleet-%04d", i+1) }
+
+func serverName(rack string, j int) string { return fmt.Sprintf("%s-%02d", rack, j+1) }
+
+// Manifests are the resources of rack i: a segment, and a BMC, a Server and, with an image,
+// a Claim for each of its servers. Nobody has the addresses in them.
+func (c *Config) manifests(i int) (objs []protocol.Object) {
+	rack := rackName(i)
+	put := func(o protocol.Object, name string) {
+		o.Head().Metadata.Name = name
+		o.Default()
+		objs = append(objs, o)
+	}
+	put(&protocol.Rack{Spec: protocol.RackSpec{Description: "no rack: rackboot-sim fleet", SettleWindow: protocol.Duration(c.Settle)}}, rack)
+	net := fmt.Sprintf("10.%d.%d", i>>8, i&255)
+	put(&protocol.Segment{Spec: protocol.SegmentSpec{
+		RackRef: protocol.Ref{Name: rack}, Prefix: net + ".0/24", Pool: protocol.Pool{From: net + ".100", To: net + ".199"},
+		Address: net + ".254", BaseURL: "http://" + net + ".254",
+	}}, rack)
+	for j := range c.Servers {
+		name := serverName(rack, j)
+		put(&protocol.BMC{Spec: protocol.BMCSpec{
+			RackRef: protocol.Ref{Name: rack}, Address: fmt.Sprintf("https://%s.%d", net, j+1), CredentialsRef: "local:fleet",
+			TLS: protocol.BMCTLS{Fingerprint: "sha256:" + strings.Repeat("0", 64)},
+		}}, name)
+		put(&protocol.Server{Spec: protocol.ServerSpec{
+			BMCRef: protocol.Ref{Name: name}, SegmentRef: protocol.Ref{Name: rack}, BootMAC: fmt.Sprintf("02:fe:%02x:%02x:00:%02x", i>>8, i&255, j+1),
+		}}, name)
+		if c.Image != "" {
+			put(&protocol.Claim{Spec: protocol.ClaimSpec{
+				ServerRef: &protocol.Ref{Name: name}, Power: protocol.WantOn, Image: c.Image,
+				BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+			}}, name)
+		}
+	}
+	return objs
+}
+
+// atOnce bounds the resources of one request: the hub stores so many whole or not at all.
+const atOnce = 1000
+
+// apply makes the resources of all racks, and returns how many there are.
+func (c *Config) apply(ctx context.Context) (n int, err error) {
+	var objs []protocol.Object
+	for i := range c.Racks {
+		more := c.manifests(i)
+		if len(objs)+len(more) > atOnce {
+			if _, err := c.Client.Apply(ctx, objs, false); err != nil {
+				return n, err
+			}
+			n, objs = n+len(objs), nil
+		}
+		objs = append(objs, more...)
+	}
+	_, err = c.Client.Apply(ctx, objs, false)
+	return n + len(objs), err
+}
