@@ -8,14 +8,15 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/state"
 )
 
-// keptEvents bounds the events that are kept in memory for printing; all of them
-// are in the log.
+// keptEvents bounds the events that are kept in memory for printing; the log has more.
 const keptEvents = 10_000
 
 const eventSubject = "event"
@@ -28,6 +29,7 @@ type events struct {
 	ring    []api.EventRecord                      // in order of Index, as they were filed
 	filed   uint64                                 // all up to this Index of the log came into the ring
 	holds   map[string]map[protocol.EventCode]bool // what was filed of each hold that is stored
+	keeping sync.Mutex                             // one KeepEvents at a time
 }
 
 // hubName is the agent of the hub's own events.
@@ -44,7 +46,65 @@ func loadEvents(ctx context.Context, c *Control) (*events, error) {
 	for _, h := range store.List[*protocol.Hold](c.cfg.Store) {
 		stored[h.Metadata.Name] = true
 	}
-	return e, e.load(ctx, math.MaxUint64, stored)
+	return e, e.start(ctx, stored)
+}
+
+// start reads the end of the log, and what was filed of the stored holds before: up to where that was
+// written down from there, and what comes after from the log.
+func (e *events) start(ctx context.Context, stored map[string]bool) error {
+	tail, err := e.control.cfg.Store.TailLog(ctx, eventSubject, keptEvents)
+	if err != nil {
+		return err
+	}
+	n, _, err := e.readNotes()
+	if err != nil {
+		return err
+	}
+	for id, codes := range n.Holds {
+		for _, code := range codes {
+			e.note(api.EventRecord{Agent: hubName, Event: protocol.Event{Code: code}, Target: &protocol.Target{Name: id}}, stored)
+		}
+	}
+	if len(tail) == 0 {
+		return nil
+	}
+	if newest := tail[len(tail)-1].Seq; newest < n.UpTo { // the log has lost its end, and somebody went on with what is left
+		n.UpTo = 0
+	}
+	for at := n.UpTo + 1; at < tail[0].Seq && len(stored) > 0; {
+		records, err := e.control.cfg.Store.ReadLog(ctx, eventSubject, at, 1000)
+		if err != nil {
+			return err
+		}
+		if len(records) == 0 {
+			break
+		}
+		for _, r := range records {
+			ev, err := eventOf(r)
+			if err != nil {
+				return err
+			}
+			e.note(ev, stored)
+		}
+		at = records[len(records)-1].Seq + 1
+	}
+	for _, r := range tail {
+		ev, err := eventOf(r)
+		if err != nil {
+			return err
+		}
+		e.keep(ev)
+		e.note(ev, stored)
+	}
+	return e.load(ctx, math.MaxUint64, stored)
+}
+
+func eventOf(r state.Record) (ev api.EventRecord, err error) {
+	if err := json.Unmarshal(r.Data, &ev); err != nil {
+		return ev, fmt.Errorf("event %d of the log: %w", r.Seq, err)
+	}
+	ev.Index = r.Seq
+	return ev, nil
 }
 
 // load takes what the log has after the newest that is known, up to an index at least. The
@@ -59,11 +119,10 @@ func (e *events) load(ctx context.Context, upTo uint64, stored map[string]bool) 
 			return nil
 		}
 		for _, r := range records {
-			var ev api.EventRecord
-			if err := json.Unmarshal(r.Data, &ev); err != nil {
-				return fmt.Errorf("event %d of the log: %w", r.Seq, err)
+			ev, err := eventOf(r)
+			if err != nil {
+				return err
 			}
-			ev.Index = r.Seq
 			e.keep(ev)
 			e.note(ev, stored)
 		}
@@ -177,4 +236,120 @@ func (c *Control) Events(after uint64, limit int) []api.EventRecord {
 		}
 	}
 	return out
+}
+
+// The log of events is cut off at its beginning, and a hub that starts does not read it from there.
+// What events say of holds that are stored is needed for as long as these are: each is audited
+// once. So it is written down, and no event goes before it is.
+
+const (
+	// notesName is where in the hub's own values it is.
+	notesName = "event-notes"
+	// notesEvery is how many events a hub that starts may have to read besides those that it keeps.
+	notesEvery = keptEvents / 4
+	// cutPages of cutPage events are looked at in one turn.
+	cutPages, cutPage = 20, 1000
+	// eventOverhead is what the store keeps with an event, in bytes, more or less.
+	eventOverhead = 64
+)
+
+// notes are what events up to an Index say of the holds that were stored.
+type notes struct {
+	UpTo  uint64                          `json:"upTo"`
+	Holds map[string][]protocol.EventCode `json:"holds"`
+}
+
+// readNotes reads what was written down; nothing if nothing was.
+func (e *events) readNotes() (n notes, revision uint64, err error) {
+	raw, revision, err := e.control.cfg.Store.Meta(notesName)
+	if protocol.CodeOf(err) == protocol.CodeNotFound {
+		return notes{}, 0, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &n)
+	}
+	if err != nil {
+		return notes{}, 0, fmt.Errorf("what events said of holds: %w", err)
+	}
+	return n, revision, nil
+}
+
+// writeNotes writes down what is known, if it is more than what was, or if it must be.
+func (e *events) writeNotes(ctx context.Context, was notes, revision uint64, must bool) (notes, error) {
+	e.taking.Lock() // what came into the ring has been noted
+	e.mu.RLock()
+	now := notes{UpTo: e.filed, Holds: map[string][]protocol.EventCode{}}
+	for id, codes := range e.holds {
+		now.Holds[id] = slices.Sorted(maps.Keys(codes))
+	}
+	e.mu.RUnlock()
+	e.taking.Unlock()
+	if now.UpTo < was.UpTo+notesEvery && (!must || now.UpTo <= was.UpTo) {
+		return was, nil
+	}
+	raw, err := json.Marshal(now)
+	if err == nil {
+		err = e.control.cfg.Store.PutMeta(ctx, notesName, raw, revision)
+	}
+	if err != nil {
+		return was, fmt.Errorf("write down what events said of holds: %w", err)
+	}
+	return now, nil
+}
+
+// KeepEvents cuts off the events that were filed before a time, and the oldest while the log has more than
+// maxBytes; the newest stays. With the zero time it cuts off nothing, and only sees to it that the next
+// start need not read all of them. The codes are those of the store.
+func (c *Control) KeepEvents(ctx context.Context, before time.Time, maxBytes uint64) error {
+	e := c.events
+	e.keeping.Lock()
+	defer e.keeping.Unlock()
+	if c.steppedDown() {
+		return nil
+	}
+	was, revision, err := e.readNotes()
+	if err != nil {
+		return err
+	}
+	var upTo uint64
+	if !before.IsZero() {
+		if upTo, err = e.old(ctx, before, maxBytes); err != nil {
+			return err
+		}
+	}
+	now, err := e.writeNotes(ctx, was, revision, upTo > was.UpTo)
+	if err != nil {
+		return err
+	}
+	if upTo = min(upTo, now.UpTo); upTo == 0 {
+		return nil
+	}
+	return c.cfg.Store.CutLog(ctx, eventSubject, upTo)
+}
+
+// old is the Index up to which events are too old, or too many. What was filed before an old one is old
+// too, whatever the clock said then.
+func (e *events) old(ctx context.Context, before time.Time, maxBytes uint64) (upTo uint64, err error) {
+	size, err := e.control.cfg.Store.LogSize(ctx)
+	if err != nil {
+		return 0, err
+	}
+	excess := size - min(size, maxBytes)
+	at := uint64(1)
+	for range cutPages {
+		records, err := e.control.cfg.Store.ReadLog(ctx, eventSubject, at, cutPage)
+		if err != nil || len(records) == 0 {
+			return upTo, err
+		}
+		for _, r := range records {
+			if excess > 0 || r.At.Before(before) {
+				upTo = r.Seq
+			}
+			excess -= min(excess, uint64(len(r.Data)+eventOverhead))
+		}
+		if at = records[len(records)-1].Seq + 1; upTo+1 < at {
+			return upTo, nil
+		}
+	}
+	return upTo, nil
 }

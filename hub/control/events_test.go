@@ -1,11 +1,14 @@
 package control
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -212,5 +215,125 @@ func TestEventGapIsFiled(t *testing.T) {
 	say("unheard", 9)
 	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); !s.Again || s.Nonce == m.nonce || s.EventsAcked != 9 {
 		t.Errorf("a session that was not greeted is answered with %+v", s)
+	}
+}
+
+// files files events of an agent, so many that those before are out of what a start reads.
+func (b *bench) files(n int) {
+	b.t.Helper()
+	for i := range n {
+		if err := b.control.events.add(ctx(b.t), api.EventRecord{Event: protocol.Event{Message: fmt.Sprint(i), Code: protocol.EventPowerOn}, Agent: "a"}, ""); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// A hold is audited once, however old it is: its events may be older than what a start reads, or may be gone.
+func TestOldHoldIsAuditedOnce(t *testing.T) {
+	for name, between := range map[string]func(*testing.T, *bench){
+		"nothing": func(*testing.T, *bench) {},
+		"what is said of it is written down": func(t *testing.T, b *bench) {
+			if err := b.control.KeepEvents(ctx(t), time.Time{}, math.MaxUint64); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"its events are too old": func(t *testing.T, b *bench) {
+			if err := b.control.KeepEvents(ctx(t), time.Now().Add(time.Hour), math.MaxUint64); err != nil {
+				t.Fatal(err)
+			}
+			gone(t, b)
+		},
+		"there are too many": func(t *testing.T, b *bench) {
+			for range 2 { // what the store keeps with a record is a guess
+				if err := b.control.KeepEvents(ctx(t), time.Now().Add(-time.Hour), 10_000); err != nil {
+					t.Fatal(err)
+				}
+			}
+			gone(t, b)
+		},
+		"the log has lost its end since": func(t *testing.T, b *bench) {
+			if err := b.control.KeepEvents(ctx(t), time.Time{}, math.MaxUint64); err != nil {
+				t.Fatal(err)
+			}
+			n, revision, err := b.control.events.readNotes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.UpTo += 1_000_000
+			raw, err := json.Marshal(n)
+			if err == nil {
+				err = b.store.PutMeta(ctx(t), notesName, raw, revision)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, agent := joined(t)
+			id := b.place("o", "k", "n1")
+			b.pass()
+			b.files(keptEvents + 1)
+			between(t, b)
+			late := b.place("o", "late", "n1")
+			b.pass()
+			b.files(keptEvents + 1)
+			for range 2 {
+				b.restart()
+				b.greets(agent)
+				b.pass()
+			}
+			all := b.control.Events(0, 3*keptEvents)
+			if len(all) > keptEvents || all[len(all)-1].Message == "" {
+				t.Errorf("%d events are kept after a start", len(all))
+			}
+			b.release(id)
+			b.pass()
+			for hold, want := range map[string]string{id: "[hold release]", late: "[hold]"} {
+				if ops := b.trail.of("Hold/" + hold); fmt.Sprint(ops) != want {
+					t.Errorf("of %s there is %v on record, want %s", hold, ops, want)
+				}
+			}
+			if !b.control.events.audited(protocol.EventReleaseAccepted, id) || b.control.events.audited(protocol.EventReleaseAccepted, late) {
+				t.Error("of a release something else is known")
+			}
+		})
+	}
+}
+
+// gone holds that the oldest events are, and not the newest.
+func gone(t *testing.T, b *bench) {
+	t.Helper()
+	records, err := b.store.ReadLog(ctx(t), eventSubject, 1, keptEvents)
+	if err != nil || len(records) == 0 || len(records) > 200 {
+		t.Fatalf("%d events are left, %v", len(records), err)
+	}
+	if last := b.control.Events(0, 3*keptEvents); records[len(records)-1].Seq != last[len(last)-1].Index {
+		t.Error("the newest event is gone")
+	}
+}
+
+// No event goes before what it says of a hold is written down.
+func TestEventsStayWithoutNotes(t *testing.T) {
+	b, _ := joined(t)
+	b.place("o", "k", "n1")
+	b.pass()
+	b.files(10)
+	b.mem.BeforeWrite = func(key string) error {
+		if strings.HasPrefix(key, "meta.") {
+			return errors.New("no room")
+		}
+		return nil
+	}
+	before, err := b.store.ReadLog(ctx(t), eventSubject, 1, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.control.KeepEvents(ctx(t), time.Now().Add(time.Hour), 0) == nil {
+		t.Error("it is said to be done")
+	}
+	after, err := b.store.ReadLog(ctx(t), eventSubject, 1, 1000)
+	if err != nil || len(after) != len(before) {
+		t.Errorf("%d events of %d are left, %v", len(after), len(before), err)
 	}
 }

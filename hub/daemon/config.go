@@ -48,6 +48,8 @@ type Config struct {
 	ISOs ISOs `yaml:"isos"`
 	// Registry is a registry for images within the hub; off by default.
 	Registry Registry `yaml:"registry"`
+	// Events says how long what happened is kept.
+	Events Events `yaml:"events"`
 	// Catalogue says how the files of boot images are fetched.
 	Catalogue Catalogue `yaml:"catalogue"`
 	// Features are switched on one by one.
@@ -117,6 +119,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.Registry.check(); err != nil {
+		return err
+	}
+	if err := c.Events.check(); err != nil {
 		return err
 	}
 	if err := c.checkEndpoints(); err != nil {

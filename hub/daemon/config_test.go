@@ -42,6 +42,8 @@ func TestLoadConfig(t *testing.T) {
 		{"too many signing keys", goodConfig + "images: {signingKeys: [" + strings.Repeat("{name: a, file: b},", 65) + "]}\n", "images.signingKeys"},
 		{"a quota that is less than nothing", goodConfig + "isos: {quotaMiB: -1}\n", "isos"},
 		{"signatures without keys", goodConfig + "isos: {requireSignature: true}\n", "isos.requireSignature"},
+		{"events that are gone at once", goodConfig + "events: {maxAge: 1h}\n", "events.maxAge"},
+		{"no events", goodConfig + "events: {quotaMiB: -1}\n", "events.quotaMiB"},
 		{"no name", strings.Replace(goodConfig, "[hub.example]", "[]", 1), "names"},
 	} {
 		_, path, err := load(row.text)

@@ -88,7 +88,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	defer b.Close()
 	vault := c.Secrets.vault(log, reg)
-	st, whole, err := openStore(ctx, c, b, vault, log, o.Crash, false)
+	st, up, err := openStore(ctx, c, b, vault, log, o.Crash, false)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	h := &hub{keys: keys, broker: b, store: st, extents: whole, written: written, vault: vault, audit: trail, clients: clients, authorities: authorities, log: log, reg: reg, options: o}
+	h := &hub{keys: keys, broker: b, store: st, upkeep: up, written: written, vault: vault, audit: trail, clients: clients, authorities: authorities, log: log, reg: reg, options: o}
 	isos, err := h.openISOs(c)
 	if err != nil {
 		return err
@@ -145,29 +145,39 @@ func newID() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(clock.Now()), rand.Reader).String())
 }
 
-// openStore opens the store within the broker, and says how to follow how much is in it. One
-// that has lost something is opened only where somebody accepts that.
-func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher, accept bool) (*store.Store, *extents, error) {
+// upkeep is what follows how much the store has, and what takes out of it what is old.
+type upkeep struct {
+	extents *extents
+	old     *old
+}
+
+// openStore opens the store within the broker. One that has lost something is opened only where
+// somebody accepts that.
+func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher, accept bool) (*store.Store, upkeep, error) {
 	conn, err := b.Conn(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, upkeep{}, err
 	}
-	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: conn, Name: "rackboot", Logger: log})
+	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: conn, Name: "rackboot", Logger: log, Crash: crash})
 	if err != nil {
-		return nil, nil, err
+		return nil, upkeep{}, err
 	}
-	facts, err := jetstream.OpenLog(ctx, jetstream.Config{Conn: conn, Name: "rackboot-log", Logger: log})
+	facts, err := jetstream.OpenLog(ctx, jetstream.Config{Conn: conn, Name: "rackboot-log", Logger: log, Crash: crash})
 	if err != nil {
-		return nil, nil, err
+		return nil, upkeep{}, err
 	}
 	x := &extents{path: c.path(extentFile), streams: map[string]measured{"rackboot": kv, "rackboot-log": facts}, log: log}
 	if !accept {
 		if err := x.check(ctx); err != nil {
-			return nil, nil, err
+			return nil, upkeep{}, err
 		}
 	}
+	// What a hub began to remove that has died since goes before anything is read.
+	if _, err := kv.Forget(ctx, time.Time{}); err != nil {
+		return nil, upkeep{}, err
+	}
 	st, err := store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
-	return st, x, err
+	return st, upkeep{extents: x, old: &old{kv: kv, clock: clock.Now, healthy: b.Healthy, log: log}}, err
 }
 
 // hub is a hub being put together.
@@ -175,7 +185,7 @@ type hub struct {
 	keys     *pki.PKI
 	broker   *broker.Broker
 	store    *store.Store
-	extents  *extents
+	upkeep   upkeep
 	written  *ready.Check // the store
 	vault    *secret.Vault
 	audit    *audit.Log
@@ -270,7 +280,9 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		return err
 	}
 	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
-	group.Go(func() error { return h.extents.follow(ctx, h.broker.Healthy) })
+	group.Go(func() error { return h.upkeep.extents.follow(ctx, h.broker.Healthy) })
+	h.upkeep.old.events = c.Events.keeper(h.control.KeepEvents)
+	group.Go(func() error { return h.upkeep.old.run(ctx) })
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })

@@ -29,7 +29,7 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 		return 0, err
 	}
 	defer b.Close()
-	st, whole, err := openStore(ctx, c, b, nil, log, nil, true)
+	st, up, err := openStore(ctx, c, b, nil, log, nil, true)
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +37,7 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := whole.accept(ctx); err != nil {
+	if err := up.extents.accept(ctx); err != nil {
 		return 0, err
 	}
 	return epoch, recordRestored(ctx, c, keys, st, fmt.Sprintf("the epoch is %d now", epoch))

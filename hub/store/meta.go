@@ -50,6 +50,36 @@ func (s *Store) Append(ctx context.Context, subject string, data []byte, id stri
 	return seq, nil
 }
 
+// TailLog reads the end of the log; see [state.Log]. The codes are unavailable and timeout.
+func (s *Store) TailLog(ctx context.Context, subject string, limit int) ([]state.Record, error) {
+	records, err := s.log.Tail(ctx, subject, limit)
+	if err != nil {
+		return nil, stateError("read log", err)
+	}
+	return records, nil
+}
+
+// CutLog takes what is old from the log; see [state.Log]. The codes are unavailable and timeout.
+func (s *Store) CutLog(ctx context.Context, subject string, upTo uint64) error {
+	err := s.healthy()
+	if err == nil {
+		err = s.log.Cut(ctx, subject, upTo)
+	}
+	if err != nil {
+		return stateError("cut log", err)
+	}
+	return nil
+}
+
+// LogSize is how many bytes the log takes. The codes are unavailable and timeout.
+func (s *Store) LogSize(ctx context.Context) (uint64, error) {
+	size, err := s.log.Size(ctx)
+	if err != nil {
+		return 0, stateError("measure log", err)
+	}
+	return size, nil
+}
+
 // ReadLog reads from the log; see [state.Log]. The codes are unavailable and
 // timeout.
 func (s *Store) ReadLog(ctx context.Context, subject string, from uint64, limit int) ([]state.Record, error) {

@@ -76,6 +76,28 @@ func (m *mirror) applyOwn(entries ...cached) {
 	})
 }
 
+// replace takes a list of everything, which was complete at revision: what is not in it and not newer is
+// not there any more.
+func (m *mirror) replace(entries []cached, revision uint64) {
+	listed := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		listed[e.Key] = true
+	}
+	m.mu.Lock()
+	for _, b := range m.buckets {
+		for _, e := range b {
+			if !listed[e.Key] && e.Revision <= revision {
+				entries = append(entries, cached{Entry: state.Entry{Key: e.Key, Revision: revision + 1, Deleted: true}})
+			}
+		}
+	}
+	changed := takeAll(entries, m.set)
+	m.watched = max(m.watched, revision)
+	m.stir()
+	m.mu.Unlock()
+	m.wake(changed...)
+}
+
 // outlived says whether the watch has come past an entry of our own, and its key is not there:
 // somebody has deleted it before this process could note what it had written.
 func (m *mirror) outlived(e cached) bool {
@@ -85,17 +107,20 @@ func (m *mirror) outlived(e cached) bool {
 }
 
 func (m *mirror) atOnce(entries []cached, take func(cached) bool) {
-	var changed []string // buckets
 	m.mu.Lock()
+	changed := takeAll(entries, take)
+	m.mu.Unlock()
+	m.wake(changed...)
+}
+
+// takeAll returns the buckets that have changed; it needs m.mu.
+func takeAll(entries []cached, take func(cached) bool) (changed []string) {
 	for _, e := range entries {
 		if bucket, _ := split(e.Key); take(e) && !slices.Contains(changed, bucket) {
 			changed = append(changed, bucket)
 		}
 	}
-	m.mu.Unlock()
-	for _, bucket := range changed {
-		m.wake(bucket)
-	}
+	return changed
 }
 
 func (m *mirror) set(e cached) bool {
@@ -246,19 +271,21 @@ func (m *mirror) subscribe(buckets ...string) (<-chan struct{}, func()) {
 	}
 }
 
-func (m *mirror) wake(bucket string) {
+func (m *mirror) wake(changed ...string) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if bucket == answerBucket {
-		return // nothing follows from what somebody was answered
-	}
-	for c, buckets := range m.subs {
-		if len(buckets) > 0 && !slices.Contains(buckets, bucket) {
-			continue
+	for _, bucket := range changed {
+		if bucket == answerBucket {
+			continue // nothing follows from what somebody was answered
 		}
-		select {
-		case c <- struct{}{}:
-		default:
+		for c, buckets := range m.subs {
+			if len(buckets) > 0 && !slices.Contains(buckets, bucket) {
+				continue
+			}
+			select {
+			case c <- struct{}{}:
+			default:
+			}
 		}
 	}
 }

@@ -111,7 +111,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 }
 
 // Run applies the watch to the mirror until ctx ends, and returns nil then. A
-// watch that breaks is opened again where it ended. Run is called once.
+// watch that breaks is opened again where it ended, and after a list of everything if it may have
+// missed a deletion there. Run is called once.
 func (s *Store) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
@@ -129,6 +130,9 @@ func (s *Store) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes, err := s.kv.Watch(ctx, "", s.mirror.position())
+	if errors.Is(err, state.ErrConflict) {
+		changes, err = s.catchUp(ctx, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -148,6 +152,27 @@ func (s *Store) follow(ctx context.Context) error {
 		s.mirror.seen(change[len(change)-1].Revision)
 	}
 	return errors.New("watch channel was closed")
+}
+
+// catchUp lists again where a watch from the mirror's position is a conflict, and watches from there. A
+// store that is older than the mirror was set back under a running hub, and is not taken for what is.
+func (s *Store) catchUp(ctx context.Context, conflict error) (<-chan []state.Entry, error) {
+	entries, revision, err := s.kv.List(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	if revision < s.mirror.position() {
+		return nil, conflict
+	}
+	s.logger.Warn("the store was listed again: the watch may have missed deletions", "revision", revision)
+	var there []cached
+	for _, e := range entries {
+		if !aside(e.Key) {
+			there = append(there, s.readLogged(e))
+		}
+	}
+	s.mirror.replace(there, revision)
+	return s.kv.Watch(ctx, "", revision)
 }
 
 // Subscribe returns a channel that gets a value after any change, several

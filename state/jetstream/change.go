@@ -16,7 +16,7 @@ type message struct {
 	seq     uint64
 	pending uint64 // messages behind it when it was delivered
 	entry   state.Entry
-	isEntry bool // and not the expectation of a check
+	isEntry bool // and none of our own, such as the expectation of a check
 
 	batch  string // empty for a single write
 	first  uint64 // of a batch: the sequence of its first entry
@@ -32,7 +32,7 @@ func (k *KV) message(msg jetstream.Msg, meta *jetstream.MsgMetadata) message {
 	m := message{
 		seq: seq, pending: meta.NumPending,
 		entry:   k.entry(msg.Subject(), h, msg.Data(), seq),
-		isEntry: msg.Subject() != k.st.prefix+checkLevel,
+		isEntry: !k.st.ours(msg.Subject()),
 	}
 	place, err := strconv.ParseUint(h.Get(batchSeqHeader), 10, 32)
 	if err != nil || place < 1 || place > seq {
@@ -115,7 +115,14 @@ func (k *KV) deliver(ctx context.Context, op string, r *reader, prefix string, a
 		if err != nil {
 			return err
 		}
-		change, err := j.add(k.message(msg, meta), now)
+		m := k.message(msg, meta)
+		if m.seq > j.last+1 {
+			// Newer revisions have come of what is missing here, unless its keys were removed.
+			if err := k.kept(ctx, op, j.last); err != nil {
+				return err
+			}
+		}
+		change, err := j.add(m, now)
 		if err != nil {
 			return err
 		}

@@ -70,6 +70,7 @@ func (k *KV) Commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 			return revisions, err
 		}
 		stale, readErr := k.stale(ctx, op, ops, expected)
+		k.st.at("commit")
 		switch {
 		case readErr != nil:
 			return nil, readErr
@@ -198,7 +199,8 @@ func readAnswer(data []byte, id string, count int) (uint64, error) {
 
 // stale reads back what a refused commit expected, since the server does not say which key it
 // was. A revision only grows, so that what it does not find was a write that is still under
-// way. Where a key that shall not be there was deleted, the deletion is expected from now on.
+// way. Where a key that shall not be there was deleted, the deletion is expected from now on, or
+// nothing, once that was removed.
 func (k *KV) stale(ctx context.Context, op string, ops []state.Op, expected []uint64) (keys []string, err error) {
 	for i, o := range ops {
 		e, err := k.last(ctx, op, o.Key)
@@ -206,7 +208,7 @@ func (k *KV) stale(ctx context.Context, op string, ops []state.Op, expected []ui
 			return nil, err
 		}
 		switch {
-		case o.Revision == 0 && e.Deleted:
+		case o.Revision == 0 && (e.Deleted || e.Revision == 0):
 			expected[i] = e.Revision
 		case o.Revision != e.Revision:
 			keys = append(keys, o.Key)

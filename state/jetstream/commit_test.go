@@ -210,7 +210,7 @@ func TestManyCommitsAtOnce(t *testing.T) {
 	}
 }
 
-// A stream that was made without batches is given them, with what it has.
+// A stream without batches is given them, with what it has.
 func TestOpenGivesBatches(t *testing.T) {
 	nc := testServer(t, t.TempDir())
 	js, err := natsjs.New(nc, natsjs.WithDefaultTimeout(patience))
@@ -218,8 +218,8 @@ func TestOpenGivesBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := js.CreateStream(t.Context(), natsjs.StreamConfig{
-		Name: "KV", Subjects: []string{"kv.>"}, MaxMsgsPerSubject: 16, Discard: natsjs.DiscardNew, DenyDelete: true, DenyPurge: true,
-		Metadata: map[string]string{"rackboot_schema": "1"},
+		Name: "KV", Subjects: []string{"kv.>"}, MaxMsgsPerSubject: 16, Discard: natsjs.DiscardNew, DenyDelete: true,
+		Metadata: map[string]string{"rackboot_schema": "2"},
 	}); err != nil {
 		t.Fatal(err)
 	}

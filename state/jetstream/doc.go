@@ -8,7 +8,7 @@
 // A KV is one stream with one subject per key, "<name>.<key>", and a bounded
 // history per key. The stream sequence is the revision. A deletion is a
 // message with the header Rackboot-Op: delete; it is kept, so that a Watch
-// that starts later still sees it.
+// that starts later still sees it, until it is forgotten.
 //
 // A Commit is one atomic batch (NATS ADR-50): its messages have consecutive sequences and the
 // headers Nats-Batch-Id, Nats-Batch-Sequence and, on the last, Nats-Batch-Commit, which stay with
@@ -16,6 +16,9 @@
 // which is checked and not written rides on a message of its own below "<name>.$check", in front
 // of the others, whose header Rackboot-Checks says how many there are; it is no entry. Readers
 // read the whole stream: a filter would hide where a batch ends.
+//
+// What is removed on purpose is said before, in JSON on a message below "<name>.$purged", whose newest is in
+// force; see the type purged. Readers that may have missed a deletion learn there that they have.
 //
 // A Log is one stream with subjects "<name>.<subject>"; the stream sequence is
 // the record's Seq. The stream's duplicate window makes an Append with an id

@@ -86,28 +86,33 @@ func (k *KV) entry(subject string, h nats.Header, data []byte, seq uint64) state
 	}
 }
 
+// createTries bounds how often a creation is sent.
+const createTries = 4
+
 // Create writes key if it does not exist or was deleted.
 func (k *KV) Create(ctx context.Context, key string, value []byte) (uint64, error) {
 	const op = "kv create"
 	if err := state.CheckKey(op, key); err != nil {
 		return 0, err
 	}
-	rev, err := k.put(ctx, op, key, value, 0)
-	if !errors.Is(err, state.ErrConflict) {
-		return rev, err
+	var expected uint64
+	for try := 1; ; try++ {
+		rev, err := k.put(ctx, op, key, value, expected)
+		if !errors.Is(err, state.ErrConflict) || try == createTries {
+			return rev, err
+		}
+		// The subject had messages: the key exists, or its newest is a deletion, or that was removed
+		// just now. Or somebody else's write of it is under way.
+		e, lastErr := k.last(ctx, op, key)
+		switch {
+		case lastErr != nil && !errors.Is(lastErr, state.ErrNotFound):
+			return 0, lastErr
+		case lastErr == nil && !e.Deleted:
+			return 0, protocol.Errorf(protocol.CodeConflict, op, "key %q exists: %w", key, state.ErrConflict)
+		}
+		expected = e.Revision
+		k.st.at("create")
 	}
-	// The subject has messages: the key exists, or its newest is a deletion.
-	e, lastErr := k.last(ctx, op, key)
-	if errors.Is(lastErr, state.ErrNotFound) {
-		return 0, err // somebody else's write of it is under way
-	}
-	if lastErr != nil {
-		return 0, lastErr
-	}
-	if !e.Deleted {
-		return 0, protocol.Errorf(protocol.CodeConflict, op, "key %q exists: %w", key, state.ErrConflict)
-	}
-	return k.put(ctx, op, key, value, e.Revision)
 }
 
 // Update writes key if revision is its current one.

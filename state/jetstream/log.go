@@ -51,34 +51,114 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, id string
 	return l.st.publish(ctx, op, msg, jetstream.WithMsgID(id))
 }
 
-// Read returns records in sequence order; limit is 1 to 10,000.
+// Read returns records in sequence order, up to the newest that was there when it was called; limit is
+// 1 to 10,000. Where the beginning is cut off meanwhile, what the server says of how many are to come is too much.
 func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) ([]state.Record, error) {
 	const op = "log read"
-	if limit < 1 || limit > maxRead {
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "limit %d; it is 1 to %d", limit, maxRead)
+	if err := checkRead(op, subject, limit); err != nil {
+		return nil, err
 	}
-	filter := ">"
-	if subject != "" {
-		if err := state.CheckKey(op, subject); err != nil {
-			return nil, err
-		}
-		filter = subject
+	filter := subject
+	if filter == "" {
+		filter = ">"
+	}
+	newest, err := l.st.newestOf(ctx, op, filter)
+	if err != nil || newest < from {
+		return nil, err
 	}
 	var out []state.Record
-	err := l.st.drain(ctx, op, jetstream.OrderedConsumerConfig{
+	err = l.st.drain(ctx, op, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{l.st.prefix + filter},
 		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:    max(from, 1),
 	}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
-		out = append(out, state.Record{
-			Seq:     meta.Sequence.Stream,
-			Subject: m.Subject()[len(l.st.prefix):],
-			Data:    m.Data(),
-		})
-		return len(out) < limit && meta.NumPending > 0
+		if !l.st.ours(m.Subject()) {
+			out = append(out, state.Record{
+				Seq:     meta.Sequence.Stream,
+				Subject: m.Subject()[len(l.st.prefix):],
+				Data:    m.Data(),
+				At:      meta.Timestamp,
+			})
+		}
+		return len(out) < limit && meta.NumPending > 0 && meta.Sequence.Stream < newest
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+func checkRead(op, subject string, limit int) error {
+	if limit < 1 || limit > maxRead {
+		return protocol.Errorf(protocol.CodeInvalid, op, "limit %d; it is 1 to %d", limit, maxRead)
+	}
+	if subject == "" {
+		return nil
+	}
+	return state.CheckKey(op, subject)
+}
+
+// Tail looks for where to begin by asking how many records there are from some Seq on, some 20
+// times in a long log; subject may not be empty, limit is 1 to 10,000.
+func (l *Log) Tail(ctx context.Context, subject string, limit int) ([]state.Record, error) {
+	const op = "log tail"
+	if err := checkRead(op, subject, limit); err != nil {
+		return nil, err
+	}
+	newest, err := l.st.newestOf(ctx, op, subject)
+	if err != nil || newest == 0 {
+		return nil, err
+	}
+	// From enough on there are as many as are wanted, or all; from tooFew on there are fewer.
+	enough, tooFew := uint64(1), newest+1
+	for tooFew-enough > 1 {
+		middle := enough + (tooFew-enough)/2
+		n, err := l.st.from(ctx, op, subject, middle)
+		if err != nil {
+			return nil, err
+		}
+		if n >= uint64(limit) {
+			enough = middle
+		} else {
+			tooFew = middle
+		}
+	}
+	return l.Read(ctx, subject, enough, limit)
+}
+
+// Cut says first what goes, so that it is not taken for a loss. What was said so before goes with it.
+func (l *Log) Cut(ctx context.Context, subject string, upTo uint64) error {
+	const op = "log cut"
+	if err := state.CheckKey(op, subject); err != nil {
+		return err
+	}
+	p, err := l.st.settle(ctx, op)
+	if err != nil {
+		return err
+	}
+	newest, err := l.st.newestOf(ctx, op, subject)
+	if err != nil || newest == 0 {
+		return err
+	}
+	what := []going{{Key: subject, Revision: min(upTo, newest-1)}, {Key: purgedLevel, Revision: p.seq}}
+	for i, g := range what {
+		if what[i].Messages, err = l.st.upTo(ctx, op, g.Key, g.Revision); err != nil {
+			return err
+		}
+	}
+	if what[0].Messages == 0 {
+		return nil
+	}
+	return ignoreRace(l.st.remove(ctx, op, p, what))
+}
+
+// Size counts what the server keeps with each record.
+func (l *Log) Size(ctx context.Context) (uint64, error) {
+	ctx, cancel := l.st.deadline(ctx)
+	defer cancel()
+	info, err := l.st.s.Info(ctx)
+	if err != nil {
+		return 0, readError("log size", l.st.cfg.Name, err)
+	}
+	return info.State.Bytes, nil
 }

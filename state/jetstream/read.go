@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"rackboot/protocol"
 	"rackboot/state"
 )
 
@@ -113,27 +114,47 @@ func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedCon
 // beginning: the copy that it reads from may lag behind. Writes that happen meanwhile may be in
 // it, whole commits of them: it does not end within one. Large stores take their time: an error
 // is that nothing came for as long as a call may take.
+//
+// A deletion that was removed between the beginning and the end is not seen, though its key was. So
+// whoever removes some says so first, and a list that sees that begins again.
 func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, error) {
 	const op = "kv list"
 	if err := state.CheckPrefix(op, prefix); err != nil {
 		return nil, 0, err
 	}
+	for range listTries {
+		if entries, rev, err := k.list(ctx, op, prefix); !errors.Is(err, errRemoved) {
+			return entries, rev, err
+		}
+	}
+	return nil, 0, protocol.Errorf(protocol.CodeUnavailable, op, "%s: %w", k.st.cfg.Name, errRemoved).WithHint("try again")
+}
+
+// listTries bounds how often a list is begun again.
+const listTries = 5
+
+// errRemoved is that a list cannot know what was deleted while it was read.
+var errRemoved = errors.New("deletions were removed while it was read")
+
+func (k *KV) list(ctx context.Context, op, prefix string) ([]state.Entry, uint64, error) {
 	rev, err := k.st.newestSeq(ctx, op)
 	if err != nil || rev == 0 {
 		return nil, 0, err
 	}
 	live := map[string]state.Entry{}
 	var at uint64
+	var floors []uint64
 	r, err := k.st.begin(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy})
 	if err != nil {
 		return nil, 0, err
 	}
 	defer r.close(ctx)
 	for ended := r.empty && k.st.cfg.Replicas == 1; !ended; { // where all was lost, nothing comes
-		msg, meta, err := r.next(ctx, op)
+		msg, meta, err := k.listed(ctx, op, r, rev)
 		if err != nil {
 			return nil, 0, err
 		}
+		k.st.at("list")
 		m := k.message(msg, meta)
 		at = m.seq
 		if m.isEntry && strings.HasPrefix(m.entry.Key, prefix) {
@@ -143,12 +164,44 @@ func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, er
 				live[m.entry.Key] = m.entry
 			}
 		}
+		if msg.Subject() == k.st.prefix+purgedLevel {
+			p, err := parsePurged(op, k.st.cfg.Name, msg.Data())
+			if err != nil {
+				return nil, 0, err
+			}
+			if floors = append(floors, p.Floor); p.Floor > floors[0] {
+				return nil, 0, errRemoved
+			}
+		}
 		if ended, err = k.ends(ctx, op, m, rev); err != nil {
 			return nil, 0, err
 		}
 	}
 	out := slices.SortedFunc(maps.Values(live), func(a, b state.Entry) int { return strings.Compare(a.Key, b.Key) })
 	return out, max(at, rev), nil
+}
+
+// listed is next for a list that began at rev. Where the server finds that what it was to deliver is gone, it waits for
+// something new, each time (getNextMsg of consumer.go, of a last message per subject); so after a
+// moment without a message it is asked whether something was removed meanwhile.
+func (k *KV) listed(ctx context.Context, op string, r *reader, rev uint64) (jetstream.Msg, *jetstream.MsgMetadata, error) {
+	ctx, cancel := k.st.deadline(ctx)
+	defer cancel()
+	for {
+		moment, stop := context.WithTimeout(ctx, heartbeat)
+		msg, meta, err := r.wait(moment, op)
+		stop()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return msg, meta, err
+		}
+		p, err := k.st.readPurged(ctx, op)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.seq > rev || len(p.Going) > 0 {
+			return nil, nil, errRemoved
+		}
+	}
 }
 
 // ends reports whether a list has everything with this message.

@@ -16,7 +16,7 @@ import (
 )
 
 // schemaVersion is the version of the stream layout described in doc.go.
-const schemaVersion = 1
+const schemaVersion = 2
 
 const metaSchema = "rackboot_schema"
 
@@ -44,6 +44,7 @@ type Config struct {
 	Timeout time.Duration
 	// Logger receives a warning when a Watch ends early; nil discards.
 	Logger *slog.Logger
+	Crash  state.Crasher // nil in production
 }
 
 func (c Config) withDefaults(op string) (Config, error) {
@@ -81,6 +82,15 @@ type stream struct {
 	js     jetstream.JetStream
 	s      jetstream.Stream
 	prefix string // of every subject, with the dot
+	// between is called where somebody else may write between two steps; nil in production.
+	between func(step string)
+}
+
+// at is between two steps.
+func (st *stream) at(step string) {
+	if st.between != nil {
+		st.between(step)
+	}
 }
 
 func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamConfig) (*stream, error) {
@@ -101,7 +111,6 @@ func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamC
 	sc.Discard = jetstream.DiscardNew
 	sc.Replicas = cfg.Replicas
 	sc.DenyDelete = true
-	sc.DenyPurge = true
 	sc.Metadata = map[string]string{metaSchema: strconv.Itoa(schemaVersion)}
 	st.s, err = js.CreateOrUpdateStream(ctx, sc)
 	if err != nil {
@@ -127,6 +136,10 @@ func (st *stream) checkSchema(ctx context.Context, op string) error {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 {
 		return protocol.Errorf(protocol.CodeInternal, op, "stream %q has schema version %q", st.cfg.Name, v)
+	}
+	if n < schemaVersion { // no release has written one, and a server does not allow purges that it was told to deny
+		return protocol.Errorf(protocol.CodeUnsupported, op, "stream %q has schema version %d; this release knows %d only", st.cfg.Name, n, schemaVersion).
+			WithHint("begin in an empty folder")
 	}
 	if n > schemaVersion {
 		return protocol.Errorf(protocol.CodeUnsupported, op, "stream %q has schema version %d; this release knows up to %d", st.cfg.Name, n, schemaVersion).

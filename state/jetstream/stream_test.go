@@ -22,7 +22,7 @@ func TestOpenRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, meta := range map[string]map[string]string{"FOREIGN": nil, "NEWER": {"rackboot_schema": "2"}, "BROKEN": {"rackboot_schema": "x"}} {
+	for name, meta := range map[string]map[string]string{"FOREIGN": nil, "NEWER": {"rackboot_schema": "3"}, "OLDER": {"rackboot_schema": "1"}, "BROKEN": {"rackboot_schema": "x"}} {
 		cfg := natsjs.StreamConfig{Name: name, Subjects: []string{"x" + name}, Metadata: meta}
 		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
 			t.Fatal(err)
@@ -42,6 +42,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"replicas without a cluster", jetstream.Config{Conn: nc, Name: "KV", Replicas: 3}, protocol.CodeUnavailable},
 		{"somebody else's stream", jetstream.Config{Conn: nc, Name: "FOREIGN"}, protocol.CodeConflict},
 		{"newer schema", jetstream.Config{Conn: nc, Name: "NEWER"}, protocol.CodeUnsupported},
+		{"older schema", jetstream.Config{Conn: nc, Name: "OLDER"}, protocol.CodeUnsupported},
 		{"broken schema", jetstream.Config{Conn: nc, Name: "BROKEN"}, protocol.CodeInternal},
 	} {
 		c.cfg.Timeout = patience

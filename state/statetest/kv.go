@@ -38,6 +38,12 @@ func TestKV(t *testing.T, open func(*testing.T) state.KV) {
 		{"watch ends", kvWatchEnds},
 		{"list and watch make a mirror", kvMirror},
 		{"slow reader", kvSlowReader},
+		{"forget", kvForget},
+		{"forget parts of commits", kvForgetCommit},
+		{"forget what was created again", kvForgetCreated},
+		{"forget many", kvForgetMany},
+		{"forget what a reader has not seen", kvForgetLag},
+		{"forget while keys come and go", kvForgetRace},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), most(t)) // a watch may wait for ever

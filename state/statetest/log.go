@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/state"
@@ -20,6 +21,9 @@ func TestLog(t *testing.T, open func(*testing.T) state.Log) {
 		{"an id appends once", logIdempotent},
 		{"invalid", logInvalid},
 		{"concurrent", logConcurrent},
+		{"tail", logTail},
+		{"cut", logCut},
+		{"cut while it is read", logCutRead},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.run(t.Context(), t, open(t))
@@ -119,4 +123,102 @@ func logConcurrent(ctx context.Context, t *testing.T, l state.Log) {
 			}
 		}
 	}
+}
+
+// tail is the end of a log as "data".
+func tail(ctx context.Context, t *testing.T, l state.Log, subject string, limit int) (out []string) {
+	t.Helper()
+	records, err := l.Tail(ctx, subject, limit)
+	must(t, err)
+	var last uint64
+	for _, r := range records {
+		if r.Seq <= last || r.Subject != subject || time.Since(r.At).Abs() > time.Hour {
+			t.Errorf("seq %d of %s at %s after %d", r.Seq, r.Subject, r.At, last)
+		}
+		last = r.Seq
+		out = append(out, string(r.Data))
+	}
+	return out
+}
+
+func logTail(ctx context.Context, t *testing.T, l state.Log) {
+	want(t, tail(ctx, t, l, "a", 3))
+	var all []string
+	for i := range 40 {
+		for _, subject := range []string{"b", "a", "a.x"}[i%3:] {
+			_, err := l.Append(ctx, subject, fmt.Append(nil, i), "")
+			must(t, err)
+		}
+		if i%3 < 2 {
+			all = append(all, fmt.Sprint(i))
+		}
+		want(t, tail(ctx, t, l, "a", 3), all[max(0, len(all)-3):]...)
+	}
+	for limit := 1; limit <= len(all)+1; limit++ {
+		want(t, tail(ctx, t, l, "a", limit), all[max(0, len(all)-limit):]...)
+	}
+	want(t, tail(ctx, t, l, "c", 3))
+}
+
+func logCut(ctx context.Context, t *testing.T, l state.Log) {
+	must(t, l.Cut(ctx, "a", 7))
+	var seqs []uint64
+	for i := range 12 {
+		seq, err := l.Append(ctx, []string{"a", "b"}[i%2], fmt.Append(nil, i), fmt.Sprintf("id-%d", i))
+		must(t, err)
+		seqs = append(seqs, seq)
+	}
+	before, err := l.Size(ctx)
+	must(t, err)
+	if before == 0 {
+		t.Error("it has no bytes")
+	}
+	for _, upTo := range []uint64{0, seqs[0] - 1} {
+		must(t, l.Cut(ctx, "a", upTo))
+		want(t, readLog(ctx, t, l, "a", 0, 10), "a=0", "a=2", "a=4", "a=6", "a=8", "a=10")
+	}
+	for range 2 { // a second time nothing more
+		must(t, l.Cut(ctx, "a", seqs[5])) // which is of b
+		want(t, readLog(ctx, t, l, "", 0, 100), "b=1", "b=3", "b=5", "a=6", "b=7", "a=8", "b=9", "a=10", "b=11")
+		want(t, readLog(ctx, t, l, "a", seqs[0], 2), "a=6", "a=8")
+		want(t, tail(ctx, t, l, "a", 2), "8", "10")
+		want(t, tail(ctx, t, l, "a", 5), "6", "8", "10")
+	}
+	must(t, l.Cut(ctx, "a", seqs[11]+100)) // the newest stays
+	want(t, readLog(ctx, t, l, "a", 0, 10), "a=10")
+	again, err := l.Append(ctx, "a", []byte("0"), "id-0") // what was cut off is not appended again
+	if must(t, err); again != seqs[0] {
+		t.Errorf("it is appended again at %d; it was at %d", again, seqs[0])
+	}
+	next, err := l.Append(ctx, "a", []byte("12"), "")
+	if must(t, err); next <= seqs[11] {
+		t.Errorf("after %d comes %d", seqs[11], next)
+	}
+	want(t, readLog(ctx, t, l, "", 0, 100), "b=1", "b=3", "b=5", "b=7", "b=9", "a=10", "b=11", "a=12")
+}
+
+// logCutRead reads from the beginning to the end while the beginning is cut off.
+func logCutRead(ctx context.Context, t *testing.T, l state.Log) {
+	const records = 600 // more than a client fetches ahead
+	var last uint64
+	for i := range records {
+		seq, err := l.Append(ctx, "a", fmt.Append(nil, i), "")
+		must(t, err)
+		last = seq
+	}
+	var cutting sync.WaitGroup
+	cutting.Go(func() {
+		for upTo := uint64(50); upTo < last; upTo += 50 {
+			if err := l.Cut(ctx, "a", upTo); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 10 {
+		got := readLog(ctx, t, l, "a", 1, records)
+		if len(got) == 0 || got[len(got)-1] != fmt.Sprintf("a=%d", records-1) {
+			t.Errorf("%d records, without the newest", len(got))
+		}
+	}
+	cutting.Wait()
 }

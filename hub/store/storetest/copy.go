@@ -14,12 +14,12 @@ func (m *Memory) Copy() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &Memory{
-		revision: m.revision, newest: maps.Clone(m.newest), changed: make(chan struct{}),
-		records: slices.Clone(m.records), ids: maps.Clone(m.ids),
+		revision: m.revision, newest: maps.Clone(m.newest), deleted: maps.Clone(m.deleted), floor: m.floor, changed: make(chan struct{}),
+		records: slices.Clone(m.records), appended: m.appended, ids: maps.Clone(m.ids),
 	}
 	for _, e := range c.newest { // a watch begins where a List ended, so only the order matters
-		c.history = append(c.history, []state.Entry{e})
+		c.history = append(c.history, written{entries: []state.Entry{e}})
 	}
-	slices.SortFunc(c.history, func(a, b []state.Entry) int { return cmp.Compare(a[0].Revision, b[0].Revision) })
+	slices.SortFunc(c.history, func(a, b written) int { return cmp.Compare(a.entries[0].Revision, b.entries[0].Revision) })
 	return c
 }

@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/state"
@@ -17,9 +19,12 @@ type Memory struct {
 	mu       sync.Mutex
 	revision uint64
 	newest   map[string]state.Entry // of each key, which may be a deletion
-	history  [][]state.Entry        // what was written at once
-	changed  chan struct{}          // closed and replaced at each change
+	deleted  map[string]time.Time   // of a key that is not there, since when
+	floor    uint64                 // revision of the newest deletion that was forgotten
+	history  []written
+	changed  chan struct{} // closed and replaced at each change
 	records  []state.Record
+	appended uint64 // Seq of the newest record
 	ids      map[string]uint64
 	// BeforeWrite is asked before each write of a key; its error is the write's, and that of the
 	// whole commit.
@@ -29,9 +34,15 @@ type Memory struct {
 	AfterAppend func(seq uint64) error
 }
 
+// written is what was written at once.
+type written struct {
+	entries   []state.Entry
+	forgotten uint64 // the newest revision of it that is missing because its key was forgotten
+}
+
 // NewMemory makes an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{newest: map[string]state.Entry{}, changed: make(chan struct{}), ids: map[string]uint64{}}
+	return &Memory{newest: map[string]state.Entry{}, deleted: map[string]time.Time{}, changed: make(chan struct{}), ids: map[string]uint64{}}
 }
 
 // Get implements state.KV.
@@ -111,8 +122,11 @@ func (m *Memory) write(op string, ops []state.Op) ([]uint64, error) {
 		e := state.Entry{Key: o.Key, Value: o.Value, Revision: m.revision, Deleted: o.Kind == state.OpDelete}
 		m.newest[o.Key], revisions[i] = e, m.revision
 		change = append(change, e)
+		if delete(m.deleted, o.Key); e.Deleted {
+			m.deleted[o.Key] = time.Now()
+		}
 	}
-	m.history = append(m.history, change)
+	m.history = append(m.history, written{entries: change})
 	close(m.changed)
 	m.changed = make(chan struct{})
 	return revisions, nil
@@ -146,6 +160,9 @@ func (m *Memory) Watch(ctx context.Context, prefix string, after uint64) (<-chan
 	if after > m.revision {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "revision %d is ahead of the store, which is at %d: %w", after, m.revision, state.ErrConflict)
 	}
+	if after < m.floor {
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "deletions up to revision %d are forgotten, and the reader is at %d: %w", m.floor, after, state.ErrConflict)
+	}
 	out := make(chan []state.Entry)
 	go func() {
 		defer close(out)
@@ -153,8 +170,11 @@ func (m *Memory) Watch(ctx context.Context, prefix string, after uint64) (<-chan
 			m.mu.Lock()
 			batch, changed := m.history[next:], m.changed
 			m.mu.Unlock()
-			for _, change := range batch {
-				change = slices.DeleteFunc(slices.Clone(change), func(e state.Entry) bool {
+			for _, w := range batch {
+				if w.forgotten > after {
+					return
+				}
+				change := slices.DeleteFunc(slices.Clone(w.entries), func(e state.Entry) bool {
 					return e.Revision <= after || !strings.HasPrefix(e.Key, prefix)
 				})
 				if len(change) == 0 {
@@ -177,6 +197,35 @@ func (m *Memory) Watch(ctx context.Context, prefix string, after uint64) (<-chan
 	return out, nil
 }
 
+// Forget implements state.KV.
+func (m *Memory) Forget(_ context.Context, before time.Time) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	gone := map[string]uint64{}
+	for key, at := range m.deleted {
+		if at.Before(before) && len(gone) < state.MaxForget {
+			gone[key] = m.newest[key].Revision
+		}
+	}
+	for key, revision := range gone {
+		delete(m.newest, key)
+		delete(m.deleted, key)
+		m.floor = max(m.floor, revision)
+	}
+	history := make([]written, len(m.history)) // who follows has the former one
+	for i, w := range m.history {
+		for _, e := range w.entries {
+			if e.Revision <= gone[e.Key] {
+				w.forgotten = max(w.forgotten, e.Revision)
+			}
+		}
+		w.entries = slices.DeleteFunc(slices.Clone(w.entries), func(e state.Entry) bool { return e.Revision <= gone[e.Key] })
+		history[i] = w
+	}
+	m.history = history
+	return len(gone), nil
+}
+
 // Append implements state.Log.
 func (m *Memory) Append(_ context.Context, subject string, data []byte, id string) (uint64, error) {
 	seq := m.append(subject, data, id)
@@ -194,8 +243,9 @@ func (m *Memory) append(subject string, data []byte, id string) uint64 {
 	if seq, ok := m.ids[id]; ok && id != "" {
 		return seq
 	}
-	seq := uint64(len(m.records) + 1)
-	m.records = append(m.records, state.Record{Seq: seq, Subject: subject, Data: data})
+	m.appended++
+	seq := m.appended
+	m.records = append(m.records, state.Record{Seq: seq, Subject: subject, Data: data, At: time.Now()})
 	if id != "" {
 		m.ids[id] = seq
 	}
@@ -213,4 +263,34 @@ func (m *Memory) Read(_ context.Context, subject string, from uint64, limit int)
 		}
 	}
 	return out, nil
+}
+
+// Tail implements state.Log.
+func (m *Memory) Tail(ctx context.Context, subject string, limit int) ([]state.Record, error) {
+	out, err := m.Read(ctx, subject, 1, math.MaxInt)
+	return out[max(0, len(out)-limit):], err
+}
+
+// Cut implements state.Log.
+func (m *Memory) Cut(ctx context.Context, subject string, upTo uint64) error {
+	newest, err := m.Tail(ctx, subject, 1)
+	if err != nil || len(newest) == 0 {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.records = slices.DeleteFunc(slices.Clone(m.records), func(r state.Record) bool {
+		return r.Subject == subject && r.Seq <= min(upTo, newest[0].Seq-1)
+	})
+	return nil
+}
+
+// Size implements state.Log. A disk keeps some bytes more with each record.
+func (m *Memory) Size(context.Context) (size uint64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.records {
+		size += uint64(len(r.Subject) + len(r.Data) + 50)
+	}
+	return size, nil
 }

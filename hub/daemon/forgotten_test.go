@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/pki"
+	"rackboot/protocol"
+	"rackboot/state"
+	"rackboot/state/jetstream"
+)
+
+// What was deleted and taken out of the store is no loss, wherever the hub died meanwhile; and a loss is
+// one, whether it comes then or later.
+func TestForgottenIsNoLoss(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"", "purge.said", "purge.step", "purge.settled"} {
+		for _, restart := range []bool{false, true} {
+			t.Run(fmt.Sprintf("dies at %q, damaged after a start %t", point, restart), func(t *testing.T) {
+				t.Parallel()
+				c := ownHub(t)
+				started(t, c)
+				forgetAndDie(t, c, point)
+				if restart {
+					started(t, c)
+					started(t, c)
+				}
+				if err := os.Remove(c.path("store/jetstream/$G/streams/rackboot/msgs/1.blk")); err != nil {
+					t.Fatal(err)
+				}
+				if err := runOnce(t, c); protocol.CodeOf(err) != protocol.CodeConflict {
+					t.Errorf("a block is gone: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// forgetAndDie writes to the store of a hub that does not run, has it measured, and ends at a point of the
+// forgetting of what it has deleted.
+func forgetAndDie(t *testing.T, c Config, point string) {
+	t.Helper()
+	keys, err := pki.Open(c.path("pki"), c.Names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.MQTT = ""
+	log := slog.New(slog.DiscardHandler)
+	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	_, up, err := openStore(t.Context(), c, b, nil, log, func(at string) {
+		if at == point {
+			panic(point)
+		}
+	}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv := up.old.kv
+	ops := make([]state.Op, 4)
+	for i := range ops {
+		ops[i] = state.Op{Kind: state.OpCreate, Key: fmt.Sprintf("meta.gone-%d", i)}
+	}
+	revs, err := kv.Commit(t.Context(), ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range ops {
+		ops[i] = state.Op{Kind: state.OpDelete, Key: ops[i].Key, Revision: revs[i]}
+	}
+	if _, err := kv.Commit(t.Context(), ops); err != nil {
+		t.Fatal(err)
+	}
+	if err := up.extents.accept(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	was := up.extents.written["rackboot"]
+	func() {
+		defer func() {
+			if at := recover(); at != nil && at != point || at == nil && point != "" {
+				t.Errorf("it died at %v, not at %q", at, point)
+			}
+		}()
+		if n, err := kv.Forget(t.Context(), time.Now().Add(time.Hour)); n != len(ops) || err != nil {
+			t.Errorf("%d keys were forgotten, %v", n, err)
+		}
+	}()
+	is, err := up.extents.streams["rackboot"].Extent(t.Context())
+	if err != nil || !is.Covers(was) || is.Keys > was.Keys+1 || is.Messages > was.Messages+3 {
+		t.Errorf("there is %+v, %v; and there was %+v", is, err, was)
+	}
+	if is == (jetstream.Extent{}) {
+		t.Error("there is nothing")
+	}
+}
