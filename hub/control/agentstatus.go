@@ -63,9 +63,9 @@ func (c *Control) agentConditions(agent string, acked map[string]protocol.Head, 
 			Message: k.why + ": the hub was restored from a copy; stop it and run rackboot-hub restored",
 		})
 	}
-	if c.steppedDown() {
+	if c.fence.SteppedDown() {
 		out = append(out, protocol.ConditionState{
-			Code: protocol.CondTwoHubs, Since: time.Unix(0, c.fencedAt.Load()).UTC(),
+			Code: protocol.CondTwoHubs, Since: c.fence.SteppedDownAt(),
 			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",
 		})
 	}

@@ -154,7 +154,7 @@ func TestAgentTooOldToAsk(t *testing.T) {
 
 func TestFencedHubAsksNothing(t *testing.T) {
 	b, m := modernSite(t)
-	b.control.stepDown()
+	b.control.fence.Yields(b.t.Context(), "r9-1", protocol.Fence{Number: 1 << 10, Hub: "another"})
 	for range 20 {
 		m.tick()
 	}

@@ -107,7 +107,7 @@ func (q *asks) open() int {
 
 // put asks an agent.
 func (c *Control) put(agent string, m protocol.Ask, done func(protocol.Answer)) (*asked, error) {
-	if err := c.Writable(); err != nil {
+	if err := c.fence.Writable(); err != nil {
 		return nil, err // the hub that took over asks
 	}
 	now := c.cfg.Clock()

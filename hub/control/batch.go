@@ -21,7 +21,7 @@ func acked(l *store.Ledger, incarnation string) uint64 {
 // filed before are acknowledged again.
 func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.EventBatch) error {
 	name := a.Metadata.Name
-	if c.steppedDown() {
+	if c.fence.SteppedDown() {
 		return nil // the hub that took over files them
 	}
 	l, err := c.cfg.Store.PeekLedger(name)

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/approval"
+	"rackboot/hub/fence"
 	"rackboot/hub/secret"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -107,8 +108,12 @@ func (b *bench) restart() {
 	}
 	vault.Start(b.t.Context(), b.store)
 	b.deltas, _ = b.store.Deltas()
+	start, err := fence.Begin(b.t.Context(), b.store, b.clock, slog.New(slog.DiscardHandler), b.newID())
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	b.control, err = New(b.t.Context(), Config{
-		Store: b.store, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, Vault: vault, Catalogue: b.catalogue, Signatures: b.signed, Audit: &b.trail, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Store: b.store, Start: start, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, Vault: vault, Catalogue: b.catalogue, Signatures: b.signed, Audit: &b.trail, CA: []byte("ca"), Broker: "mqtts://hub:8883",
 		Approvals: b.policy, Destructive: b.destructive, ManagedBootImages: b.feature, Version: b.version, Trail: &b.trail, PastKeys: b.past,
 		Publish: func(topic string, payload []byte) error {
 			b.sent = append(b.sent, message{topic, payload})

@@ -27,7 +27,7 @@ func (c *Control) compile(ctx context.Context, v view) error {
 	for agent, docs := range plan.Compile(f) {
 		ready := false
 		c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == stageReady, docs.TooOld; k.unheeded = docs.Unheeded })
-		if !ready || c.steppedDown() {
+		if !ready || c.fence.SteppedDown() {
 			continue
 		}
 		_, err := c.enter(ctx, agent, func(e *entry) { e.putRacks(docs.Racks) })
@@ -75,7 +75,7 @@ func rackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack,
 func (c *Control) enter(ctx context.Context, agent string, put func(*entry)) (written bool, err error) {
 	var e entry
 	_, written, err = c.changeLedger(ctx, agent, func(l *store.Ledger) bool {
-		e = entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.epoch, fence: c.fence, now: c.cfg.Clock()}
+		e = entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.fence.Epoch(), fence: c.fence.Fence(), now: c.cfg.Clock()}
 		put(&e)
 		return e.err == nil && e.changed
 	})

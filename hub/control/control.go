@@ -13,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"rackboot/hub/approval"
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -22,7 +23,9 @@ import (
 
 // Config is everything that a Control is made of.
 type Config struct {
-	Store  *store.Store
+	Store *store.Store
+	// Start is this start of the hub.
+	Start  *fence.Start
 	Signer *wire.Signer
 	Images Images
 	Issuer Issuer
@@ -87,7 +90,7 @@ type Issuer interface {
 type Control struct {
 	cfg    Config
 	log    *slog.Logger
-	epoch  uint64
+	fence  *fence.Start
 	began  time.Time
 	images *resolver
 	files  *bootFiles
@@ -99,8 +102,6 @@ type Control struct {
 	units  *units
 
 	holding   [32]sync.Mutex // see holdsOf; by a hash of the rack
-	fence     protocol.Fence
-	fencedAt  atomic.Int64 // when another hub took over, in ns; 0 if none did
 	contacts  *contacts
 	strangers *rate.Limiter // bounds the answers to agents that are none any more
 	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of
@@ -134,7 +135,7 @@ type Control struct {
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
-		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(),
+		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), mirror: newMirror(),
 		conds: newCondBook(), unbound: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),
@@ -150,13 +151,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		c.trust = cfg.Standing.Digest()
 	}
 	var err error
-	if c.epoch, err = c.readEpoch(ctx); err != nil {
-		return nil, err
-	}
 	if c.events, err = loadEvents(ctx, c); err != nil {
-		return nil, err
-	}
-	if c.fence, err = takeFence(ctx, cfg.Store, c.nonce()); err != nil {
 		return nil, err
 	}
 	if c.versionSince, err = c.takeVersion(ctx); err != nil {
@@ -203,7 +198,7 @@ func (c *Control) Run(ctx context.Context) error {
 
 // tick sends what is due.
 func (c *Control) tick() {
-	if c.overtaken() {
+	if c.fence.Overtaken() {
 		return
 	}
 	now := c.cfg.Clock()

@@ -304,7 +304,7 @@ func (c *Control) KeepEvents(ctx context.Context, before time.Time, maxBytes uin
 	e := c.events
 	e.keeping.Lock()
 	defer e.keeping.Unlock()
-	if c.steppedDown() {
+	if c.fence.SteppedDown() {
 		return nil
 	}
 	was, revision, err := e.readNotes()

@@ -44,7 +44,7 @@ func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server str
 // fileOutcome keeps how a request ended. The first end stays.
 func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.RequestReport) error {
 	st, err := c.cfg.Store.GetRequest(q.ID)
-	if err != nil || st.Server != server || ended(st.Report.Outcome) || !ended(q.Outcome) {
+	if err != nil || st.Server != server || st.Report.Outcome.Ended() || !q.Outcome.Ended() {
 		return nil
 	}
 	st.Report = q

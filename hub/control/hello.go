@@ -29,7 +29,7 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	if back {
 		c.suspect(name)
 	}
-	if c.yields(ctx, name, m.Fence) {
+	if c.fence.Yields(ctx, name, m.Fence) {
 		return nil
 	}
 	if _, ok := c.serves(a, m.Session); !ok {
@@ -76,7 +76,7 @@ func (c *Control) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
 	if !c.active(a) {
 		return
 	}
-	if behind, _ := standing(l, c.epoch, m.Applied, m.Digests); behind != "" {
+	if behind, _ := standing(l, c.fence.Epoch(), m.Applied, m.Digests); behind != "" {
 		c.contacts.with(agent, func(k *contact) {
 			if k.stage != stageBehind {
 				c.log.Error("an agent has documents that this hub never made; the hub was restored from a copy: stop it and run rackboot-hub restored",
@@ -136,7 +136,7 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v verdict, p proof) (moved bool) {
 	answer := c.word(m.Session)
 	heads(&answer, l, m.Incarnation)
-	behind, inStep := standing(l, c.epoch, m.Applied, m.Digests)
+	behind, inStep := standing(l, c.fence.Epoch(), m.Applied, m.Digests)
 	announced := c.announceNonce()
 	c.contacts.with(agent, func(k *contact) {
 		switch {

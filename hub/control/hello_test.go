@@ -41,7 +41,7 @@ func TestFirstContact(t *testing.T) {
 	if l := m.ledger(); l.Peer.Incarnation != m.incarnation || l.Peer.Version != "2.0.0" || !l.Peer.Can(protocol.CapAsk) || !m.acked() {
 		t.Errorf("the ledger has %+v, acknowledged %v", l.Peer, l.Acked)
 	}
-	if s := m.last(); s.Again || s.Nonce != m.nonce || s.ValidFor != protocol.SyncValid || s.Fence != b.control.fence || s.Epoch != 1 {
+	if s := m.last(); s.Again || s.Nonce != m.nonce || s.ValidFor != protocol.SyncValid || s.Fence != b.control.fence.Fence() || s.Epoch != 1 {
 		t.Errorf("the sync is %+v", s)
 	}
 	b.sent = nil

@@ -27,7 +27,7 @@ func (c *Control) holdsOf(ctx context.Context, rack string) (agent string, writt
 	lock := &c.holding[hash(rack)%uint32(len(c.holding))]
 	lock.Lock()
 	defer lock.Unlock()
-	if c.steppedDown() {
+	if c.fence.SteppedDown() {
 		return "", false, nil
 	}
 	f := c.heldFleet(rack)

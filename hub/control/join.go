@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -136,18 +135,18 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 func termKey(rack string) string { return "term-" + rack }
 
 func (c *Control) nextTerm(r *protocol.Rack) (uint64, error) {
-	kept, _, err := c.readNumber(termKey(r.Metadata.Name))
+	kept, _, err := c.cfg.Store.Number(termKey(r.Metadata.Name))
 	return max(r.Status.Term, kept) + 1, err
 }
 
 // install writes the agent, then makes it the rack's. An agent that a crash left
 // without a rack serves nothing, and the rack can be joined again.
 func (c *Control) install(ctx context.Context, rack, name string, term uint64, q api.JoinRequest) error {
-	_, revision, err := c.readNumber(termKey(rack))
+	_, revision, err := c.cfg.Store.Number(termKey(rack))
 	if err != nil {
 		return err
 	}
-	if err := c.cfg.Store.PutMeta(ctx, termKey(rack), binary.BigEndian.AppendUint64(nil, term), revision); err != nil {
+	if err := c.cfg.Store.PutNumber(ctx, termKey(rack), term, revision); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.join.term")

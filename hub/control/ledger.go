@@ -80,7 +80,7 @@ func (c *Control) resend() {
 // resendTo sends what one agent has not acknowledged, holds first. What another
 // start of the hub sealed waits until it has been sealed again.
 func (c *Control) resendTo(agent string, now time.Time) {
-	if _, over := c.ending(agent); over || c.steppedDown() {
+	if _, over := c.ending(agent); over || c.fence.SteppedDown() {
 		return
 	}
 	l, err := c.cfg.Store.PeekLedger(agent)
@@ -108,7 +108,7 @@ func (c *Control) resendTo(agent string, now time.Time) {
 	}
 	var open []string
 	for _, leaf := range sentLeaves(l) {
-		if s := l.Sent[leaf]; l.Acked[leaf] != s.Head && s.Fence == c.fence.Number {
+		if s := l.Sent[leaf]; l.Acked[leaf] != s.Head && s.Fence == c.fence.Fence().Number {
 			open = append(open, leaf)
 		}
 	}

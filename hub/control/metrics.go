@@ -220,7 +220,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.late.Collect(ch)
 	m.renewals.Collect(ch)
 	fenced := 0.0
-	if m.control.steppedDown() {
+	if m.control.fence.SteppedDown() {
 		fenced = 1
 	}
 	gauge(m.fenced, fenced)

@@ -43,7 +43,7 @@ func (c *Control) settle(ctx context.Context, deltas *store.Deltas, rnd *rand.Ra
 				}
 			}
 		}
-		if len(todo) == 0 || c.steppedDown() {
+		if len(todo) == 0 || c.fence.SteppedDown() {
 			return errors.Join(errs...)
 		}
 		if n > maxSettle {

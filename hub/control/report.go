@@ -13,7 +13,7 @@ import (
 // agent can only speak of its own rack's servers.
 func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Report) error {
 	name := a.Metadata.Name
-	if !c.active(a) || c.yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
+	if !c.active(a) || c.fence.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
 		return nil
 	}
 	l, err := c.cfg.Store.PeekLedger(name)
@@ -59,7 +59,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 
 // overtook notes whether a report names newer documents than the hub ever made.
 func (c *Control) overtook(agent string, l *store.Ledger, m protocol.Report) {
-	behind, _ := standing(l, c.epoch, m.Applied, nil)
+	behind, _ := standing(l, c.fence.Epoch(), m.Applied, nil)
 	c.contacts.with(agent, func(k *contact) {
 		if behind != "" || k.stage == stageBehind {
 			k.judge(behind, false, false, m.Session, c.cfg.Clock())

@@ -67,7 +67,7 @@ func (c *Control) termOf(agent string) (rack string, term uint64, err error) {
 		return a.Spec.RackRef.Name, a.Spec.Term, nil
 	}
 	if name, term, ok := ofAgent(agent); ok {
-		last, _, err := c.readNumber(termKey(name))
+		last, _, err := c.cfg.Store.Number(termKey(name))
 		if err != nil {
 			return "", 0, err
 		}

@@ -152,7 +152,7 @@ func (c *Control) askedOf(o *protocol.RolloutTask) askedFor {
 	switch q, err := c.cfg.Store.GetRequest(o.Request); {
 	case err != nil:
 		return askedGone
-	case ended(q.Report.Outcome):
+	case q.Report.Outcome.Ended():
 		return askedEnded
 	}
 	return askedPending

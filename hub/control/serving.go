@@ -101,7 +101,7 @@ func (c *Control) servingOfName(agent string) serving {
 	if !ok {
 		return servingUnknown
 	}
-	highest, _, err := c.readNumber(termKey(rack))
+	highest, _, err := c.cfg.Store.Number(termKey(rack))
 	if err != nil {
 		c.log.Error("cannot read the last term of a rack", "rack", rack, "err", err)
 		return servingUnknown

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -221,7 +222,7 @@ func TestBehind(t *testing.T) {
 	if err := b.store.PutRequest(ctx(t), q); err != nil {
 		t.Fatal(err)
 	}
-	if epoch, err := RaiseEpoch(ctx(t), b.store); err != nil || epoch != 2 {
+	if epoch, err := fence.RaiseEpoch(ctx(t), b.store); err != nil || epoch != 2 {
 		t.Fatalf("epoch %d, %v", epoch, err)
 	}
 	b.restart()

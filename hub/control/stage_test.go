@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -196,7 +197,7 @@ func TestRestoredAndFenced(t *testing.T) {
 	if got := m.conditions(); !strings.Contains(got, "HubBehind") || !strings.Contains(got, "TwoHubs") {
 		t.Errorf("conditions %s", got)
 	}
-	if _, err := RaiseEpoch(ctx(t), b.store); err != nil {
+	if _, err := fence.RaiseEpoch(ctx(t), b.store); err != nil {
 		t.Fatal(err)
 	}
 	b.restart()

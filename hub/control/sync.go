@@ -29,13 +29,13 @@ func (c *Control) nonce() string {
 // word begins a Sync.
 func (c *Control) word(session string) protocol.Sync {
 	return protocol.Sync{
-		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.epoch, Fence: c.fence, ValidFor: protocol.SyncValid, Trust: c.trust,
+		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.fence.Epoch(), Fence: c.fence.Fence(), ValidFor: protocol.SyncValid, Trust: c.trust,
 	}
 }
 
 // say sends a Sync, unless this hub has stepped down.
 func (c *Control) say(agent string, m protocol.Sync) {
-	if !c.steppedDown() {
+	if !c.fence.SteppedDown() {
 		c.send(protocol.TopicDown(agent, protocol.LeafSync), m)
 	}
 }
@@ -155,12 +155,12 @@ func (c *Control) announceNonce() string {
 // Announce tells agents that the hub is there; they answer with a Hello. It is made
 // anew for each connection of the hub.
 func (c *Control) Announce() {
-	if c.steppedDown() {
+	if c.fence.SteppedDown() {
 		return
 	}
 	agents := len(store.List[*protocol.Agent](c.cfg.Store))
 	m := protocol.Announce{
-		Hub: c.fence.Hub, Epoch: c.epoch, At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.fence,
+		Hub: c.fence.Fence().Hub, Epoch: c.fence.Epoch(), At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.fence.Fence(),
 		Spread: spread(agents),
 	}
 	data, err := wire.Seal(c.cfg.Signer, protocol.TopicAnnounce, m)

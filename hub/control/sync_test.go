@@ -36,7 +36,7 @@ func TestSyncs(t *testing.T) {
 		}
 		if len(at) > 0 && at[len(at)-1].Equal(b.now) {
 			s := last[protocol.Sync](b, m.name, protocol.LeafSync)
-			if s.Nonce != m.nonce || s.Session != m.session || len(s.Heads) != 2 || s.Digests["hold"] != m.digests["hold"] || s.ValidFor != protocol.SyncValid || !s.At.Equal(b.now) || s.Fence != b.control.fence {
+			if s.Nonce != m.nonce || s.Session != m.session || len(s.Heads) != 2 || s.Digests["hold"] != m.digests["hold"] || s.ValidFor != protocol.SyncValid || !s.At.Equal(b.now) || s.Fence != b.control.fence.Fence() {
 				t.Errorf("the sync is %+v", s)
 			}
 		}
@@ -63,7 +63,7 @@ func TestAnnounce(t *testing.T) {
 		return a
 	}
 	first := announce()
-	if first.Nonce == "" || first.Fence != b.control.fence || first.Hub != b.control.fence.Hub || first.Spread != time.Second/helloRate {
+	if first.Nonce == "" || first.Fence != b.control.fence.Fence() || first.Hub != b.control.fence.Fence().Hub || first.Spread != time.Second/helloRate {
 		t.Errorf("announced %+v", first)
 	}
 	second := announce()
@@ -247,7 +247,7 @@ func TestAgentTooOld(t *testing.T) {
 	if o := b.outcome("unable"); o.Outcome != protocol.OutcomeRefused {
 		t.Errorf("the request that it cannot do is %+v", o)
 	}
-	if o := b.outcome("able"); ended(o.Outcome) {
+	if o := b.outcome("able"); o.Outcome.Ended() {
 		t.Errorf("the request that it can do is %+v", o)
 	}
 	m.caps = protocol.Capabilities()

@@ -82,7 +82,7 @@ func TestTraceOfWhomNobodyHears(t *testing.T) {
 	if _, err := b.control.Trace(ctx(t), "n1", 0); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("of an old agent: %v", err)
 	}
-	b.control.stepDown()
+	b.control.fence.Yields(b.t.Context(), "r9-1", protocol.Fence{Number: 1 << 10, Hub: "another"})
 	if _, err := b.control.Trace(ctx(t), "n1", 0); err == nil || protocol.HintOf(err) == "" {
 		t.Errorf("of a hub that stepped down: %v", err)
 	}

@@ -94,7 +94,7 @@ func (m *metrics) turned(l lane, took time.Duration, err error) {
 
 // turn is one turn of a unit.
 func (c *Control) turn(ctx context.Context, unit string) error {
-	if c.steppedDown() {
+	if c.fence.SteppedDown() {
 		return nil
 	}
 	if rack, is := strings.CutPrefix(unit, rackUnits); is {

@@ -25,7 +25,7 @@ func TestRequestWaitsBehindHolds(t *testing.T) {
 	b.now = b.now.Add(3 * requestSilence)
 	m.reports(r)
 	b.pass()
-	if o := b.outcome("held"); ended(o.Outcome) {
+	if o := b.outcome("held"); o.Outcome.Ended() {
 		t.Errorf("it waits at the agent, and is %+v", o)
 	}
 	if o := b.outcome("lost"); o.Outcome != protocol.OutcomeUnknown {
@@ -33,7 +33,7 @@ func TestRequestWaitsBehindHolds(t *testing.T) {
 	}
 	b.restart() // which has heard nobody yet
 	b.pass()
-	if o := b.outcome("held"); ended(o.Outcome) {
+	if o := b.outcome("held"); o.Outcome.Ended() {
 		t.Errorf("a hub that has just started gave it up: %+v", o)
 	}
 	m.connects()
@@ -72,7 +72,7 @@ func TestClaimEndsItsRequests(t *testing.T) {
 		t.Errorf("not given to an agent: %+v", o)
 	}
 	for _, id := range []string{"given", "other"} {
-		if o := b.outcome(id); ended(o.Outcome) {
+		if o := b.outcome(id); o.Outcome.Ended() {
 			t.Errorf("%s: %+v", id, o)
 		}
 	}

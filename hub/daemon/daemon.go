@@ -22,6 +22,7 @@ import (
 	"rackboot/hub/audit"
 	"rackboot/hub/broker"
 	"rackboot/hub/control"
+	"rackboot/hub/fence"
 	"rackboot/hub/iso"
 	"rackboot/hub/pki"
 	"rackboot/hub/secret"
@@ -189,6 +190,7 @@ type hub struct {
 	written  *ready.Check // the store
 	vault    *secret.Vault
 	audit    *audit.Log
+	start    *fence.Start
 	control  *control.Control
 	isos     *iso.Shelf
 	registry *ownRegistry // nil without one
@@ -230,7 +232,11 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if c.Broker.URL != "" {
 		cut = nil
 	}
+	if h.start, err = fence.Begin(ctx, h.store, clock.Now, h.log, rand.Text()); err != nil {
+		return err
+	}
 	h.control, err = control.New(ctx, control.Config{
+		Start:    h.start,
 		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
 		PastKeys: h.keys.PastKeys(), Cut: cut,
 		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, Vault: h.vault, Catalogue: files, Signatures: imgs, Audit: h.audit, CA: to.ca, Broker: to.agents, QoS: to.qos,
@@ -306,7 +312,7 @@ func (h *hub) ready(ctx context.Context) error {
 		return protocol.Errorf(protocol.CodeUnavailable, "serve", "not connected to the broker").
 			WithHint("it connects again by itself; if it stays, look at the broker")
 	}
-	if err := h.control.Writable(); err != nil {
+	if err := h.start.Writable(); err != nil {
 		return err
 	}
 	return h.written.Ready(ctx)
@@ -314,7 +320,7 @@ func (h *hub) ready(ctx context.Context) error {
 
 // writable says why nothing may be changed now; nil if it may. It does not wait.
 func (h *hub) writable() error {
-	if err := h.control.Writable(); err != nil {
+	if err := h.start.Writable(); err != nil {
 		return err
 	}
 	return h.broker.Healthy()

@@ -13,6 +13,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/hub/api"
 	"rackboot/hub/control"
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -54,8 +55,12 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	reg := prometheus.NewRegistry()
+	start, err := fence.Begin(s.ctx, h.store, time.Now, s.log, s.newID())
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	h.control, err = control.New(s.ctx, control.Config{
-		Store: h.store, Signer: s.hubSigner, Images: s.image, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Store: h.store, Start: start, Signer: s.hubSigner, Images: s.image, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
 		Publish: func(topic string, payload []byte) error { return s.net.publish("hub", topic, payload) },
 		Clock:   time.Now, NewID: s.newID, Random: rand.Reader, Logger: s.log.With("process", "hub"), Registerer: reg,
 	})
@@ -63,7 +68,7 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: h.control.Writable,
+		Store: h.store, Fleet: h.control, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
 		Clients: []api.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}},
 	})
 	if err != nil {
