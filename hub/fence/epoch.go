@@ -14,13 +14,18 @@ const epochKey = "epoch"
 // more than a hub starts between a copy and the loss of what was copied.
 const restoredJump = 1 << 20
 
-// readEpoch reads the epoch; a new store begins at 1.
+// readEpoch reads the epoch; a new store begins at 1, whoever of two hubs says so.
 func readEpoch(ctx context.Context, s *store.Store) (uint64, error) {
-	n, _, err := s.Number(epochKey)
-	if err != nil || n > 0 {
-		return n, err
+	for try := 1; ; try++ {
+		n, _, err := s.Number(epochKey)
+		if err != nil || n > 0 {
+			return n, err
+		}
+		err = s.PutNumber(ctx, epochKey, 1, 0)
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
+			return 1, err
+		}
 	}
-	return 1, s.PutNumber(ctx, epochKey, 1, 0)
 }
 
 // RaiseEpoch makes every document of the store newer than all that were sent from
