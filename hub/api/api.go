@@ -89,15 +89,20 @@ type Fleet interface {
 	Revoke(ctx context.Context, agent string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
 	// ReplaceAgent ends the term of a rack's agent and makes a token for the next.
 	ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
-	// Events returns up to limit events with an index greater than after.
-	Events(after uint64, limit int) []protoapi.EventRecord
+}
+
+// EventLog is what happened.
+type EventLog interface {
+	// After returns up to limit events with an index greater than after.
+	After(after uint64, limit int) []protoapi.EventRecord
 }
 
 // Config is what the API needs. Authority, ClientCAs, Limits, Recorder, Logger, Ready,
 // AuditLog and Writable may be left out.
 type Config struct {
-	Store *store.Store
-	Fleet Fleet
+	Store  *store.Store
+	Fleet  Fleet
+	Events EventLog
 	// Approver has the approvals of destructive actions; nil has none.
 	Approver Approver
 	// Token is the admin's bearer token, at least 16 bytes.
@@ -135,6 +140,7 @@ type Config struct {
 type API struct {
 	store    *store.Store
 	fleet    Fleet
+	events   EventLog
 	approver Approver
 	callers  []known
 	rules    map[string]rule
@@ -163,8 +169,8 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	const op = "configure api"
 	switch {
-	case cfg.Store == nil || cfg.Fleet == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Clock, NewID and Registerer are required")
+	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Events, Clock, NewID and Registerer are required")
 	case len(cfg.Token) < minToken:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
 			WithHint("openssl rand -hex 32 makes one")
@@ -174,7 +180,7 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		store: cfg.Store, fleet: cfg.Fleet, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
+		store: cfg.Store, fleet: cfg.Fleet, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
 		limits: newLimiter(cfg.Limits, callers), denials: rate.NewLimiter(deniedPerSecond, deniedBurst), recorder: cfg.Recorder,
 		clock: cfg.Clock, newID: cfg.NewID, vault: cfg.Vault, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),

@@ -47,7 +47,7 @@ func (c *Control) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, b
 		}
 		c.cfg.Crash.At("hub.bmc.accepted")
 		c.log.Info("bmc accepted", "bmc", name, "by", by)
-		c.events.ownOf(ctx, protocol.Target{Kind: protocol.KindBMC, Name: name}, "", protocol.EventAcceptedBMC, name+" by "+by)
+		c.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindBMC, Name: name}, "", protocol.EventAcceptedBMC, name+" by "+by)
 		return b, nil
 	}
 }
@@ -111,7 +111,7 @@ func (c *Control) AcceptServer(ctx context.Context, name string, r api.AcceptSer
 		}
 		c.cfg.Crash.At("hub.server.accepted")
 		c.log.Info("server accepted", "server", name, "identity", r.Identity, "by", by)
-		c.events.own(ctx, name, protocol.EventIdentity, "accepted by "+by+": "+r.Identity)
+		c.Events.Own(ctx, name, protocol.EventIdentity, "accepted by "+by+": "+r.Identity)
 		return s, nil
 	}
 }

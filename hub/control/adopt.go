@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/events"
 	"strings"
 
 	"rackboot/hub/store"
@@ -67,7 +68,7 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 		if r := hr.Released; r != nil {
 			by, reason = r.By, r.Reason
 		}
-		if by != byExpiry && !strings.HasPrefix(by, localOwner) {
+		if by != events.ByExpiry && !strings.HasPrefix(by, localOwner) {
 			by = localOwner + name // nobody of the hub's releases anything there
 		}
 		if len(reason) > maxReason {
@@ -83,11 +84,11 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 
 // adopted is the hold that a report names, with its particulars where they are given.
 func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold {
-	h := &protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: hubName, HoldTerms: protocol.HoldTerms{
+	h := &protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: events.HubName, HoldTerms: protocol.HoldTerms{
 		Key: "adopted-" + hr.ID, Mode: protocol.StopHard, Reason: "agent " + agent + " enforces it, and this hub did not know it",
 	}}}
 	h.Metadata.Name = hr.ID
-	h.Metadata.Annotations = map[string]string{annotationAdopted: agent}
+	h.Metadata.Annotations = map[string]string{events.AnnotationAdopted: agent}
 	was := hr.Hold
 	if was.ID != hr.ID || was.Server != server {
 		return h

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"time"
@@ -122,7 +123,7 @@ func (c *Control) endApproval(ctx context.Context, r store.StoredApproval, state
 // tellApproval files what became of a wish.
 func (c *Control) tellApproval(ctx context.Context, r store.StoredApproval, what string) {
 	c.log.Info("approval", "approval", r.ID, "class", r.Class, "rack", r.Rack, "state", r.State, "targets", len(r.Targets), "detail", what)
-	c.events.own(ctx, "", protocol.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
+	c.Events.Own(ctx, "", protocol.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
 }
 
 func (c *Control) holdsGone(ids []string) bool {
@@ -258,7 +259,7 @@ func (c *Control) overrideWaits(h *protocol.Hold, rack *protocol.Rack, stance pr
 		}
 	}
 	// What ended at the agent is off its disk, unless that was rolled back since.
-	ended := by == byExpiry || strings.HasPrefix(by, localOwner)
+	ended := by == events.ByExpiry || strings.HasPrefix(by, localOwner)
 	_, sent := c.sentTo(rack.Status.Agent).of(h.Metadata.Name)
 	return !ended && !sent || c.withheld(h)
 }

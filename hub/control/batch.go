@@ -36,7 +36,7 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 		if ev.From > 0 {
 			id += fmt.Sprintf("-from-%d", ev.From)
 		}
-		if err := c.events.add(ctx, api.EventRecord{Event: ev, Agent: name}, id); err != nil {
+		if err := c.Events.Add(ctx, api.EventRecord{Event: ev, Agent: name}, id); err != nil {
 			return err
 		}
 		last = ev.Seq

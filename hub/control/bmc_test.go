@@ -94,7 +94,7 @@ func (b *bench) hasServer(name string) bool {
 }
 
 func (b *bench) happened(code protocol.EventCode) (n int) {
-	for _, e := range b.control.Events(0, 1000) {
+	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Code == code {
 			n++
 		}

@@ -60,10 +60,10 @@ func (c *Control) keepFinding(ctx context.Context, n plan.Finding) error {
 	c.cfg.Crash.At("hub.bmc.found")
 	name := n.BMC.Metadata.Name
 	if n.New {
-		c.events.ownOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventFoundBMC, fmt.Sprintf("%s by %s at %s on segment %s", name, n.BMC.Status.Found.By, n.BMC.Reach(), n.BMC.Status.Found.Segment))
+		c.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventFoundBMC, fmt.Sprintf("%s by %s at %s on segment %s", name, n.BMC.Status.Found.By, n.BMC.Reach(), n.BMC.Status.Found.Segment))
 	}
 	if n.Accepted {
-		c.events.ownOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventAcceptedBMC, name+" by the rule of "+n.BMC.Status.AcceptedBy)
+		c.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventAcceptedBMC, name+" by the rule of "+n.BMC.Status.AcceptedBy)
 	}
 	c.log.Info("bmc found", "bmc", name, "new", n.New, "accepted", n.Accepted, "address", n.BMC.Reach())
 	return nil

@@ -143,9 +143,9 @@ func (c *Control) sayVerified(ctx context.Context, b *protocol.BootImage, messag
 	was := c.imageConds.of(b.Metadata.Name)
 	switch {
 	case failed && (len(was) == 0 || was[0].Message != message):
-		c.events.ownOf(ctx, protocol.TargetOf(b), "", protocol.EventBootImage, b.Metadata.Name+": "+message)
+		c.Events.OwnOf(ctx, protocol.TargetOf(b), "", protocol.EventBootImage, b.Metadata.Name+": "+message)
 	case message == "" && len(was) > 0:
-		c.events.ownOf(ctx, protocol.TargetOf(b), "", protocol.EventBootImage, b.Metadata.Name+" is verified")
+		c.Events.OwnOf(ctx, protocol.TargetOf(b), "", protocol.EventBootImage, b.Metadata.Name+" is verified")
 	}
 }
 

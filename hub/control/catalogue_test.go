@@ -140,7 +140,7 @@ func TestBootImageUnverified(t *testing.T) {
 	b, m, files := catalogueSite(t, protocol.CapBootChain, protocol.CapBootFiles)
 	files.fails["https://m.example/initramfs"] = protocol.Errorf(protocol.CodeInvalid, "fetch file", "it has another sum").WithHint("take another entry")
 	events := func() (n int) {
-		for _, e := range b.control.Events(0, 1000) {
+		for _, e := range b.control.Events.After(0, 1000) {
 			if e.Code == protocol.EventBootImage {
 				n++
 			}

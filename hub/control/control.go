@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"rackboot/hub/events"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +36,7 @@ type Config struct {
 	// Signatures judges OCI images of entries that want it; nil refuses those.
 	Signatures Signatures
 	// Audit keeps the audit log; nil is none. Trail reads it; nil reads nothing.
-	Audit Recorder
+	Audit events.Recorder
 	Trail Trail
 	// ManagedBootImages says that catalogues of boot images are followed where people have
 	// opted in; without it every group keeps the image that it has.
@@ -97,7 +98,7 @@ type Control struct {
 	signed *signatures
 	envs   *envBook
 	mirror *mirror
-	events *events
+	Events *events.Log
 	sends  *sends
 	units  *units
 
@@ -110,10 +111,9 @@ type Control struct {
 	announceMu sync.Mutex
 	announced  string // nonce of the last announcement
 
-	joining  sync.Mutex
-	own      *wire.Verifier // of what this hub signed, also with its keys before
-	trust    string         // digest of Standing; empty if there is none
-	auditing sync.Mutex
+	joining sync.Mutex
+	own     *wire.Verifier // of what this hub signed, also with its keys before
+	trust   string         // digest of Standing; empty if there is none
 
 	approving    sync.Mutex   // see needApprovals
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
@@ -151,14 +151,14 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		c.trust = cfg.Standing.Digest()
 	}
 	var err error
-	if c.events, err = loadEvents(ctx, c); err != nil {
+	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
 		return nil, err
 	}
 	if c.versionSince, err = c.takeVersion(ctx); err != nil {
 		return nil, err
 	}
 	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics)
+	cfg.Registerer.MustRegister(c.metrics, c.Events)
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"rackboot/hub/events"
 	"slices"
 	"time"
 
@@ -44,7 +45,7 @@ func (c *Control) suspect(agent string) {
 	})
 	if news {
 		c.log.Error("two agents have one key: its disk was copied, or its folder is used twice", "agent", agent)
-		c.events.ownOf(ctx, agentTarget(agent), "", protocol.EventAgentCopied, "agent "+agent+" speaks in two sessions in turn")
+		c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventAgentCopied, "agent "+agent+" speaks in two sessions in turn")
 	}
 }
 

@@ -57,7 +57,7 @@ func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]
 				news = news && (old.Code != now.Code || old.Message != now.Message)
 			}
 			if news {
-				c.events.own(ctx, name, protocol.EventDiscovery, "waits: "+string(now.Code)+": "+now.Message)
+				c.Events.Own(ctx, name, protocol.EventDiscovery, "waits: "+string(now.Code)+": "+now.Message)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		}
 		c.cfg.Crash.At("hub.discovery.kept")
 		c.metrics.discoveries.WithLabelValues(discoveryDone).Inc()
-		c.events.own(ctx, name, protocol.EventDiscovery, "the inventory is stored; "+found.ImageDigest+" was booted by "+string(found.Method))
+		c.Events.Own(ctx, name, protocol.EventDiscovery, "the inventory is stored; "+found.ImageDigest+" was booted by "+string(found.Method))
 		return nil
 	case plan.DiscoveryGiveUp:
 		own := store.Copy(c.cfg.Store, s)
@@ -132,7 +132,7 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		}
 		c.cfg.Crash.At("hub.discovery.given-up")
 		c.metrics.discoveries.WithLabelValues(discoveryGivenUp).Inc()
-		c.events.own(ctx, name, protocol.EventDiscovery, "given up: "+w.Message)
+		c.Events.Own(ctx, name, protocol.EventDiscovery, "given up: "+w.Message)
 		return nil
 	case plan.DiscoveryEnd:
 		own, now := store.Copy(c.cfg.Store, cfg), c.cfg.Clock()
@@ -153,7 +153,7 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		} else if s.Status.Discovered != nil && s.Status.Discovery == nil {
 			message = "has ended; the server is Available"
 		}
-		c.events.own(ctx, name, protocol.EventDiscovery, message)
+		c.Events.Own(ctx, name, protocol.EventDiscovery, message)
 		return nil
 	case plan.DiscoveryNothing, plan.DiscoveryWaits:
 	}
@@ -186,7 +186,7 @@ func (c *Control) Discover(ctx context.Context, name, by string) (*protocol.Serv
 		}
 		c.cfg.Crash.At("hub.discovery.asked")
 		c.log.Info("discovery asked", "op", op, "server", name, "by", by)
-		c.events.own(ctx, name, protocol.EventDiscovery, "asked by "+by)
+		c.Events.Own(ctx, name, protocol.EventDiscovery, "asked by "+by)
 		return s, nil
 	}
 }

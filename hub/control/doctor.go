@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"rackboot/hub/events"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ func (c *Control) Doctor() api.DoctorAnswer {
 	for _, r := range c.Approvals() {
 		if r.State == protocol.ApprovalPending || r.State == protocol.ApprovalGranted {
 			found = append(found, api.DoctorFinding{
-				Code: protocol.CondApprovalNeeded, Target: target(protocol.KindRack, r.Rack), Blocks: true,
+				Code: protocol.CondApprovalNeeded, Target: events.Target(protocol.KindRack, r.Rack), Blocks: true,
 				Message: fmt.Sprintf("%s of %d targets: rackctl approve show %s", r.Class, len(r.Targets), r.ID),
 			})
 		}
@@ -44,7 +45,7 @@ func (c *Control) doctorGroups() []api.DoctorFinding {
 	out := []api.DoctorFinding{} // an empty list in JSON
 	void := map[string]bool{}
 	for _, g := range store.List[*protocol.ServerGroup](c.cfg.Store) {
-		name := target(protocol.KindServerGroup, g.Metadata.Name)
+		name := events.Target(protocol.KindServerGroup, g.Metadata.Name)
 		if _, seen := c.groups.of(g.Metadata.Name); !seen {
 			out = append(out, api.DoctorFinding{Code: protocol.CondImagesDeferred, Target: name, Message: "the hub has not looked at it since it started; ask again", Blocks: true})
 			continue
@@ -63,7 +64,7 @@ func (c *Control) doctorGroups() []api.DoctorFinding {
 		// The group itself does not wait: its servers have booted the revision.
 		if why := c.unstamped(r); why != "" {
 			void[r.Spec.BootImage] = true
-			out = append(out, api.DoctorFinding{Code: protocol.CondWaitingForStamp, Target: target(protocol.KindBootImage, r.Spec.BootImage), Message: why})
+			out = append(out, api.DoctorFinding{Code: protocol.CondWaitingForStamp, Target: events.Target(protocol.KindBootImage, r.Spec.BootImage), Message: why})
 		}
 	}
 	return out
@@ -76,7 +77,7 @@ func (c *Control) doctorAgents() (out []api.DoctorFinding) {
 		if r.Status.Agent == "" {
 			continue
 		}
-		name := target(protocol.KindAgent, r.Status.Agent)
+		name := events.Target(protocol.KindAgent, r.Status.Agent)
 		if _, at, ok := c.mirror.agent(r.Status.Agent); !ok || now.Sub(at) > darkAfter {
 			out = append(out, api.DoctorFinding{Code: protocol.CondDark, Target: name, Message: "what its servers boot now is not known"})
 		}

@@ -231,7 +231,7 @@ func TestEnvRefused(t *testing.T) {
 			t.Errorf("%s: %q, configuration %v", name, said, cfg)
 		}
 		events := 0
-		for _, e := range b.control.Events(0, 100) {
+		for _, e := range b.control.Events.After(0, 100) {
 			if e.Code == protocol.EventBootEnv {
 				events++
 			}

@@ -29,7 +29,7 @@ func (c *Control) inForce(ctx context.Context, f plan.Fleet) error {
 			continue
 		}
 		c.cfg.Crash.At("hub.bootenv.inforce")
-		c.events.own(ctx, s.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
+		c.Events.Own(ctx, s.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
 	}
 	return errors.Join(errs...)
 }

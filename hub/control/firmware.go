@@ -63,7 +63,7 @@ func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareReque
 		}
 		c.cfg.Crash.At("hub.server.firmware")
 		c.log.Info("firmware work", "server", name, "by", by, "for", r.For.D(), "reason", reason)
-		c.events.own(ctx, name, protocol.EventFirmwareWork, message)
+		c.Events.Own(ctx, name, protocol.EventFirmwareWork, message)
 		return s, nil
 	}
 }
@@ -95,7 +95,7 @@ func (c *Control) firmwareOver(ctx context.Context) error {
 			continue
 		}
 		c.cfg.Crash.At("hub.server.firmware-over")
-		c.events.own(ctx, s.Metadata.Name, protocol.EventFirmwareWork, "ended: its time is over")
+		c.Events.Own(ctx, s.Metadata.Name, protocol.EventFirmwareWork, "ended: its time is over")
 	}
 	at := int64(0)
 	if !next.IsZero() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"time"
@@ -206,7 +207,7 @@ func (c *Control) wanted(ctx context.Context, p *groupPass, g *protocol.ServerGr
 		return checked, nil
 	}
 	return checked, bootimages.Revision(bootimages.Next{
-		Group: g, Current: current, History: p.history[g.Metadata.UID], Entry: entry, Images: images, Stub: stub, Stamp: c.stampOf(entry), By: hubName, At: p.now,
+		Group: g, Current: current, History: p.history[g.Metadata.UID], Entry: entry, Images: images, Stub: stub, Stamp: c.stampOf(entry), By: events.HubName, At: p.now,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/events"
 	"time"
 
 	"rackboot/hub/plan/bootimages"
@@ -95,7 +96,7 @@ func (c *Control) actOnGroup(ctx context.Context, name string, action api.GroupA
 		return api.GroupAnswer{}, err
 	}
 	c.cfg.Crash.At("hub.group.said")
-	c.groupEvent(ctx, g, "is %s %s%s", said, by, because(r.Reason))
+	c.groupEvent(ctx, g, "is %s %s%s", said, by, events.Because(r.Reason))
 	return api.GroupAnswer{Group: g}, nil
 }
 

@@ -205,7 +205,7 @@ func (c *Control) stamp(ctx context.Context, r *protocol.GroupRevision, b bootin
 		return err
 	}
 	c.cfg.Crash.At("hub.group.stamped")
-	c.events.ownOf(ctx, protocol.Target{Kind: protocol.KindServerGroup, Name: r.Spec.Group}, b.server, protocol.EventGroup, fmt.Sprintf("%s proved %s, version %s: %s", r.Spec.Group, s.Image, s.Version, s.Evidence))
+	c.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindServerGroup, Name: r.Spec.Group}, b.server, protocol.EventGroup, fmt.Sprintf("%s proved %s, version %s: %s", r.Spec.Group, s.Image, s.Version, s.Evidence))
 	return nil
 }
 

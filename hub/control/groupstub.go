@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"rackboot/hub/events"
 	"strings"
 	"time"
 
@@ -106,7 +107,7 @@ func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *pr
 	if err != nil {
 		return page, nil, err
 	}
-	if err := c.record(ctx, protocol.AuditEntry{Op: "open", Caller: hubName, Target: target(protocol.KindSecret, ref.Secret), Detail: fmt.Sprintf("version %d, to translate it for group %s", ref.Version, g.Metadata.Name)}); err != nil {
+	if err := c.Events.Record(ctx, protocol.AuditEntry{Op: "open", Caller: events.HubName, Target: events.Target(protocol.KindSecret, ref.Secret), Detail: fmt.Sprintf("version %d, to translate it for group %s", ref.Version, g.Metadata.Name)}); err != nil {
 		return page, nil, err
 	}
 	t, err := ignition.Translate(raw, ignition.TranslateOptions{Max: limit, AcceptLoss: spec.AcceptLoss, ReplaceCA: spec.ReplaceCA})
@@ -156,7 +157,7 @@ func (c *Control) writeStub(ctx context.Context, g *protocol.ServerGroup, seen b
 	name := seen.Original.Secret + protocol.ManagedStubSuffix
 	secret := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretIgnition, Data: protocol.SecretData{protocol.SecretUserData: protocol.Plain(config)}}}
 	secret.Metadata = protocol.Metadata{Name: name, Annotations: map[string]string{store.AnnotationManagedStub: seen.Original.Secret}}
-	res, err := c.cfg.Store.Apply(ctx, []protocol.Object{secret}, store.ApplyOptions{By: hubName, Managed: true})
+	res, err := c.cfg.Store.Apply(ctx, []protocol.Object{secret}, store.ApplyOptions{By: events.HubName, Managed: true})
 	if err != nil {
 		return seen, err
 	}

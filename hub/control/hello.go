@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"rackboot/hub/events"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -121,7 +122,7 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	}
 	if v == verdictMeet {
 		if was.Incarnation != "" {
-			c.events.ownOf(ctx, agentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
+			c.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
 		}
 		c.mirror.forgive(a.Metadata.Name)
 		if err := c.endGiven(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {

@@ -155,7 +155,7 @@ func TestDiskChanged(t *testing.T) {
 				t.Errorf("the grant is for %q now, it was given to %q", cfg.Status.GrantFor, was)
 			}
 			n := 0
-			for _, e := range b.control.Events(0, 100) {
+			for _, e := range b.control.Events.After(0, 100) {
 				if e.Code == protocol.EventRenewed {
 					n++
 				}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"testing"
@@ -39,8 +40,8 @@ func (b *bench) place(owner, key, server string) string {
 // audited are the hub's own events of a hold, in order.
 func (b *bench) audited(id string) (out []protocol.EventCode) {
 	b.t.Helper()
-	for _, e := range b.control.Events(0, 1000) {
-		if e.Agent == hubName && strings.HasPrefix(e.Message, id+" ") {
+	for _, e := range b.control.Events.After(0, 1000) {
+		if e.Agent == events.HubName && strings.HasPrefix(e.Message, id+" ") {
 			out = append(out, e.Code)
 		}
 	}
@@ -67,7 +68,7 @@ func TestLocalHold(t *testing.T) {
 		t.Errorf("the agent is told (-it said +it hears): %s", diff)
 	}
 	h, _ := b.hold("01local")
-	if h.Metadata.Annotations[annotationAdopted] != m.name || h.Status.State != protocol.StateEnforced {
+	if h.Metadata.Annotations[events.AnnotationAdopted] != m.name || h.Status.State != protocol.StateEnforced {
 		t.Errorf("%+v, %+v", h.Metadata, h.Status)
 	}
 	if got := b.audited("01local"); !slices.Equal(got, []protocol.EventCode{protocol.EventHoldAdopted, protocol.EventHoldConfirmed}) {
@@ -102,11 +103,11 @@ func TestEndedAtTheAgent(t *testing.T) {
 		name, server, by string
 		ends             bool
 		kept             string
-		kind             releaseKind
+		kind             events.ReleaseKind
 	}{
-		{"its time is over", "n1", "expiry", true, "expiry", releasedByExpiry},
-		{"by break-glass there", "n1", "local:root", true, "local:root", releasedByForce},
-		{"in the name of the owner", "n1", "o", true, "local:r1-1", releasedByForce},
+		{"its time is over", "n1", "expiry", true, "expiry", events.ReleasedByExpiry},
+		{"by break-glass there", "n1", "local:root", true, "local:root", events.ReleasedByForce},
+		{"in the name of the owner", "n1", "o", true, "local:r1-1", events.ReleasedByForce},
 		{"of another server", "n2", "local:root", false, "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -124,7 +125,7 @@ func TestEndedAtTheAgent(t *testing.T) {
 				return
 			}
 			var last string
-			for _, e := range b.control.Events(0, 1000) {
+			for _, e := range b.control.Events.After(0, 1000) {
 				if e.Code == protocol.EventReleaseAccepted {
 					last = e.Message
 				}

@@ -197,5 +197,5 @@ func (c *Control) imageRefused(ctx context.Context, cl *protocol.Claim, now prot
 			return
 		}
 	}
-	c.events.ownOf(ctx, protocol.TargetOf(cl), cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
+	c.Events.OwnOf(ctx, protocol.TargetOf(cl), cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
 }

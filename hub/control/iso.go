@@ -106,5 +106,5 @@ func (c *Control) ISODigests() (map[string]bool, error) {
 
 // ISOEvent files what became of an uploaded file.
 func (c *Control) ISOEvent(ctx context.Context, message string) {
-	c.events.own(ctx, "", protocol.EventUploadedFile, message)
+	c.Events.Own(ctx, "", protocol.EventUploadedFile, message)
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestFleetISOs(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	b.control.ISOEvent(t.Context(), "A.iso was uploaded")
-	if !slices.ContainsFunc(b.control.Events(0, 100), func(e api.EventRecord) bool { return e.Code == protocol.EventUploadedFile && e.Agent == hubName }) {
+	if !slices.ContainsFunc(b.control.Events.After(0, 100), func(e api.EventRecord) bool { return e.Code == protocol.EventUploadedFile && e.Agent == events.HubName }) {
 		t.Error("no event")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"rackboot/hub/events"
 	"time"
 
 	"rackboot/hub/store"
@@ -120,7 +121,7 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = c.trust }); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	c.events.ownOf(ctx, agentTarget(name), "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
+	c.Events.OwnOf(ctx, events.AgentTarget(name), "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
 	return api.JoinAnswer{
 		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
 		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker, QoS: c.cfg.QoS,

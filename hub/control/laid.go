@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/events"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -32,7 +33,7 @@ func (c *Control) lay(agent string, s store.SentDoc) {
 // of the hub accepted, or an agent, is not known to have been on its way.
 func (c *Control) enforcedNow(id string) {
 	h, err := store.Peek[*protocol.Hold](c.cfg.Store, id)
-	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[annotationAdopted] != "" {
+	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[events.AnnotationAdopted] != "" {
 		return
 	}
 	if !c.mirror.firstTime(id) {
@@ -95,7 +96,7 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 // removeHold forgets a hold whose release is on the disk of its agent, and in the
 // record.
 func (c *Control) removeHold(ctx context.Context, h *protocol.Hold, agent string) error {
-	if err := c.auditHold(ctx, h); err != nil {
+	if err := c.Events.AuditHold(ctx, h); err != nil {
 		return err
 	}
 	c.mirror.release(h.Metadata.Name, agent)

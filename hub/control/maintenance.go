@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/events"
 	"strings"
 
 	"rackboot/hub/plan"
@@ -158,7 +159,7 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 		}
 		c.cfg.Crash.At("hub.maintenance.moved")
 		if was.State != w.State {
-			c.events.ownOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
+			c.Events.OwnOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
 		}
 	}
 	switch {
@@ -201,7 +202,7 @@ func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.
 	if f.ClaimOf(server) != nil {
 		to = "Reserved"
 	}
-	c.events.ownOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
+	c.Events.OwnOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
 	return nil
 }
 
@@ -211,7 +212,7 @@ func configName(uid string) string { return "m-" + strings.ToLower(uid) }
 
 // bookName is a maintenance in the book of conditions, where claims are by their names.
 func bookName(m *protocol.Maintenance) string {
-	return target(protocol.KindMaintenance, m.Metadata.Name)
+	return events.Target(protocol.KindMaintenance, m.Metadata.Name)
 }
 
 // owned is whom a boot configuration is made for; name is the configuration's.

@@ -49,7 +49,7 @@ func (m *modern) intent(server string) protocol.ServerIntent {
 
 // told are the messages of events of a code.
 func told(b *bench, code protocol.EventCode) (out []string) {
-	for _, e := range b.control.Events(0, 1000) {
+	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Code == code {
 			out = append(out, e.Message)
 		}

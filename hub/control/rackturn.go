@@ -26,7 +26,7 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	errs = append(errs, c.inForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.approvals(ctx, v.Fleet), c.compile(ctx, v))
 	// Afterwards: a hold is on its way before it is written about.
 	for _, h := range store.Find(c.cfg.Store, store.HoldsByRack, rack) {
-		errs = append(errs, c.auditHold(ctx, h))
+		errs = append(errs, c.Events.AuditHold(ctx, h))
 	}
 	return errors.Join(errs...)
 }

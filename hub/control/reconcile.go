@@ -21,7 +21,7 @@ func (c *Control) bind(ctx context.Context, b plan.Binding) error {
 		return err
 	}
 	c.cfg.Crash.At("hub.claim.bound")
-	c.events.ownOf(ctx, protocol.TargetOf(cl), b.Server, protocol.EventBound, "claim "+b.Claim)
+	c.Events.OwnOf(ctx, protocol.TargetOf(cl), b.Server, protocol.EventBound, "claim "+b.Claim)
 	return nil
 }
 
@@ -171,10 +171,10 @@ func (c *Control) configure(ctx context.Context, o owned, srv *protocol.Server, 
 	}
 	c.cfg.Crash.At("hub." + string(o.purpose) + ".configured")
 	if cfg.Spec.BootEnv != "" {
-		c.events.own(ctx, srv.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.purpose, o.owner, cfg.Spec.BootEnv))
+		c.Events.Own(ctx, srv.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.purpose, o.owner, cfg.Spec.BootEnv))
 		return nil
 	}
-	c.events.own(ctx, srv.Metadata.Name, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
+	c.Events.Own(ctx, srv.Metadata.Name, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
 	return nil
 }
 

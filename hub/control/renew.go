@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"rackboot/hub/events"
 	"time"
 
 	"rackboot/hub/store"
@@ -171,6 +172,6 @@ func (c *Control) certify(ctx context.Context, a *protocol.Agent, m protocol.Ren
 		return nil, err
 	}
 	c.cfg.Crash.At("hub.renew.recorded")
-	c.events.ownOf(ctx, agentTarget(agent), "", protocol.EventCertified, fmt.Sprintf("agent %s, until %s", agent, next.NotAfter.UTC().Format(time.RFC3339)))
+	c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventCertified, fmt.Sprintf("agent %s, until %s", agent, next.NotAfter.UTC().Format(time.RFC3339)))
 	return cert, nil
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"rackboot/hub/events"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -48,7 +49,7 @@ func (c *Control) supersede(ctx context.Context, r *protocol.Rack, reason, by st
 		return err
 	}
 	c.dismiss(agent, "", e)
-	c.events.ownOf(ctx, agentTarget(agent), "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
+	c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
 	c.units.wakeRack(r.Metadata.Name)
 	return nil
 }

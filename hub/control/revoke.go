@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"rackboot/hub/events"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -32,7 +33,7 @@ func (c *Control) Revoke(ctx context.Context, agent string, r api.EndRequest, by
 	out := api.EndAnswer{Agent: agent, Rack: rack, Code: protocol.CondRevoked}
 	if news {
 		c.dismiss(agent, "", e) // if it comes through, the agent need not ask why it is cut
-		c.events.ownOf(ctx, agentTarget(agent), "", protocol.EventRevoked, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, rack, by, r.Reason))
+		c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventRevoked, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, rack, by, r.Reason))
 	}
 	if c.cfg.Cut == nil {
 		out.Broker = "the broker is not the hub's own: remove the agent's permissions there, and end its connection"

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/events"
 
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"
@@ -48,7 +49,7 @@ func (c *Control) commandRollout(ctx context.Context, name string, r api.Rollout
 		return nil, err
 	}
 	c.cfg.Crash.At("hub.rollout.said")
-	c.groupEvent(ctx, g, "has its roll-out of revision %d told to %s by %s%s", next.Revision, r.Command, by, because(r.Reason))
+	c.groupEvent(ctx, g, "has its roll-out of revision %d told to %s by %s%s", next.Revision, r.Command, by, events.Because(r.Reason))
 	return g, nil
 }
 

@@ -40,7 +40,7 @@ func wantsSignature(e *protocol.BootImage) {
 }
 
 func (b *bench) entryEvents() (n int) {
-	for _, e := range b.control.Events(0, 1000) {
+	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Code == protocol.EventBootImage {
 			n++
 		}

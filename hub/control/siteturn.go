@@ -82,6 +82,6 @@ func (c *Control) sweepAll(ctx context.Context) error {
 	for _, h := range store.List[*protocol.Hold](s) {
 		holds[h.Metadata.Name] = true
 	}
-	c.events.forget(holds)
+	c.Events.Forget(holds)
 	return errors.Join(errs...)
 }

@@ -142,7 +142,7 @@ func (c *Control) allowInstall(ctx context.Context, cl *protocol.Claim, word pro
 
 func (c *Control) adoptedBy(ctx context.Context, server, what string) {
 	c.log.Warn("server taken over", "server", server, "detail", what)
-	c.events.own(ctx, server, protocol.EventAdopted, what)
+	c.Events.Own(ctx, server, protocol.EventAdopted, what)
 	c.units.wakeServer(server)
 }
 

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/events"
 	"testing"
 	"time"
 
@@ -143,7 +144,7 @@ func TestHoldMetrics(t *testing.T) {
 		}
 	}
 	b.pass()
-	if s := got("hub_hold_releases_total"); s["owner"] != 1 || s["break-glass"] != 1 || s["expiry"] != 0 || len(s) != len(releaseKinds()) {
+	if s := got("hub_hold_releases_total"); s["owner"] != 1 || s["break-glass"] != 1 || s["expiry"] != 0 || len(s) != len(events.ReleaseKinds()) {
 		t.Errorf("%v", s)
 	}
 	if s := got("hub_hold_unfenced_oldest_seconds"); s["hard"] != 0 {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"rackboot/hub/events"
 	"slices"
 
 	"rackboot/hub/approval"
@@ -98,7 +99,7 @@ func (c *Control) refuseWipes(ctx context.Context, r store.StoredApproval, why s
 		}
 		by := r.DeniedBy
 		if by == "" {
-			by = hubName
+			by = events.HubName
 		}
 		own := store.Copy(c.cfg.Store, m)
 		own.Status.Approval = &protocol.MaintenanceApproval{By: by, Reason: "wipe: " + why, At: c.cfg.Clock().UTC(), Denied: true, Generation: m.Metadata.Generation}

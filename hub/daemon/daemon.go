@@ -261,7 +261,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 
 func (h *hub) serve(ctx context.Context, c Config) error {
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Approver: h.control, Token: h.keys.AdminToken(), Clients: h.clients,
+		Store: h.store, Fleet: h.control, Events: h.control.Events, Approver: h.control, Token: h.keys.AdminToken(), Clients: h.clients,
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   api.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
 		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
@@ -287,7 +287,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	}
 	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
 	group.Go(func() error { return h.upkeep.extents.follow(ctx, h.broker.Healthy) })
-	h.upkeep.old.events = c.Events.keeper(h.control.KeepEvents)
+	h.upkeep.old.events = c.Events.keeper(h.control.Events.Keep)
 	group.Go(func() error { return h.upkeep.old.run(ctx) })
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })

@@ -1,4 +1,4 @@
-package control
+package events
 
 import (
 	"context"
@@ -17,22 +17,22 @@ type Recorder interface {
 	Append(ctx context.Context, e protocol.AuditEntry) (protocol.AuditEntry, error)
 }
 
-// record notes what the hub has done by itself, or what is stored of what somebody did.
-func (c *Control) record(ctx context.Context, e protocol.AuditEntry) error {
-	if c.cfg.Audit == nil {
+// Record notes what the hub has done by itself, or what is stored of what somebody did.
+func (l *Log) Record(ctx context.Context, e protocol.AuditEntry) error {
+	if l.cfg.Audit == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
-	e.From, e.Outcome = hubName, protocol.AuditAccepted
-	_, err := c.cfg.Audit.Append(ctx, e)
+	e.From, e.Outcome = HubName, protocol.AuditAccepted
+	_, err := l.cfg.Audit.Append(ctx, e)
 	return err
 }
 
 // recordHold notes what was done to a hold, as it is stored. It may do so twice, if the
 // hub dies in between, and never not at all.
-func (c *Control) recordHold(ctx context.Context, h *protocol.Hold, code protocol.EventCode, message string) error {
-	e := protocol.AuditEntry{Caller: hubName, Target: target(protocol.KindHold, h.Metadata.Name), Detail: "server " + h.Spec.Server + ": " + message}
+func (l *Log) recordHold(ctx context.Context, h *protocol.Hold, code protocol.EventCode, message string) error {
+	e := protocol.AuditEntry{Caller: HubName, Target: Target(protocol.KindHold, h.Metadata.Name), Detail: "server " + h.Spec.Server + ": " + message}
 	switch code { //nolint:exhaustive // those of auditCodes
 	case protocol.EventHoldAccepted:
 		e.Op, e.Caller, e.Reason = "hold", h.Spec.Owner, h.Spec.Reason
@@ -42,11 +42,11 @@ func (c *Control) recordHold(ctx context.Context, h *protocol.Hold, code protoco
 		e.Op, e.Caller, e.Reason = "confirm", h.Status.ConfirmedDown.By, h.Status.ConfirmedDown.Reason
 	case protocol.EventReleaseAccepted:
 		e.Op, e.Reason = "release", h.Status.ReleaseReason
-		if h.Status.ReleasedBy != byExpiry {
+		if h.Status.ReleasedBy != ByExpiry {
 			e.Caller = h.Status.ReleasedBy
 		}
 	}
-	return c.record(ctx, e)
+	return l.Record(ctx, e)
 }
 
 // recordOwn notes an event of the hub's own, if it is one for the audit log.
@@ -68,24 +68,24 @@ func (c *Control) recordHold(ctx context.Context, h *protocol.Hold, code protoco
 //	Adopted            | adopt    | Server, the event's
 //	ServerGroup        | revise   | ServerGroup, the event's
 //	another            | it is not noted
-func (c *Control) recordOwn(ctx context.Context, ev api.EventRecord) {
+func (l *Log) recordOwn(ctx context.Context, ev api.EventRecord) {
 	e, ok := ownEntry(ev)
 	if !ok {
 		return
 	}
-	if err := c.record(ctx, e); err != nil {
-		c.log.Error("audit entry not written", "op", e.Op, "target", e.Target, "err", err)
+	if err := l.Record(ctx, e); err != nil {
+		l.cfg.Logger.Error("audit entry not written", "op", e.Op, "target", e.Target, "err", err)
 	}
 }
 
 func ownEntry(ev api.EventRecord) (protocol.AuditEntry, bool) {
-	e := protocol.AuditEntry{Caller: hubName, Detail: ev.Message}
+	e := protocol.AuditEntry{Caller: HubName, Detail: ev.Message}
 	about := ""
 	if ev.Target != nil {
 		about = ev.Target.String()
 	}
 	if ev.Server != "" {
-		e.Target = target(protocol.KindServer, ev.Server)
+		e.Target = Target(protocol.KindServer, ev.Server)
 	}
 	switch ev.Code { //nolint:exhaustive // the rest is not for the audit log
 	case protocol.EventJoined:
@@ -125,4 +125,5 @@ func ownEntry(ev api.EventRecord) (protocol.AuditEntry, bool) {
 	return e, true
 }
 
-func target(kind protocol.Kind, name string) string { return string(kind) + "/" + name }
+// Target names an object as the audit log does.
+func Target(kind protocol.Kind, name string) string { return string(kind) + "/" + name }
