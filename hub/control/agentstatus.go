@@ -69,7 +69,7 @@ func (c *Control) agentConditions(agent string, acked map[string]protocol.Head, 
 			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",
 		})
 	}
-	out = append(out, c.agentConds.of(agent)...)
+	out = append(out, c.agentConds.Of(agent)...)
 	if cond := k.copied(now); cond != nil {
 		out = append(out, *cond)
 	}

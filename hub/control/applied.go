@@ -40,7 +40,7 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 	}
 	if written {
 		c.cfg.Crash.At("hub.applied")
-		c.units.holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
+		c.wake.Holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
 	}
 	if s, ok := l.Sent[m.Doc]; ok && m.Doc == protocol.LeafHold && l.Acked[m.Doc] == s.Head {
 		c.lay(name, s)

@@ -84,7 +84,7 @@ func (c *Control) sweepApprovals(ctx context.Context) error {
 // approvalsDue takes a turn when a wish is over.
 func (c *Control) approvalsDue(now time.Time) {
 	if at := c.approvalEnds.Load(); at != 0 && now.UnixNano() >= at {
-		c.units.wakeSite()
+		c.wake.Site()
 	}
 }
 
@@ -173,7 +173,7 @@ func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protoco
 			}
 			c.cfg.Crash.At("hub.approval.asked")
 			c.tellApproval(ctx, was, fmt.Sprintf("asked, version %d, by %s", r.Version, strings.Join(r.Asked, ", ")))
-			c.units.wakeSite() // which plans its end
+			c.wake.Site() // which plans its end
 		}
 	}
 	return errors.Join(errs...)

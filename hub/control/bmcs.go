@@ -44,9 +44,9 @@ func (c *Control) bmcs(ctx context.Context, v view) error {
 		errs = append(errs, c.rotation(ctx, f, b, &conds), c.dropOwn(ctx, b), c.sealAgain(ctx, f, b, &conds), c.behind(ctx, f, b, &conds))
 	}
 	now := c.cfg.Clock()
-	c.agentConds.keep(f.Of, agents, now)
-	c.bmcConds.keep(f.Of, conds.bmcs, now)
-	c.serverConds.keep(f.Of, conds.servers, now)
+	c.agentConds.Keep(f.Of, agents, now)
+	c.bmcConds.Keep(f.Of, conds.bmcs, now)
+	c.serverConds.Keep(f.Of, conds.servers, now)
 	return errors.Join(errs...)
 }
 

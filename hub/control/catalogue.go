@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"rackboot/hub/conditions"
+	"rackboot/hub/wake"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +51,7 @@ type bootFiles struct {
 func newBootFiles(c *Control) *bootFiles {
 	b := &bootFiles{c: c}
 	b.jobs = pending.New(pending.Config[entryKey]{
-		Do: b.verify, Tried: func(entryKey) { c.units.wakeAll() }, Timeout: verifyTimeout, MinPause: verifyPauseMin, MaxPause: verifyPauseMax, Clock: c.cfg.Clock,
+		Do: b.verify, Tried: func(entryKey) { c.wake.All() }, Timeout: verifyTimeout, MinPause: verifyPauseMin, MaxPause: verifyPauseMax, Clock: c.cfg.Clock,
 	})
 	return b
 }
@@ -121,7 +123,7 @@ func (c *Control) bootImages(ctx context.Context) {
 			done, err := c.files.jobs.State(key)
 			switch {
 			case err != nil:
-				messages, failed = append(messages, advised(err)), true
+				messages, failed = append(messages, conditions.Text(err)), true
 			case !done && verified < files:
 				messages = append(messages, fmt.Sprintf("%d of %d files are verified; the others are being fetched", verified, files))
 			}
@@ -134,13 +136,13 @@ func (c *Control) bootImages(ctx context.Context) {
 	}
 	c.files.jobs.Keep(func(k entryKey) bool { return there[k] })
 	c.signed.jobs.Keep(func(k signedImage) bool { return signed[k] })
-	c.imageConds.keep(siteUnit, conds, c.cfg.Clock())
+	c.imageConds.Keep(wake.SiteUnit, conds, c.cfg.Clock())
 }
 
 // sayVerified files an event when an entry's files fail in another way than before, and
 // when all of them are verified.
 func (c *Control) sayVerified(ctx context.Context, b *protocol.BootImage, message string, failed bool) {
-	was := c.imageConds.of(b.Metadata.Name)
+	was := c.imageConds.Of(b.Metadata.Name)
 	switch {
 	case failed && (len(was) == 0 || was[0].Message != message):
 		c.Events.OwnOf(ctx, protocol.TargetOf(b), "", protocol.EventBootImage, b.Metadata.Name+": "+message)
@@ -168,7 +170,7 @@ func (c *Control) image(unit string, q question) (*protocol.Image, *protocol.Con
 func (c *Control) entryImage(unit string, b *protocol.BootImage, q question) (*protocol.Image, *protocol.ConditionState) {
 	if a := b.Spec.Architectures[q.arch]; a.Image != "" {
 		if state, err := c.signed.seen(b, q.arch); err != nil {
-			return nil, &protocol.ConditionState{Code: protocol.CondImageUnverified, Message: b.Metadata.Name + ": " + advised(err)}
+			return nil, &protocol.ConditionState{Code: protocol.CondImageUnverified, Message: b.Metadata.Name + ": " + conditions.Text(err)}
 		} else if state != bootimages.SeenReady {
 			return nil, nil
 		}
@@ -182,9 +184,9 @@ func (c *Control) entryImage(unit string, b *protocol.BootImage, q question) (*p
 	c.images.forget(func(o question) bool { return o.claimUID == q.claimUID })
 	img, err := catalogue.Image(b, q.arch)
 	if protocol.CodeOf(err) == protocol.CodeUnavailable {
-		message := b.Metadata.Name + ": " + advised(err)
+		message := b.Metadata.Name + ": " + conditions.Text(err)
 		if _, why := c.files.jobs.State(entryKey{b.Metadata.Name, b.Metadata.UID}); why != nil {
-			message = b.Metadata.Name + ": " + advised(why)
+			message = b.Metadata.Name + ": " + conditions.Text(why)
 		}
 		return nil, &protocol.ConditionState{Code: protocol.CondImageUnverified, Message: message}
 	}

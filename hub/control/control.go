@@ -5,7 +5,9 @@ import (
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"rackboot/hub/conditions"
 	"rackboot/hub/events"
+	"rackboot/hub/wake"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,9 +102,12 @@ type Control struct {
 	mirror *mirror
 	Events *events.Log
 	sends  *sends
-	units  *units
+	wake   *wake.Units
 
-	holding   [32]sync.Mutex // see holdsOf; by a hash of the rack
+	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
+	// sharing is held by the turns of racks together, and alone by what gives servers to claims
+	// and to roll-outs: those count what the racks spend.
+	sharing   sync.RWMutex
 	contacts  *contacts
 	strangers *rate.Limiter // bounds the answers to agents that are none any more
 	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of
@@ -119,7 +124,7 @@ type Control struct {
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, unbound, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *condBook // by name
+	conds, unbound, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *conditions.Book // by name
 
 	groups       *groupBook
 	versionSince time.Time // when this version of the hub was first started
@@ -136,12 +141,12 @@ type Control struct {
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), mirror: newMirror(),
-		conds: newCondBook(), unbound: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
+		conds: conditions.New(), unbound: conditions.New(), bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New(), discoveryConds: conditions.New(), imageConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),
 		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),
 	}
-	c.units = newUnits(c)
+	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
 	c.images, c.files, c.signed = newResolver(c), newBootFiles(c), newSignatures(c)
 	if c.cfg.CertificateLife == 0 {
 		c.cfg.CertificateLife = certificateLife
@@ -158,7 +163,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		return nil, err
 	}
 	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics, c.Events)
+	cfg.Registerer.MustRegister(c.metrics, c.Events, c.wake)
 	return c, nil
 }
 
@@ -177,12 +182,12 @@ func (c *Control) Run(ctx context.Context) error {
 	defer stop()
 	var lanes sync.WaitGroup
 	for _, lane := range []func(context.Context){
-		c.images.jobs.Run, c.files.jobs.Run, c.signed.jobs.Run, c.units.racks.Run, c.units.holds.Run, c.units.sweeps,
-		func(ctx context.Context) { c.units.followDeltas(ctx, deltas) },
+		c.images.jobs.Run, c.files.jobs.Run, c.signed.jobs.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
+		func(ctx context.Context) { c.wake.Follow(ctx, deltas) },
 	} {
 		lanes.Go(func() { lane(ctx) })
 	}
-	c.units.wakeAll()
+	c.wake.All()
 	tick := time.NewTicker(tickPause)
 	defer tick.Stop()
 	for {

@@ -38,7 +38,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.BootEnv:
 		c.decorateBootEnv(o)
 	case *protocol.BootImage:
-		o.Status.Conditions = c.imageConds.of(o.Metadata.Name)
+		o.Status.Conditions = c.imageConds.Of(o.Metadata.Name)
 	case *protocol.ServerGroup:
 		c.decorateGroup(o)
 	case *protocol.BootConfiguration:
@@ -62,7 +62,7 @@ func (c *Control) decorateServer(s *protocol.Server) {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
 	decorateEnv(s)
-	s.Status.Conditions = append(s.Status.Conditions, c.serverConds.of(name)...)
+	s.Status.Conditions = append(s.Status.Conditions, c.serverConds.Of(name)...)
 	c.decorateDiscovery(in, s)
 	c.decorateClasses(f, s)
 	c.decorateSafety(f, s)
@@ -137,7 +137,7 @@ func (c *Control) since(at time.Time) time.Time {
 
 func (c *Control) decorateClaim(cl *protocol.Claim) {
 	cl.Status.ObservedGeneration = cl.Metadata.Generation
-	cl.Status.Conditions = append(c.unbound.of(cl.Metadata.Name), c.conds.of(cl.Metadata.Name)...)
+	cl.Status.Conditions = append(c.unbound.Of(cl.Metadata.Name), c.conds.Of(cl.Metadata.Name)...)
 	s, err := store.Get[*protocol.Server](c.cfg.Store, cl.Status.Server)
 	if err != nil {
 		return

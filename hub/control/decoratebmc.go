@@ -30,7 +30,7 @@ func (c *Control) decorateBMC(b *protocol.BMC) {
 		own := *secret.Status.Rotation
 		b.Status.Rotation = &own
 	}
-	b.Status.Conditions = c.bmcConds.of(name)
+	b.Status.Conditions = c.bmcConds.Of(name)
 }
 
 // decorateClasses fills what the inventory says of a server's safe stop and of how

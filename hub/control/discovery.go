@@ -50,7 +50,7 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 // it is news.
 func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]protocol.ConditionState) {
 	for name, list := range conds {
-		was := c.discoveryConds.of(name)
+		was := c.discoveryConds.Of(name)
 		for _, now := range list {
 			news := true
 			for _, old := range was {
@@ -61,7 +61,7 @@ func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]
 			}
 		}
 	}
-	c.discoveryConds.keep(unit, conds, c.cfg.Clock())
+	c.discoveryConds.Keep(unit, conds, c.cfg.Clock())
 }
 
 // discoveryImage is what is known of the image for a server's discovery. All servers of
@@ -212,7 +212,7 @@ func (c *Control) mayDiscover(s *protocol.Server) error {
 // decorateDiscovery says what the hub knows of a server's discovery. While one is under
 // way, the agent says how it goes.
 func (c *Control) decorateDiscovery(in protocol.ServerIntent, s *protocol.Server) {
-	s.Status.Conditions = append(s.Status.Conditions, c.discoveryConds.of(s.Metadata.Name)...)
+	s.Status.Conditions = append(s.Status.Conditions, c.discoveryConds.Of(s.Metadata.Name)...)
 	if d := s.Status.Discovery; in.Discovery == protocol.DiscoveryFailed && d != nil && d.FailedAt != nil {
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDiscoveryFailed, Since: *d.FailedAt, Message: strings.TrimSpace(d.Reason)})
 	}

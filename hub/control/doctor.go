@@ -51,7 +51,7 @@ func (c *Control) doctorGroups() []api.DoctorFinding {
 			continue
 		}
 		waits := false
-		for _, s := range c.groupConds.of(g.Metadata.Name) {
+		for _, s := range c.groupConds.Of(g.Metadata.Name) {
 			waits = waits || s.Code == protocol.CondWaitingForStamp
 			if blocks, told := doctorRule(s.Code); told {
 				out = append(out, api.DoctorFinding{Code: s.Code, Target: name, Message: s.Message, Blocks: blocks})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"rackboot/hub/conditions"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -204,13 +205,6 @@ func (c *Control) forgetEnvImages() {
 	c.images.forget(func(q question) bool { return strings.HasPrefix(q.claimUID, envAskers) && !c.envs.asks(q.claimUID) })
 }
 
-func advised(err error) string {
-	if hint := protocol.HintOf(err); hint != "" {
-		return err.Error() + "; " + hint
-	}
-	return err.Error()
-}
-
 // compiled is a bundle that can be made into files, with what it boots from.
 type compiled struct {
 	intent  protocol.EnvIntent // without what is sealed
@@ -280,7 +274,7 @@ func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	body, err := sealbox.SealEnv(a.Spec.SealKey, sealbox.EnvBinding{Agent: a.Metadata.Name, Server: b.Spec.Server, OwnerUID: b.Spec.Owner.UID, Bundle: made.intent.Bundle}, made.content)
 	if err != nil {
 		c.metrics.seals.WithLabelValues(sealFailed).Inc()
-		return book.keep(key, again(err, inputs), not(advised(err))), nil
+		return book.keep(key, again(err, inputs), not(conditions.Text(err))), nil
 	}
 	next := &store.SealedEnv{
 		Config: b.Metadata.Name, OwnerUID: b.Spec.Owner.UID, Server: b.Spec.Server, Agent: a.Metadata.Name, Key: sealbox.ID(a.Spec.SealKey),
@@ -316,7 +310,7 @@ func noEnv(name string) *protocol.ConditionState {
 
 // envCondition says that a bundle cannot be made.
 func envCondition(err error) *protocol.ConditionState {
-	return &protocol.ConditionState{Code: protocol.CondBootEnvInvalid, Message: advised(err)}
+	return &protocol.ConditionState{Code: protocol.CondBootEnvInvalid, Message: conditions.Text(err)}
 }
 
 // sealsEnv says whether what was sealed of a configuration's environment is for it, and

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rackboot/hub/conditions"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/netboot/bootenv"
@@ -172,7 +173,7 @@ func renderedFile(tree bootenv.Tree, p string, whole bool) api.EnvRenderFile {
 func renderedBoot(ctx context.Context, e *bootenv.Effective, key protocol.LoaderKey) api.EnvRenderBoot {
 	boot, err := e.Boot(ctx, key, bootenv.Sample())
 	if err != nil {
-		return api.EnvRenderBoot{Kind: key, Refused: advised(err)}
+		return api.EnvRenderBoot{Kind: key, Refused: conditions.Text(err)}
 	}
 	return api.EnvRenderBoot{Kind: key, Loader: boot.Loader, UKI: boot.UKI, Kernel: boot.Kernel, Initrds: boot.Initrds, CommandLine: boot.CommandLine}
 }

@@ -108,6 +108,6 @@ func (c *Control) firmwareOver(ctx context.Context) error {
 // firmwareDue takes a turn when a mark is over.
 func (c *Control) firmwareDue(now time.Time) {
 	if at := c.firmwareEnds.Load(); at != 0 && now.UnixNano() >= at {
-		c.units.wakeSite()
+		c.wake.Site()
 	}
 }

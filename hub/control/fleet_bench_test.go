@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 	"log/slog"
+	"rackboot/hub/wake"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func BenchmarkTurn(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		rack := rackUnit(f.agent.Spec.RackRef.Name)
+		rack := wake.RackUnit(f.agent.Spec.RackRef.Name)
 		b.Run(fmt.Sprintf("same/racks=%d", racks), func(b *testing.B) {
 			report(b)
 			for b.Loop() {
@@ -59,13 +60,13 @@ func BenchmarkTurn(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("site/racks=%d", racks), func(b *testing.B) {
 			for b.Loop() {
-				turn(b, siteUnit)
+				turn(b, wake.SiteUnit)
 			}
 		})
 		b.Run(fmt.Sprintf("sweep/racks=%d", racks), func(b *testing.B) {
 			for b.Loop() {
-				f.control.units.sweep.Store(true)
-				turn(b, siteUnit)
+				f.control.wake.Sweeping.Store(true)
+				turn(b, wake.SiteUnit)
 			}
 		})
 		if r, _ := f.control.mirror.server(f.servers[0].Server); r == nil {

@@ -28,7 +28,7 @@ func (c *Control) ActOnGroup(ctx context.Context, name string, action api.GroupA
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.units.wakeSite()
+		c.wake.Site()
 		return out, nil
 	}
 }

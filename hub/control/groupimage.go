@@ -2,7 +2,9 @@ package control
 
 import (
 	"rackboot/hub/catalogue"
+	"rackboot/hub/conditions"
 	"rackboot/hub/plan/bootimages"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 )
 
@@ -24,7 +26,7 @@ func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protoco
 		switch state, err := c.signed.seen(entry, arch); state {
 		case bootimages.SeenReady:
 		case bootimages.SeenFailing, bootimages.SeenInvalid:
-			return bootimages.ArchSeen{Has: true, State: state, Message: advised(err)}
+			return bootimages.ArchSeen{Has: true, State: state, Message: conditions.Text(err)}
 		case bootimages.SeenAsked:
 			return bootimages.ArchSeen{Has: true, State: state}
 		}
@@ -32,7 +34,7 @@ func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protoco
 	}
 	asker := groupAskers + g.Metadata.UID + "/" + arch + "/" + reference
 	p.asked[asker] = true
-	img, cond := c.images.get(siteUnit, question{claimUID: asker, reference: reference, arch: arch})
+	img, cond := c.images.get(wake.SiteUnit, question{claimUID: asker, reference: reference, arch: arch})
 	switch {
 	case cond != nil && cond.Code == protocol.CondRegistryUnavailable:
 		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: cond.Message}

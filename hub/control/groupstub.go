@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"rackboot/hub/conditions"
 	"rackboot/hub/events"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func (c *Control) groupStub(ctx context.Context, g *protocol.ServerGroup, entry 
 			state = bootimages.SeenFailing
 		default:
 		}
-		return bootimages.StubSeen{Named: true, State: state, Message: advised(err)} // and it is read again
+		return bootimages.StubSeen{Named: true, State: state, Message: conditions.Text(err)} // and it is read again
 	}
 	page.inputs = inputs
 	c.groups.stubs[g.Metadata.UID] = page
@@ -115,7 +116,7 @@ func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *pr
 		page.cas, err = ignition.Inspect(t.Config)
 	}
 	if err != nil {
-		page.seen.Refused = advised(err)
+		page.seen.Refused = conditions.Text(err)
 		return page, nil, nil //nolint:nilerr // it is what was found
 	}
 	page.seen.Version = t.To

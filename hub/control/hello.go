@@ -64,7 +64,7 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		return err
 	}
 	if c.welcome(name, &learnt, m, verdict, p) || news {
-		c.units.wakeAgent(name)
+		c.wake.Agent(name)
 	}
 	return nil
 }

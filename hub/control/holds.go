@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"rackboot/hub/wake"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -56,7 +57,7 @@ func hash(s string) uint32 {
 // heldFleet is what the hold document of a rack depends on, which is little.
 func (c *Control) heldFleet(rack string) plan.Fleet {
 	s := c.cfg.Store
-	f := plan.Fleet{Of: rackUnit(rack), Holds: store.Find(s, store.HoldsByRack, rack), Requests: openRequests(s.OpenRequestsOf(rack))}
+	f := plan.Fleet{Of: wake.RackUnit(rack), Holds: store.Find(s, store.HoldsByRack, rack), Requests: openRequests(s.OpenRequestsOf(rack))}
 	r, err := store.Peek[*protocol.Rack](s, rack)
 	if err != nil {
 		return f

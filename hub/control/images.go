@@ -83,7 +83,7 @@ func (r *resolver) tried(c *Control, q question) {
 	}
 	r.mu.Unlock()
 	for _, unit := range waits {
-		c.units.wakeUnit(unit)
+		c.wake.Unit(unit)
 	}
 }
 
@@ -171,31 +171,15 @@ func resolutionOf(err error) resolveOutcome {
 	return resolveUnavailable
 }
 
-// known are the images of environments that were resolved.
-func (r *resolver) known() map[plan.EnvImageKey]protocol.Image {
+// known are the images that askers with a prefix have got.
+func (r *resolver) known(askers string) map[plan.EnvImageKey]protocol.Image {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := map[plan.EnvImageKey]protocol.Image{}
 	for q, img := range r.found {
-		if strings.HasPrefix(q.claimUID, envAskers) {
+		if strings.HasPrefix(q.claimUID, askers) {
 			out[plan.EnvImageKey{Reference: q.reference, Architecture: q.arch}] = img
 		}
 	}
 	return out
-}
-
-// imageRefused files an event when a claim's image or boot environment is found to be no
-// use, or for another reason than before. That a registry is away is told once, whatever
-// it says each time.
-func (c *Control) imageRefused(ctx context.Context, cl *protocol.Claim, now protocol.ConditionState) {
-	event := protocol.EventImageRefused
-	if now.Code == protocol.CondBootEnvInvalid {
-		event = protocol.EventBootEnv
-	}
-	for _, was := range c.conds.of(cl.Metadata.Name) {
-		if was.Code == now.Code && (was.Message == now.Message || now.Code == protocol.CondRegistryUnavailable) {
-			return
-		}
-	}
-	c.Events.OwnOf(ctx, protocol.TargetOf(cl), cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
 }

@@ -42,7 +42,7 @@ func (c *Control) Import(ctx context.Context, objs []protocol.Object, r api.Impo
 			in.bmcs[o.Metadata.Name] = o
 		}
 	}
-	defer c.units.wakeAll()   // once it is unlocked
+	defer c.wake.All()        // once it is unlocked
 	c.groups.importing.Lock() // a group whose history is not here yet would begin another
 	defer c.groups.importing.Unlock()
 	taken, at := in.strip(objs)

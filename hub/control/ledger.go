@@ -101,7 +101,7 @@ func (c *Control) resendTo(agent string, now time.Time) {
 		})
 	})
 	if stale {
-		c.units.wakeAgent(agent)
+		c.wake.Agent(agent)
 	}
 	if !ready {
 		return

@@ -267,5 +267,5 @@ func (c *Control) decorateMaintenance(m *protocol.Maintenance) {
 		c.decorateServer(s)
 		m.Status.Conditions = s.Status.Conditions
 	}
-	m.Status.Conditions = append(c.conds.of(bookName(m)), m.Status.Conditions...)
+	m.Status.Conditions = append(c.conds.Of(bookName(m)), m.Status.Conditions...)
 }

@@ -26,9 +26,6 @@ type metrics struct {
 	groups                              groupMetrics
 	pulls, envPulls, isoPulls, resolved *prometheus.CounterVec
 	late                                prometheus.Counter
-	turns                               *prometheus.HistogramVec
-	turnsFailed                         *prometheus.CounterVec
-	waiting                             *prometheus.Desc
 	renewals                            *prometheus.CounterVec
 	expiry, clocks                      *prometheus.Desc
 	holdMetrics
@@ -70,13 +67,6 @@ func newMetrics(c *Control) *metrics {
 		late: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rackboot_hub_answers_late_total", Help: "Answers of agents that nobody waited for.",
 		}),
-		turns: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "rackboot_hub_turn_seconds", Help: "How long turns took: of a rack, of the site, or of the hold document of a rack.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8),
-		}, []string{"lane"}),
-		turnsFailed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_turns_failed_total", Help: "Turns that failed, and are taken again, by lane.",
-		}, []string{"lane"}),
-		waiting: desc("hub_turns_waiting", "Racks, and the site, that wait for a turn, by lane.", "lane"),
 		discoveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_discoveries_total", Help: "Discoveries of servers that ended, by result.",
 		}, []string{"result"}),
@@ -108,10 +98,6 @@ func newMetrics(c *Control) *metrics {
 		holds:        desc("holds", "Holds by rack and word.", "rack", "word"),
 		age:          desc("agent_last_report_timestamp_seconds", "When the hub got the last report of each agent.", "agent"),
 		conditions:   desc("conditions", "Conditions of servers that are so, by rack and code.", "rack", "code"),
-	}
-	for _, l := range []lane{laneRack, laneSite, laneHolds} {
-		m.turns.WithLabelValues(string(l))
-		m.turnsFailed.WithLabelValues(string(l))
 	}
 	for _, r := range reasons() {
 		m.refused.WithLabelValues(string(r))
@@ -172,12 +158,10 @@ func (m *metrics) count(topic string) {
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.clocks, m.approvals, m.maintenances, m.bootImages, m.pending, m.waiting} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.clocks, m.approvals, m.maintenances, m.bootImages, m.pending} {
 		ch <- d
 	}
 	m.refused.Describe(ch)
-	m.turns.Describe(ch)
-	m.turnsFailed.Describe(ch)
 	m.discoveries.Describe(ch)
 	m.revisions.Describe(ch)
 	m.rollouts.Describe(ch)
@@ -201,10 +185,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	m.refused.Collect(ch)
-	m.turns.Collect(ch)
-	m.turnsFailed.Collect(ch)
-	gauge(m.waiting, float64(m.control.units.racks.Waiting()), string(laneRack))
-	gauge(m.waiting, float64(m.control.units.holds.Waiting()), string(laneHolds))
 	m.discoveries.Collect(ch)
 	m.revisions.Collect(ch)
 	m.rollouts.Collect(ch)

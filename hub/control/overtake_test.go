@@ -65,7 +65,7 @@ func TestReleaseWaits(t *testing.T) {
 			b.control.resend()
 			b.control.sleep()
 			m.listens()
-			if b.control.units.holds.Waiting() == 0 {
+			if b.control.wake.Holds.Waiting() == 0 {
 				t.Error("the acknowledgement made no hold document")
 			}
 			released("the wish is acknowledged", true)
@@ -123,7 +123,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 			b.pass()
 			b.control.sleep()
 			m.listens()
-			if b.control.units.holds.Waiting() == 0 {
+			if b.control.wake.Holds.Waiting() == 0 {
 				t.Error("the acknowledgement made no hold document")
 			}
 			travels("the mark is acknowledged", true)

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/wake"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -13,9 +14,9 @@ import (
 // completed by the next. What cannot be done for one claim stops no other, and never a hold.
 // Between two steps that write, what they depend on is read again.
 func (c *Control) rackTurn(ctx context.Context, rack string) error {
-	c.units.sharing.RLock()
-	defer c.units.sharing.RUnlock()
-	v := c.look(of(rackUnit(rack)))
+	c.sharing.RLock()
+	defer c.sharing.RUnlock()
+	v := c.look(of(wake.RackUnit(rack)))
 	c.envs.begin(v.Fleet)
 	errs := []error{c.vacate(ctx, v.Fleet)}
 	v = c.look(v)
@@ -44,7 +45,7 @@ func (c *Control) owners(ctx context.Context, v view) error {
 	for _, m := range f.Maintenances {
 		conds[bookName(m)] = f.Maintained(m, c.ignitionOf(m.Spec.Boot.IgnitionSecretRef))
 	}
-	c.conds.keep(f.Of, conds, c.cfg.Clock())
+	c.conds.Keep(f.Of, conds, c.cfg.Clock())
 	v = c.look(v)
 	errs = append(errs, c.maintenances(ctx, v.Fleet))
 	v = c.look(v)

@@ -152,7 +152,7 @@ func (c *Control) hears(agent string) bool {
 func (c *Control) inventoried(k reading, m protocol.Answer) {
 	err := c.keepInventory(k, m)
 	c.readings.ended(k, c.cfg.Clock(), err)
-	c.units.wakeBMC(k.bmc)
+	c.wake.BMC(k.bmc)
 }
 
 func (c *Control) keepInventory(k reading, m protocol.Answer) error {

@@ -213,3 +213,19 @@ func (c *Control) rackHasAgent(f plan.Fleet, server string) bool {
 	r := f.Rack(f.RackOf(server))
 	return r != nil && r.Status.Agent != ""
 }
+
+// imageRefused files an event when a claim's image or boot environment is found to be no
+// use, or for another reason than before. That a registry is away is told once, whatever
+// it says each time.
+func (c *Control) imageRefused(ctx context.Context, cl *protocol.Claim, now protocol.ConditionState) {
+	event := protocol.EventImageRefused
+	if now.Code == protocol.CondBootEnvInvalid {
+		event = protocol.EventBootEnv
+	}
+	for _, was := range c.conds.Of(cl.Metadata.Name) {
+		if was.Code == now.Code && (was.Message == now.Message || now.Code == protocol.CondRegistryUnavailable) {
+			return
+		}
+	}
+	c.Events.OwnOf(ctx, protocol.TargetOf(cl), cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
+}

@@ -50,6 +50,6 @@ func (c *Control) supersede(ctx context.Context, r *protocol.Rack, reason, by st
 	}
 	c.dismiss(agent, "", e)
 	c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
-	c.units.wakeRack(r.Metadata.Name)
+	c.wake.Rack(r.Metadata.Name)
 	return nil
 }

@@ -34,8 +34,8 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 	found := c.found.put(m)
 	news, whole := c.mirror.put(m, now)
 	if len(news) > 0 || whole || found {
-		defer c.units.wakeRack(m.Rack)
-		defer c.units.wakeSiteForServers()
+		defer c.wake.Rack(m.Rack)
+		defer c.wake.SiteForServers()
 	}
 	var errs []error
 	for _, s := range news {
@@ -52,7 +52,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		ready = k.stage != was
 	})
 	if ready {
-		c.units.wakeRack(m.Rack)
+		c.wake.Rack(m.Rack)
 	}
 	return nil
 }

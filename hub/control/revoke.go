@@ -40,7 +40,7 @@ func (c *Control) Revoke(ctx context.Context, agent string, r api.EndRequest, by
 	} else if out.Cut, err = c.cfg.Cut(agent); err != nil {
 		return out, err // said again, it is tried again
 	}
-	c.units.wakeRack(rack)
+	c.wake.Rack(rack)
 	return out, nil
 }
 

@@ -26,7 +26,7 @@ func (c *Control) CommandRollout(ctx context.Context, name string, r api.Rollout
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.units.wakeSite()
+		c.wake.Site()
 		return api.GroupAnswer{Group: g}, nil
 	}
 }

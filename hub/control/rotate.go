@@ -52,7 +52,7 @@ func (c *Control) RotateBMC(ctx context.Context, name string, r api.RotateBMC, b
 		}
 		c.cfg.Crash.At("hub.account.own")
 	}
-	c.units.wakeRack(b.Spec.RackRef.Name)
+	c.wake.Rack(b.Spec.RackRef.Name)
 	return b, nil
 }
 

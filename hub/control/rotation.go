@@ -81,7 +81,7 @@ func (c *Control) rotated(ctx context.Context, b *protocol.BMC, peeked *protocol
 	}
 	c.cfg.Crash.At("hub.account." + string(verdict))
 	c.log.Info("change of an account", "bmc", b.Metadata.Name, "secret", name, "change", r.ID, "state", r.State, "reason", r.Reason)
-	c.units.wakeRack(b.Spec.RackRef.Name)
+	c.wake.Rack(b.Spec.RackRef.Name)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (c *Control) giveBack(ctx context.Context, b *protocol.BMC, from string, r 
 	}
 	c.cfg.Crash.At("hub.account.back")
 	c.log.Info("change of an account", "bmc", b.Metadata.Name, "change", r.ID, "state", r.State, "reason", r.Reason)
-	c.units.wakeRack(b.Spec.RackRef.Name)
+	c.wake.Rack(b.Spec.RackRef.Name)
 	return c.dropOwn(ctx, own)
 }
 

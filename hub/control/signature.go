@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"rackboot/hub/conditions"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
 	"rackboot/pending"
@@ -38,7 +39,7 @@ type signatures struct {
 func newSignatures(c *Control) *signatures {
 	s := &signatures{c: c}
 	s.jobs = pending.New(pending.Config[signedImage]{
-		Do: s.verify, Tried: func(signedImage) { c.units.wakeAll() }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
+		Do: s.verify, Tried: func(signedImage) { c.wake.All() }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
 	})
 	return s
 }
@@ -108,7 +109,7 @@ func (s *signatures) wanted(b *protocol.BootImage, there map[signedImage]bool) (
 func (s *signatures) said(b *protocol.BootImage, archs []string) (messages []string, refused bool) {
 	for _, arch := range archs {
 		if _, err := s.seen(b, arch); err != nil {
-			messages = append(messages, arch+": "+advised(err))
+			messages = append(messages, arch+": "+conditions.Text(err))
 			refused = refused || unresolved(err).Code == protocol.CondImageInvalid
 			continue
 		}

@@ -143,7 +143,7 @@ func (c *Control) allowInstall(ctx context.Context, cl *protocol.Claim, word pro
 func (c *Control) adoptedBy(ctx context.Context, server, what string) {
 	c.log.Warn("server taken over", "server", server, "detail", what)
 	c.Events.Own(ctx, server, protocol.EventAdopted, what)
-	c.units.wakeServer(server)
+	c.wake.Server(server)
 }
 
 // undecided is what a claim shows that somebody has to decide about. That it has to be decided

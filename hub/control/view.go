@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/wake"
 	"slices"
 	"strings"
 
@@ -25,12 +26,13 @@ func (c *Control) look(last view) view {
 		return last
 	}
 	switch last.Of {
-	case siteUnit:
+	case wake.SiteUnit:
 		return view{Fleet: c.fleet(), at: at}
 	case outsideUnit:
 		return view{Fleet: c.outsideFleet(last.all), at: at, all: last.all}
 	}
-	return view{Fleet: c.rackFleet(strings.TrimPrefix(last.Of, rackUnits)), at: at}
+	rack, _ := wake.RackOf(last.Of)
+	return view{Fleet: c.rackFleet(rack), at: at}
 }
 
 // of is the view that look begins with.
@@ -40,7 +42,7 @@ func of(unit string) view { return view{Fleet: plan.Fleet{Of: unit}} }
 func (c *Control) fleet() plan.Fleet {
 	s := c.cfg.Store
 	f := plan.Fleet{
-		Of: siteUnit, Now: c.cfg.Clock(), Groups: store.List[*protocol.ServerGroup](s),
+		Of: wake.SiteUnit, Now: c.cfg.Clock(), Groups: store.List[*protocol.ServerGroup](s),
 		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
 		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
 		Maintenances: store.List[*protocol.Maintenance](s),
@@ -55,7 +57,7 @@ func (c *Control) fleet() plan.Fleet {
 // the other racks.
 func (c *Control) rackFleet(rack string) plan.Fleet {
 	s := c.cfg.Store
-	f := plan.Fleet{Of: rackUnit(rack), Site: site{s}, Reports: map[string]*protocol.ServerReport{}, Requests: openRequests(s.OpenRequestsOf(rack))}
+	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s}, Reports: map[string]*protocol.ServerReport{}, Requests: openRequests(s.OpenRequestsOf(rack))}
 	if r, err := store.Peek[*protocol.Rack](s, rack); err == nil {
 		f.Racks = []*protocol.Rack{r}
 		if a, err := store.Peek[*protocol.Agent](s, r.Status.Agent); err == nil {
@@ -136,7 +138,7 @@ func (c *Control) furnished(f plan.Fleet) plan.Fleet {
 	f.Profiles, f.Params = store.List[*protocol.Profile](s), store.List[*protocol.Param](s)
 	f.Groups = store.List[*protocol.ServerGroup](s)
 	f = f.Indexed() // what follows asks for each BMC and configuration
-	f.EnvImages, f.SecretVersions = c.images.known(), c.secretVersions()
+	f.EnvImages, f.SecretVersions = c.images.known(envAskers), c.secretVersions()
 	f.Sealed, f.ISOs, f.Envs = c.sealed(f), c.isos(), c.sealedEnvs(f)
 	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
 	f.Keep = c.keeps(f)

@@ -1,4 +1,4 @@
-package control
+package wake
 
 import (
 	"errors"
@@ -57,10 +57,10 @@ func TestPausesOfUnits(t *testing.T) {
 		unit       string
 		took, want time.Duration
 	}{
-		{rackUnit("site"), time.Millisecond, 2 * time.Millisecond},
-		{rackUnit("r1"), time.Second, restMax},
-		{siteUnit, 10 * time.Millisecond, 90 * time.Millisecond},
-		{siteUnit, time.Minute, siteRestMax},
+		{RackUnit("site"), time.Millisecond, 2 * time.Millisecond},
+		{RackUnit("r1"), time.Second, restMax},
+		{SiteUnit, 10 * time.Millisecond, 90 * time.Millisecond},
+		{SiteUnit, time.Minute, siteRestMax},
 	} {
 		if got := rest(row.unit, row.took); got != row.want {
 			t.Errorf("%s after %s: %s, want %s", row.unit, row.took, got, row.want)

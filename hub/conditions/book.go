@@ -1,4 +1,6 @@
-package control
+// Package conditions keeps what the hub itself sees of objects, as conditions that are so, each with the
+// time since when it is. What a turn says of its objects replaces what it said before.
+package conditions
 
 import (
 	"slices"
@@ -8,22 +10,22 @@ import (
 	"rackboot/protocol"
 )
 
-// condBook keeps the conditions that the hub itself sees, by name of what they are
-// of.
-type condBook struct {
+// Book keeps conditions by name of what they are of. It is safe for concurrent use.
+type Book struct {
 	mu   sync.Mutex
 	by   map[string][]protocol.ConditionState
 	from map[string]string          // which unit said so, by name
 	said map[string]map[string]bool // the names, by unit
 }
 
-func newCondBook() *condBook {
-	return &condBook{by: map[string][]protocol.ConditionState{}, from: map[string]string{}, said: map[string]map[string]bool{}}
+// New makes an empty book.
+func New() *Book {
+	return &Book{by: map[string][]protocol.ConditionState{}, from: map[string]string{}, said: map[string]map[string]bool{}}
 }
 
-// keep replaces all that a unit has said, keeping since when each is so. What another unit has
+// Keep replaces all that a unit has said, keeping since when each is so. What another unit has
 // said since of the same name stays.
-func (b *condBook) keep(unit string, next map[string][]protocol.ConditionState, now time.Time) {
+func (b *Book) Keep(unit string, next map[string][]protocol.ConditionState, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for name := range b.said[unit] {
@@ -56,8 +58,8 @@ func (b *condBook) keep(unit string, next map[string][]protocol.ConditionState, 
 	}
 }
 
-// forget drops what units have said that are gone.
-func (b *condBook) forget(there map[string]bool) {
+// Forget drops what units have said that are gone.
+func (b *Book) Forget(there map[string]bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for unit, names := range b.said {
@@ -74,14 +76,15 @@ func (b *condBook) forget(there map[string]bool) {
 	}
 }
 
-func (b *condBook) of(name string) []protocol.ConditionState {
+// Of returns the conditions of what has that name.
+func (b *Book) Of(name string) []protocol.ConditionState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.by[name])
 }
 
-// count is how many have each condition.
-func (b *condBook) count() map[protocol.ConditionCode]int {
+// Count is how many have each condition.
+func (b *Book) Count() map[protocol.ConditionCode]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := map[protocol.ConditionCode]int{}
