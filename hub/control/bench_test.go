@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"rackboot/hub/images"
 	"slices"
 	"strings"
 	"testing"
@@ -27,15 +28,15 @@ import (
 // bench is a Control over an in-memory store. Nothing runs by itself: a test makes
 // each pass, and time stands still until it moves it.
 type bench struct {
-	catalogue Catalogue
-	signed    Signatures
+	catalogue images.Files
+	signed    images.Verifier
 	t         *testing.T
 	now       time.Time
 	mem       *storetest.Memory
 	store     *store.Store
 	hub       *wire.Signer
 	past      []ed25519.PublicKey // keys of the hub before
-	images    Images
+	images    images.Registry
 	deltas    *store.Deltas // of this start of the hub
 	control   *Control
 	reg       *prometheus.Registry
@@ -68,7 +69,7 @@ func key(name string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-func newBench(t *testing.T, images Images) *bench {
+func newBench(t *testing.T, images images.Registry) *bench {
 	t.Helper()
 	b := &bench{t: t, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), mem: storetest.NewMemory(), hub: wire.NewSigner(key("hub")), images: images, seq: map[string]uint64{}, nonces: map[string]string{}}
 	b.restart()
@@ -181,9 +182,7 @@ func (b *bench) pass() {
 		if err := b.control.reconcile(b.t.Context()); err != nil {
 			b.t.Fatalf("reconcile: %v", err)
 		}
-		b.control.images.jobs.Work(b.t.Context())
-		b.control.files.jobs.Work(b.t.Context())
-		b.control.signed.jobs.Work(b.t.Context())
+		b.control.images.Work(b.t.Context())
 	}
 	if err := b.control.reconcile(b.t.Context()); err != nil {
 		b.t.Fatalf("reconcile: %v", err)

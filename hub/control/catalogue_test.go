@@ -163,11 +163,11 @@ func TestBootImageUnverified(t *testing.T) {
 	if n := events(); n != 1 || len(files.fetched) != 2 {
 		t.Errorf("%d events; fetched %v", n, files.fetched)
 	}
-	if got := b.control.imageStates(); got["failed"] != 1 || got["verified"] != 0 {
+	if got := b.control.images.States(); got["failed"] != 1 || got["verified"] != 0 {
 		t.Errorf("%v", got)
 	}
 	delete(files.fails, "https://m.example/initramfs")
-	b.now = b.now.Add(verifyPauseMin)
+	b.now = b.now.Add(5 * time.Second)
 	b.settles(m)
 	b.settles(m)
 	if b.boot(m) == nil || len(b.entry().Status.Conditions) != 0 || events() != 2 || len(files.fetched) != 3 {

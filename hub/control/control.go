@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"rackboot/hub/conditions"
 	"rackboot/hub/events"
+	"rackboot/hub/images"
 	"rackboot/hub/wake"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,6 @@ import (
 	"rackboot/hub/approval"
 	"rackboot/hub/fence"
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/wire"
 	"rackboot/state"
@@ -30,13 +30,13 @@ type Config struct {
 	// Start is this start of the hub.
 	Start  *fence.Start
 	Signer *wire.Signer
-	Images Images
+	Images images.Registry
 	Issuer Issuer
 	Vault  Vault // nil where no Secrets are used
 	// Catalogue has the files of boot images; nil where there are none.
-	Catalogue Catalogue
+	Catalogue images.Files
 	// Signatures judges OCI images of entries that want it; nil refuses those.
-	Signatures Signatures
+	Signatures images.Verifier
 	// Audit keeps the audit log; nil is none. Trail reads it; nil reads nothing.
 	Audit events.Recorder
 	Trail Trail
@@ -77,13 +77,6 @@ type Config struct {
 	Crash      state.Crasher // nil in production
 }
 
-// Images resolves a reference to digests and checks that a boot method can use
-// it.
-type Images interface {
-	Resolve(ctx context.Context, ref, architecture string) (protocol.Image, error)
-	Require(img protocol.Image, method protocol.BootTarget) error
-}
-
 // Issuer signs the certificate of an agent's link.
 type Issuer interface {
 	IssueAgent(csr []byte, agent string, validity time.Duration) ([]byte, error)
@@ -95,9 +88,7 @@ type Control struct {
 	log    *slog.Logger
 	fence  *fence.Start
 	began  time.Time
-	images *resolver
-	files  *bootFiles
-	signed *signatures
+	images *images.Room
 	envs   *envBook
 	mirror *mirror
 	Events *events.Log
@@ -124,7 +115,7 @@ type Control struct {
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, unbound, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *conditions.Book // by name
+	conds, unbound, bmcConds, serverConds, agentConds, discoveryConds, groupConds *conditions.Book // by name
 
 	groups       *groupBook
 	versionSince time.Time // when this version of the hub was first started
@@ -141,13 +132,12 @@ type Control struct {
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), mirror: newMirror(),
-		conds: conditions.New(), unbound: conditions.New(), bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New(), discoveryConds: conditions.New(), imageConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
+		conds: conditions.New(), unbound: conditions.New(), bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),
 		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),
 	}
 	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
-	c.images, c.files, c.signed = newResolver(c), newBootFiles(c), newSignatures(c)
 	if c.cfg.CertificateLife == 0 {
 		c.cfg.CertificateLife = certificateLife
 	}
@@ -162,8 +152,11 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	if c.versionSince, err = c.takeVersion(ctx); err != nil {
 		return nil, err
 	}
+	c.images = images.New(images.Config{
+		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
+	})
 	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics, c.Events, c.wake)
+	cfg.Registerer.MustRegister(c.metrics, c.Events, c.wake, c.images)
 	return c, nil
 }
 
@@ -182,7 +175,7 @@ func (c *Control) Run(ctx context.Context) error {
 	defer stop()
 	var lanes sync.WaitGroup
 	for _, lane := range []func(context.Context){
-		c.images.jobs.Run, c.files.jobs.Run, c.signed.jobs.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
+		c.images.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
 		func(ctx context.Context) { c.wake.Follow(ctx, deltas) },
 	} {
 		lanes.Go(func() { lane(ctx) })

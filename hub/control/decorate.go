@@ -38,7 +38,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.BootEnv:
 		c.decorateBootEnv(o)
 	case *protocol.BootImage:
-		o.Status.Conditions = c.imageConds.Of(o.Metadata.Name)
+		o.Status.Conditions = c.images.Conditions(o.Metadata.Name)
 	case *protocol.ServerGroup:
 		c.decorateGroup(o)
 	case *protocol.BootConfiguration:

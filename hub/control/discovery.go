@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/images"
 	"strings"
 
 	"rackboot/hub/plan"
@@ -77,7 +78,7 @@ func (c *Control) discoveryImage(f plan.Fleet, r *protocol.Rack, s *protocol.Ser
 		}, "discovery")
 	}
 	return c.seen(
-		f.Of, question{discoveryAsker(r, s.Spec.Architecture), d.Image, s.Spec.Architecture, protocol.DiscoveryPolicy().FirstBoot.Target()},
+		f.Of, images.Question{Asker: discoveryAsker(r, Reference: s.Spec.Architecture), Architecture: d.Image, Method: s.Spec.Architecture, protocol.DiscoveryPolicy().FirstBoot.Target()},
 		s.Spec.KernelArgs, d.KernelArgs,
 	)
 }

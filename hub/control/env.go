@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"maps"
+	"rackboot/hub/images"
 	"strings"
 	"sync"
 
@@ -184,7 +185,7 @@ func (c *Control) envImages(f plan.Fleet, srv *protocol.Server, env *protocol.Bo
 	for _, k := range f.EnvImageKeys(srv, env) {
 		asker := envAsker(k)
 		c.envs.of(f.Of).ask(asker)
-		img, cond := c.images.get(f.Of, question{claimUID: asker, reference: k.Reference, arch: k.Architecture})
+		img, cond := c.images.Get(f.Of, images.Question{Asker: asker, Reference: k.Reference, Architecture: k.Architecture})
 		if img == nil && cond == nil {
 			return false
 		}
@@ -202,7 +203,7 @@ func envAsker(k plan.EnvImageKey) string { return envAskers + k.Architecture + "
 
 // forgetEnvImages ends the questions about images that no environment in use names.
 func (c *Control) forgetEnvImages() {
-	c.images.forget(func(q question) bool { return strings.HasPrefix(q.claimUID, envAskers) && !c.envs.asks(q.claimUID) })
+	c.images.Forget(func(asker string) bool { return strings.HasPrefix(asker, envAskers) && !c.envs.asks(asker) })
 }
 
 // compiled is a bundle that can be made into files, with what it boots from.

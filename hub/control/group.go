@@ -75,7 +75,7 @@ func (c *Control) manageGroups(ctx context.Context, f plan.Fleet) error {
 	for _, server := range c.groups.keep(views, skew.Mode, p.installs) {
 		c.wake.Server(server)
 	}
-	c.images.forget(func(q question) bool { return strings.HasPrefix(q.claimUID, groupAskers) && !p.asked[q.claimUID] })
+	c.images.Forget(func(asker string) bool { return strings.HasPrefix(asker, groupAskers) && !p.asked[asker] })
 	errs = append(errs, c.sweepRevisions(ctx, p))
 	due := int64(0)
 	if !p.due.IsZero() {

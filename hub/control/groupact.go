@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"rackboot/hub/events"
+	"rackboot/hub/images"
 	"time"
 
 	"rackboot/hub/plan/bootimages"
@@ -183,8 +184,8 @@ func (c *Control) bootableStill(ctx context.Context, r *protocol.GroupRevision) 
 		if img.Source == protocol.ImageFromHub {
 			continue // its files are kept: see [store.Store.HubFiles]
 		}
-		_, err := c.cfg.Images.Resolve(ctx, img.Reference, arch) // which ends with its digest
-		if err != nil && unresolved(err).Code == protocol.CondImageInvalid {
+		_, err := c.images.Resolve(ctx, img.Reference, arch) // which ends with its digest
+		if err != nil && images.Unresolved(err).Code == protocol.CondImageInvalid {
 			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the image of revision %d for %s is gone: %w", r.Spec.Number, arch, err).WithHint("push it again, or return to another revision")}
 		}
 	}

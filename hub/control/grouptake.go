@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"rackboot/hub/images"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/bootimages"
@@ -158,12 +159,12 @@ func (c *Control) takenImage(t taken, srv *protocol.Server, policy protocol.Boot
 	if !ok {
 		return nil, &protocol.ConditionState{Code: protocol.CondImageInvalid, Message: fmt.Sprintf("%s has no image for %s", t.revision.Metadata.Name, srv.Spec.Architecture)}
 	}
-	if err := c.cfg.Images.Require(img, policy.FirstBoot.Target()); err != nil {
-		return nil, unresolved(err)
+	if err := c.images.Require(img, policy.FirstBoot.Target()); err != nil {
+		return nil, images.Unresolved(err)
 	}
 	full, err := plan.WithArguments(img, srv.Spec.KernelArgs, arguments)
 	if err != nil {
-		return nil, unresolved(err)
+		return nil, images.Unresolved(err)
 	}
 	return &full, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"rackboot/hub/events"
+	"rackboot/hub/images"
 	"strings"
 
 	"rackboot/hub/plan"
@@ -46,8 +47,8 @@ func (c *Control) forgetImages() {
 			discoveryAskers(r, c.rackFleet(r.Metadata.Name), there)
 		}
 	}
-	c.images.forget(func(q question) bool {
-		return !there[q.claimUID] && !strings.HasPrefix(q.claimUID, envAskers) && !strings.HasPrefix(q.claimUID, groupAskers)
+	c.images.Forget(func(asker string) bool {
+		return !there[asker] && !strings.HasPrefix(asker, envAskers) && !strings.HasPrefix(asker, groupAskers)
 	})
 }
 
@@ -78,7 +79,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs),
 		}, m.Metadata.UID)
 	} else {
-		seen = c.seen(f.Of, question{m.Metadata.UID, b.Image, srv.Spec.Architecture, b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
+		seen = c.seen(f.Of, images.Question{Asker: m.Metadata.UID, Reference: b.Image, Architecture: srv.Spec.Architecture, Method: b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
 	}
 	if seen.State != plan.ImageReady {
 		return seen
@@ -92,8 +93,8 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 }
 
 // seen is what is known of an image, with the kernel arguments of server and owner.
-func (c *Control) seen(unit string, q question, server, owner string) plan.BootSeen {
-	img, cond := c.image(unit, q)
+func (c *Control) seen(unit string, q images.Question, server, owner string) plan.BootSeen {
+	img, cond := c.images.Image(unit, q)
 	switch {
 	case cond != nil && (cond.Code == protocol.CondRegistryUnavailable || cond.Code == protocol.CondImageUnverified):
 		return plan.BootSeen{State: plan.ImageFailing, Code: cond.Code, Message: cond.Message}
@@ -194,7 +195,7 @@ func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.
 		}
 		c.cfg.Crash.At("hub.maintenance.unconfigured")
 	}
-	c.images.forgetOf(m.Metadata.UID)
+	c.images.ForgetOf(m.Metadata.UID)
 	if err := c.cfg.Store.Remove(ctx, m); err != nil {
 		return err
 	}

@@ -192,7 +192,7 @@ func TestMaintenanceImage(t *testing.T) {
 		t.Errorf("events %v", got)
 	}
 	images.bare = false
-	b.now = b.now.Add(resolvePauseMin + time.Second)
+	b.now = b.now.Add(2*time.Second + time.Second)
 	b.pass()
 	b.pass()
 	if s := b.maintenance("m1").Status; s.State != protocol.MaintenanceActive || b.configs() != 1 {
@@ -209,7 +209,7 @@ func TestMaintenanceImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.pass()
-	if n := len(b.control.images.found); n != 1 {
+	if n := b.control.images.Remembered(); n != 1 {
 		t.Errorf("%d images are remembered for one maintenance", n)
 	}
 }

@@ -15,19 +15,19 @@ import (
 
 // metrics are computed from store and mirror when they are scraped.
 type metrics struct {
-	control                             *Control
-	state, servers, power, holds, age   *prometheus.Desc
-	conditions, agents, open, fenced    *prometheus.Desc
-	bmcs, asks, left, approvals         *prometheus.Desc
-	maintenances, bootImages, pending   *prometheus.Desc
-	refused, sent, answers, seals       *prometheus.CounterVec
-	discoveries, revisions              *prometheus.CounterVec
-	rollouts, orders                    *prometheus.CounterVec
-	groups                              groupMetrics
-	pulls, envPulls, isoPulls, resolved *prometheus.CounterVec
-	late                                prometheus.Counter
-	renewals                            *prometheus.CounterVec
-	expiry, clocks                      *prometheus.Desc
+	control                           *Control
+	state, servers, power, holds, age *prometheus.Desc
+	conditions, agents, open, fenced  *prometheus.Desc
+	bmcs, asks, left, approvals       *prometheus.Desc
+	maintenances                      *prometheus.Desc
+	refused, sent, answers, seals     *prometheus.CounterVec
+	discoveries, revisions            *prometheus.CounterVec
+	rollouts, orders                  *prometheus.CounterVec
+	groups                            groupMetrics
+	pulls, envPulls, isoPulls         *prometheus.CounterVec
+	late                              prometheus.Counter
+	renewals                          *prometheus.CounterVec
+	expiry, clocks                    *prometheus.Desc
 	holdMetrics
 }
 
@@ -61,9 +61,6 @@ func newMetrics(c *Control) *metrics {
 		envPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_bootenv_pulls_total", Help: "Sealed boot environments that agents asked for, by result.",
 		}, []string{"result"}),
-		resolved: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_image_resolutions_total", Help: "Questions to registries what an image is, by outcome.",
-		}, []string{"outcome"}),
 		late: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rackboot_hub_answers_late_total", Help: "Answers of agents that nobody waited for.",
 		}),
@@ -89,8 +86,6 @@ func newMetrics(c *Control) *metrics {
 		bmcs:         desc("bmcs", "BMCs by rack and state.", "rack", "state"),
 		approvals:    desc("hub_approvals", "Approvals of destructive actions, by state.", "state"),
 		maintenances: desc("hub_maintenances", "Maintenances by state.", "state"),
-		bootImages:   desc("hub_boot_images", "Entries of the catalogue of boot images, by whether their files are verified: verified, unverified or failed.", "state"),
-		pending:      desc("hub_pending", "What registries and vendors are asked for and have not given yet, by what: an image, the files of a boot image, or a signature.", "what"),
 		asks:         desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
 		state:        desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
 		servers:      desc("servers", "Servers by rack and phase.", "rack", "phase"),
@@ -124,9 +119,6 @@ func newMetrics(c *Control) *metrics {
 			m.rollouts.WithLabelValues(string(p))
 		}
 	}
-	for _, r := range resolveOutcomes() {
-		m.resolved.WithLabelValues(string(r))
-	}
 	for _, r := range []string{renewIssued, renewStanding, renewEnded, renewDenied, renewFailed} {
 		m.renewals.WithLabelValues(r)
 	}
@@ -158,7 +150,7 @@ func (m *metrics) count(topic string) {
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.clocks, m.approvals, m.maintenances, m.bootImages, m.pending} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.clocks, m.approvals, m.maintenances} {
 		ch <- d
 	}
 	m.refused.Describe(ch)
@@ -171,7 +163,6 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.pulls.Describe(ch)
 	m.envPulls.Describe(ch)
 	m.isoPulls.Describe(ch)
-	m.resolved.Describe(ch)
 	m.sent.Describe(ch)
 	m.answers.Describe(ch)
 	m.late.Describe(ch)
@@ -194,7 +185,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.pulls.Collect(ch)
 	m.envPulls.Collect(ch)
 	m.isoPulls.Collect(ch)
-	m.resolved.Collect(ch)
 	m.sent.Collect(ch)
 	m.answers.Collect(ch)
 	m.late.Collect(ch)
@@ -204,9 +194,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		fenced = 1
 	}
 	gauge(m.fenced, fenced)
-	gauge(m.pending, float64(m.control.images.jobs.Open()), "image")
-	gauge(m.pending, float64(m.control.files.jobs.Open()), "files")
-	gauge(m.pending, float64(m.control.signed.jobs.Open()), "signature")
 	type key struct{ rack, word string }
 	f := m.control.fleet()
 	states := map[key]int{}
@@ -272,9 +259,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		if _, got, ok := m.control.mirror.agent(r.Status.Agent); ok {
 			gauge(m.age, float64(got.UnixMilli())/1000, r.Status.Agent)
 		}
-	}
-	for state, n := range m.control.imageStates() {
-		gauge(m.bootImages, float64(n), state)
 	}
 	for _, s := range stages() {
 		gauge(m.agents, float64(byStage[s]), string(s))

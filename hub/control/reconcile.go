@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/images"
 	"slices"
 
 	"rackboot/hub/plan"
@@ -127,13 +128,13 @@ func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Ser
 			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 		}, cl.Metadata.UID)
 	}
-	img, cond := c.image(f.Of, question{cl.Metadata.UID, cl.Spec.Image, srv.Spec.Architecture, cl.Spec.BootPolicy.FirstBoot.Target()})
+	img, cond := c.images.Image(f.Of, images.Question{Asker: cl.Metadata.UID, Reference: cl.Spec.Image, Architecture: srv.Spec.Architecture, Method: cl.Spec.BootPolicy.FirstBoot.Target()})
 	if img == nil || cond != nil {
 		return nil, cond
 	}
 	full, err := plan.WithArguments(*img, srv.Spec.KernelArgs, cl.Spec.KernelArgs)
 	if err != nil {
-		return nil, unresolved(err)
+		return nil, images.Unresolved(err)
 	}
 	return &full, nil
 }
@@ -193,7 +194,7 @@ func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, c
 		}
 		c.cfg.Crash.At("hub.claim.unconfigured")
 	}
-	c.images.forgetOf(cl.Metadata.UID)
+	c.images.ForgetOf(cl.Metadata.UID)
 	return c.cfg.Store.Remove(ctx, cl)
 }
 

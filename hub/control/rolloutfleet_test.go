@@ -149,7 +149,7 @@ func (f *fleet) step() {
 			f.killOnce()
 		}
 		f.turns()
-		f.control.images.jobs.Work(f.t.Context())
+		f.control.images.Work(f.t.Context())
 		f.sent = nil
 		f.check()
 	}

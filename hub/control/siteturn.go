@@ -16,7 +16,7 @@ import (
 // The fleet is read only where somebody waits for what it says.
 func (c *Control) siteTurn(ctx context.Context) error {
 	errs := []error{c.sweepApprovals(ctx), c.firmwareOver(ctx)}
-	c.bootImages(ctx)
+	c.images.Turn(ctx)
 	sweep := c.wake.Sweeping.Swap(false)
 	errs = append(errs, c.allot(ctx), c.withoutRack(ctx, sweep))
 	if sweep {

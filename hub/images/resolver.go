@@ -1,4 +1,4 @@
-package control
+package images
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rackboot/hub/plan"
+	"rackboot/hub/wake"
 
 	"rackboot/pending"
 	"rackboot/protocol"
@@ -20,46 +21,47 @@ const (
 	resolvePauseMax = time.Minute
 )
 
-// question is what an owner, a claim or a maintenance, needs of a registry.
-type question struct {
-	claimUID  string
-	reference string
-	arch      string
-	method    protocol.BootTarget // empty for an image of a boot environment, which says itself what it needs
+// Question is what an owner, a claim or a maintenance, needs of a registry.
+type Question struct {
+	Asker        string
+	Reference    string
+	Architecture string
+	Method       protocol.BootTarget // empty for an image of a boot environment, which says itself what it needs
 }
 
 // resolver asks registries in the background until there is an image that fits
 // the claim, and not again: a tag that moves later changes nothing for a server
 // that was claimed before.
 type resolver struct {
-	images Images
+	images Registry
+	wake   *wake.Units
 	count  func(resolveOutcome)
-	jobs   *pending.Set[question] // bounded by the claims
+	jobs   *pending.Set[Question] // bounded by the claims
 
 	mu    sync.Mutex
-	found map[question]protocol.Image
-	last  map[string]question          // of each asker
-	waits map[question]map[string]bool // units that have asked, and not been answered
+	found map[Question]protocol.Image
+	last  map[string]Question          // of each asker
+	waits map[Question]map[string]bool // units that have asked, and not been answered
 }
 
-func newResolver(c *Control) *resolver {
-	r := &resolver{images: c.cfg.Images, count: func(o resolveOutcome) { c.metrics.resolved.WithLabelValues(string(o)).Inc() }, found: map[question]protocol.Image{}}
-	r.last, r.waits = map[string]question{}, map[question]map[string]bool{}
-	r.jobs = pending.New(pending.Config[question]{
-		Do: r.resolve, Tried: func(q question) { r.tried(c, q) }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
+func newResolver(room *Room) *resolver {
+	r := &resolver{images: room.cfg.Registry, count: func(o resolveOutcome) { room.resolved.WithLabelValues(string(o)).Inc() }, wake: room.wake, found: map[Question]protocol.Image{}}
+	r.last, r.waits = map[string]Question{}, map[Question]map[string]bool{}
+	r.jobs = pending.New(pending.Config[Question]{
+		Do: r.resolve, Tried: r.tried, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: room.cfg.Clock,
 	})
 	return r
 }
 
 // get is an owner's image, or the condition why there is none yet; both are nil
 // while the registry is being asked for the first time. unit is woken when it has answered.
-func (r *resolver) get(unit string, q question) (*protocol.Image, *protocol.ConditionState) {
+func (r *resolver) get(unit string, q Question) (*protocol.Image, *protocol.ConditionState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if before, asked := r.last[q.claimUID]; asked && before != q {
+	if before, asked := r.last[q.Asker]; asked && before != q {
 		r.drop(before)
 	}
-	r.last[q.claimUID] = q
+	r.last[q.Asker] = q
 	if img, found := r.found[q]; found {
 		return &img, nil
 	}
@@ -69,13 +71,13 @@ func (r *resolver) get(unit string, q question) (*protocol.Image, *protocol.Cond
 	r.waits[q][unit] = true
 	r.jobs.Add(q)
 	if _, err := r.jobs.State(q); err != nil {
-		return nil, unresolved(err)
+		return nil, Unresolved(err)
 	}
 	return nil, nil
 }
 
 // tried wakes who has asked.
-func (r *resolver) tried(c *Control, q question) {
+func (r *resolver) tried(q Question) {
 	r.mu.Lock()
 	waits := slices.Collect(maps.Keys(r.waits[q]))
 	if _, found := r.found[q]; found {
@@ -83,17 +85,17 @@ func (r *resolver) tried(c *Control, q question) {
 	}
 	r.mu.Unlock()
 	for _, unit := range waits {
-		c.wake.Unit(unit)
+		r.wake.Unit(unit)
 	}
 }
 
 // drop forgets a question; it needs r.mu.
-func (r *resolver) drop(q question) {
+func (r *resolver) drop(q Question) {
 	delete(r.found, q)
 	delete(r.waits, q)
 	r.jobs.Drop(q)
-	if r.last[q.claimUID] == q {
-		delete(r.last, q.claimUID)
+	if r.last[q.Asker] == q {
+		delete(r.last, q.Asker)
 	}
 }
 
@@ -106,7 +108,7 @@ func (r *resolver) forgetOf(claimUID string) {
 	}
 }
 
-func unresolved(err error) *protocol.ConditionState {
+func Unresolved(err error) *protocol.ConditionState {
 	code := protocol.CondImageInvalid
 	switch protocol.CodeOf(err) {
 	case protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeInternal, protocol.CodeDenied:
@@ -121,7 +123,7 @@ func unresolved(err error) *protocol.ConditionState {
 }
 
 // forget drops what nobody asks any more.
-func (r *resolver) forget(drop func(question) bool) {
+func (r *resolver) forget(drop func(Question) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, q := range r.last {
@@ -131,10 +133,10 @@ func (r *resolver) forget(drop func(question) bool) {
 	}
 }
 
-func (r *resolver) resolve(ctx context.Context, q question) error {
-	img, err := r.images.Resolve(ctx, q.reference, q.arch)
-	if err == nil && q.method != "" {
-		err = r.images.Require(img, q.method)
+func (r *resolver) resolve(ctx context.Context, q Question) error {
+	img, err := r.images.Resolve(ctx, q.Reference, q.Architecture)
+	if err == nil && q.Method != "" {
+		err = r.images.Require(img, q.Method)
 	}
 	r.count(resolutionOf(err))
 	if err != nil {
@@ -142,7 +144,7 @@ func (r *resolver) resolve(ctx context.Context, q question) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.last[q.claimUID] == q { // it is still asked
+	if r.last[q.Asker] == q { // it is still asked
 		r.found[q] = img
 	}
 	return nil
@@ -165,7 +167,7 @@ func resolutionOf(err error) resolveOutcome {
 	switch {
 	case err == nil:
 		return resolveDone
-	case unresolved(err).Code == protocol.CondImageInvalid:
+	case Unresolved(err).Code == protocol.CondImageInvalid:
 		return resolveInvalid
 	}
 	return resolveUnavailable
@@ -177,8 +179,8 @@ func (r *resolver) known(askers string) map[plan.EnvImageKey]protocol.Image {
 	defer r.mu.Unlock()
 	out := map[plan.EnvImageKey]protocol.Image{}
 	for q, img := range r.found {
-		if strings.HasPrefix(q.claimUID, askers) {
-			out[plan.EnvImageKey{Reference: q.reference, Architecture: q.arch}] = img
+		if strings.HasPrefix(q.Asker, askers) {
+			out[plan.EnvImageKey{Reference: q.Reference, Architecture: q.Architecture}] = img
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package control
+package images
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"rackboot/protocol"
 )
 
-// Signatures judges OCI images by the keys of the hub's file. It is safe for concurrent use.
-type Signatures interface {
+// Verifier judges OCI images by the keys of the hub's file. It is safe for concurrent use.
+type Verifier interface {
 	// Verify proves that the key of the name, or with an empty name any, has signed what the
 	// reference (registry/repository@sha256:…) names. The codes unavailable, timeout,
 	// internal and denied are the registry's; others stay until somebody corrects something.
@@ -32,20 +32,20 @@ type signedImage struct {
 // proved, beside the files of others, which may take long. What was proved is stored, and
 // not asked for again while its key is trusted.
 type signatures struct {
-	c    *Control
+	room *Room
 	jobs *pending.Set[signedImage] // bounded by the entries
 }
 
-func newSignatures(c *Control) *signatures {
-	s := &signatures{c: c}
+func newSignatures(room *Room) *signatures {
+	s := &signatures{room: room}
 	s.jobs = pending.New(pending.Config[signedImage]{
-		Do: s.verify, Tried: func(signedImage) { c.wake.All() }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
+		Do: s.verify, Tried: func(signedImage) { room.wake.All() }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: room.cfg.Clock,
 	})
 	return s
 }
 
 func (s *signatures) verify(ctx context.Context, key signedImage) error {
-	e, err := store.Peek[*protocol.BootImage](s.c.cfg.Store, key.name)
+	e, err := store.Peek[*protocol.BootImage](s.room.cfg.Store, key.name)
 	if err != nil || e.Metadata.UID != key.uid {
 		return nil //nolint:nilerr // it was deleted
 	}
@@ -53,19 +53,19 @@ func (s *signatures) verify(ctx context.Context, key signedImage) error {
 	if s.proved(e, a) { // by another architecture with the same image
 		return nil
 	}
-	if s.c.cfg.Signatures == nil {
+	if s.room.cfg.Verifier == nil {
 		return protocol.Errorf(protocol.CodeUnsupported, "check signature", "this hub checks no signatures of OCI images")
 	}
-	by, err := s.c.cfg.Signatures.Verify(ctx, a.Image, a.Signature.Key)
+	by, err := s.room.cfg.Verifier.Verify(ctx, a.Image, a.Signature.Key)
 	if err != nil {
 		return err
 	}
 	_, digest := protocol.SplitImage(a.Image)
-	v := protocol.BootImageVerified{At: s.c.cfg.Clock(), Digest: digest, Signature: by}
-	if err := s.c.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]protocol.BootImageVerified{digest: v}); err != nil {
+	v := protocol.BootImageVerified{At: s.room.cfg.Clock(), Digest: digest, Signature: by}
+	if err := s.room.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]protocol.BootImageVerified{digest: v}); err != nil {
 		return err
 	}
-	s.c.cfg.Crash.At("hub.catalogue.verified")
+	s.room.cfg.Crash.At("hub.catalogue.verified")
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (s *signatures) proved(b *protocol.BootImage, a protocol.BootImageArch) boo
 	}
 	_, digest := protocol.SplitImage(a.Image)
 	proof := b.Status.Verified[digest].Signature
-	return proof != nil && s.c.cfg.Signatures != nil && s.c.cfg.Signatures.Trusts(*proof, a.Signature.Key)
+	return proof != nil && s.room.cfg.Verifier != nil && s.room.cfg.Verifier.Trusts(*proof, a.Signature.Key)
 }
 
 // seen is how far the signature of an entry's image is, and why it is not proved.
@@ -110,7 +110,7 @@ func (s *signatures) said(b *protocol.BootImage, archs []string) (messages []str
 	for _, arch := range archs {
 		if _, err := s.seen(b, arch); err != nil {
 			messages = append(messages, arch+": "+conditions.Text(err))
-			refused = refused || unresolved(err).Code == protocol.CondImageInvalid
+			refused = refused || Unresolved(err).Code == protocol.CondImageInvalid
 			continue
 		}
 		messages = append(messages, arch+": the signature is looked for")
