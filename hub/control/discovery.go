@@ -78,7 +78,7 @@ func (c *Control) discoveryImage(f plan.Fleet, r *protocol.Rack, s *protocol.Ser
 		}, "discovery")
 	}
 	return c.seen(
-		f.Of, images.Question{Asker: discoveryAsker(r, Reference: s.Spec.Architecture), Architecture: d.Image, Method: s.Spec.Architecture, protocol.DiscoveryPolicy().FirstBoot.Target()},
+		f.Of, images.Question{Asker: discoveryAsker(r, s.Spec.Architecture), Reference: d.Image, Architecture: s.Spec.Architecture, Method: protocol.DiscoveryPolicy().FirstBoot.Target()},
 		s.Spec.KernelArgs, d.KernelArgs,
 	)
 }
