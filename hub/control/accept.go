@@ -90,7 +90,7 @@ func (c *Control) AcceptServer(ctx context.Context, name string, r api.AcceptSer
 		if err != nil {
 			return nil, err
 		}
-		rep, _ := c.mirror.server(name)
+		rep, _ := c.reports.Server(name)
 		switch {
 		case rep == nil || rep.Identity == "":
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "the agent has not reported what board and interfaces server %q has", name).

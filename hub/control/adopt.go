@@ -28,7 +28,7 @@ func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.Serve
 			continue
 		}
 		_, err := store.Peek[*protocol.Hold](c.cfg.Store, hr.ID)
-		if protocol.CodeOf(err) != protocol.CodeNotFound || c.mirror.wasReleased(hr.ID) {
+		if protocol.CodeOf(err) != protocol.CodeNotFound || c.reports.WasReleased(hr.ID) {
 			continue
 		}
 		if !protocol.ValidName(hr.ID) {

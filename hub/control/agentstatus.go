@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rackboot/hub/reports"
 	"rackboot/protocol"
 )
 
@@ -14,11 +15,11 @@ const notAckedAfter = time.Minute
 
 func (c *Control) decorateAgent(a *protocol.Agent) {
 	name, now := a.Metadata.Name, c.cfg.Clock()
-	r, at, ok := c.mirror.agent(name)
+	r, at, ok := c.reports.Agent(name)
 	if ok {
 		got := at
 		a.Status = protocol.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
-		if now.Sub(got) > darkAfter {
+		if now.Sub(got) > reports.DarkAfter {
 			a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: got})
 		}
 	} else {
@@ -86,7 +87,7 @@ func (c *Control) agentConditions(agent string, acked map[string]protocol.Head, 
 			}
 		}
 	}
-	if len(late) > 0 && !reported.IsZero() && now.Sub(reported) <= darkAfter {
+	if len(late) > 0 && !reported.IsZero() && now.Sub(reported) <= reports.DarkAfter {
 		slices.Sort(late)
 		out = append(out, protocol.ConditionState{Code: protocol.CondNotAcknowledged, Since: since, Message: strings.Join(late, ", ")})
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"rackboot/hub/events"
+	"rackboot/hub/reports"
 	"slices"
 	"strings"
 	"time"
@@ -207,7 +208,7 @@ func (c *Control) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.A
 	}
 	for _, s := range f.ServersIn(rack.Metadata.Name) {
 		name := s.Metadata.Name
-		r, _ := c.mirror.server(name)
+		r, _ := c.reports.Server(name)
 		if r == nil ||
 			!slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == protocol.CondApprovalNeeded }) {
 			continue
@@ -276,7 +277,7 @@ func (c *Control) overrideOf(h *protocol.Hold) string {
 
 // withheld says whether the agent reports that it did not follow the release of a hold.
 func (c *Control) withheld(h *protocol.Hold) bool {
-	r, _ := c.mirror.server(h.Spec.Server)
+	r, _ := c.reports.Server(h.Spec.Server)
 	return r != nil && slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Withheld })
 }
 
@@ -286,9 +287,9 @@ func (c *Control) mayLie(h *protocol.Hold, rack *protocol.Rack) bool {
 	if h.Status.ReleasedBy == h.Spec.Owner || len(c.stance(rack).Keys) == 0 {
 		return false
 	}
-	r, _ := c.mirror.server(h.Spec.Server)
+	r, _ := c.reports.Server(h.Spec.Server)
 	if r == nil {
-		return c.cfg.Clock().Sub(c.began) < 2*darkAfter
+		return c.cfg.Clock().Sub(c.began) < 2*reports.DarkAfter
 	}
 	return slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Released == nil })
 }

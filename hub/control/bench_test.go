@@ -195,9 +195,6 @@ func (b *bench) readOff() {
 	if b.unread {
 		return
 	}
-	m := b.control.mirror
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	for _, cl := range store.List[*protocol.Claim](b.store) {
 		name := cl.Status.Server
 		if ref := cl.Spec.ServerRef; ref != nil {
@@ -206,12 +203,11 @@ func (b *bench) readOff() {
 		if name == "" {
 			continue
 		}
-		if m.byName[name] == nil {
-			m.byName[name] = &protocol.ServerReport{Server: name, Power: protocol.PowerOff}
-		}
+		at := time.Time{}
 		if b.feature {
-			m.at[name] = b.now // a roll-out waits for who is silent
+			at = b.now // a roll-out waits for who is silent
 		}
+		b.control.reports.Assume(protocol.ServerReport{Server: name, Power: protocol.PowerOff}, at)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"rackboot/hub/reports"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
@@ -217,12 +218,9 @@ func (k *contact) to(s stage, now time.Time) {
 	}
 }
 
-// maxShards bounds the shards of one agent.
-const maxShards = 1024
-
 // reported notes that a shard's report was taken over.
 func (k *contact) reported(session string, shard, shards int, now time.Time) {
-	if k.stage != stageAdopting || session != k.greeting || shard < 0 || shard >= maxShards || shards > maxShards {
+	if k.stage != stageAdopting || session != k.greeting || shard < 0 || shard >= reports.MaxShards || shards > reports.MaxShards {
 		return
 	}
 	for len(k.heard) < max(1, shards, shard+1) {

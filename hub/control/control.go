@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/conditions"
 	"rackboot/hub/events"
 	"rackboot/hub/images"
+	"rackboot/hub/reports"
 	"rackboot/hub/wake"
 	"sync"
 	"sync/atomic"
@@ -84,16 +85,16 @@ type Issuer interface {
 
 // Control runs the hub's side of the link.
 type Control struct {
-	cfg    Config
-	log    *slog.Logger
-	fence  *fence.Start
-	began  time.Time
-	images *images.Room
-	envs   *envBook
-	mirror *mirror
-	Events *events.Log
-	sends  *sends
-	wake   *wake.Units
+	cfg     Config
+	log     *slog.Logger
+	fence   *fence.Start
+	began   time.Time
+	images  *images.Room
+	envs    *envBook
+	reports *reports.Mirror
+	Events  *events.Log
+	sends   *sends
+	wake    *wake.Units
 
 	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
 	// sharing is held by the turns of racks together, and alone by what gives servers to claims
@@ -131,7 +132,7 @@ type Control struct {
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
-		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), mirror: newMirror(),
+		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(),
 		conds: conditions.New(), unbound: conditions.New(), bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),

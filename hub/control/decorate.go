@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"rackboot/hub/plan"
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
-
-// darkAfter is how old the last report may be before a server counts as Dark.
-const darkAfter = 45 * time.Second
 
 // Decorate fills the status of a resource that is about to be printed from the
 // mirror of reports. Nothing of it is stored.
@@ -43,7 +41,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 		c.decorateGroup(o)
 	case *protocol.BootConfiguration:
 		o.Status.State = protocol.BootConfigReady
-		if r, _ := c.mirror.server(o.Spec.Server); r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
+		if r, _ := c.reports.Server(o.Spec.Server); r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
 			o.Status.HTTPBootURI = r.Attempt.URI
 		}
 	}
@@ -52,7 +50,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 func (c *Control) decorateServer(s *protocol.Server) {
 	f := c.around(s)
 	name := s.Metadata.Name
-	r, at := c.mirror.server(name)
+	r, at := c.reports.Server(name)
 	in := plan.Intent(f, s)
 	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
 	if in.Owner.Kind == protocol.PurposeDiscovery {
@@ -76,7 +74,7 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	switch now := c.cfg.Clock(); {
 	case !c.rackHasAgent(f, name):
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondNoAgent, Since: now})
-	case r == nil || now.Sub(at) > darkAfter:
+	case r == nil || now.Sub(at) > reports.DarkAfter:
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: c.since(at)})
 	}
 }

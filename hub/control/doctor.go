@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"rackboot/hub/events"
+	"rackboot/hub/reports"
 	"slices"
 	"strings"
 
@@ -78,7 +79,7 @@ func (c *Control) doctorAgents() (out []api.DoctorFinding) {
 			continue
 		}
 		name := events.Target(protocol.KindAgent, r.Status.Agent)
-		if _, at, ok := c.mirror.agent(r.Status.Agent); !ok || now.Sub(at) > darkAfter {
+		if _, at, ok := c.reports.Agent(r.Status.Agent); !ok || now.Sub(at) > reports.DarkAfter {
 			out = append(out, api.DoctorFinding{Code: protocol.CondDark, Target: name, Message: "what its servers boot now is not known"})
 		}
 		k := c.contacts.see(r.Status.Agent)

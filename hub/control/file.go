@@ -81,7 +81,7 @@ const filedPerFact = 1000
 // fileOnce appends a fact to the log unless it is there.
 func (c *Control) fileOnce(ctx context.Context, subject string, data []byte) error {
 	id := wire.Digest(data)
-	if c.mirror.filed(id) {
+	if c.reports.Filed(id) {
 		return nil
 	}
 	records, err := c.cfg.Store.ReadLog(ctx, subject, 1, filedPerFact)
@@ -90,13 +90,13 @@ func (c *Control) fileOnce(ctx context.Context, subject string, data []byte) err
 	}
 	for _, r := range records {
 		if wire.Digest(r.Data) == id {
-			c.mirror.file(id)
+			c.reports.File(id)
 			return nil
 		}
 	}
 	if _, err := c.cfg.Store.Append(ctx, subject, data, id); err != nil {
 		return err
 	}
-	c.mirror.file(id)
+	c.reports.File(id)
 	return nil
 }

@@ -69,7 +69,7 @@ func BenchmarkTurn(b *testing.B) {
 				turn(b, wake.SiteUnit)
 			}
 		})
-		if r, _ := f.control.mirror.server(f.servers[0].Server); r == nil {
+		if r, _ := f.control.reports.Server(f.servers[0].Server); r == nil {
 			b.Fatal("the reports were refused")
 		}
 	}

@@ -124,7 +124,7 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		if was.Incarnation != "" {
 			c.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
 		}
-		c.mirror.forgive(a.Metadata.Name)
+		c.reports.Forgive(a.Metadata.Name)
 		if err := c.endGiven(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
 			return l, written, err
 		}

@@ -222,13 +222,13 @@ func TestSessions(t *testing.T) {
 		t.Fatalf("answered with %+v", m.syncs)
 	}
 	old.reports(off("n1"))
-	if r, _ := b.control.mirror.server("n1"); r == nil {
+	if r, _ := b.control.reports.Server("n1"); r == nil {
 		t.Error("a session ended on a Hello that may be old")
 	}
 	on := off("n1")
 	on.Observation.Power = protocol.PowerOn
 	m.reports(on)
-	if r, _ := b.control.mirror.server("n1"); r.Observation.Power != protocol.PowerOn {
+	if r, _ := b.control.reports.Server("n1"); r.Observation.Power != protocol.PowerOn {
 		t.Error("the new session's report does not count")
 	}
 	refused := func() float64 {
@@ -240,7 +240,7 @@ func TestSessions(t *testing.T) {
 	for range 3 {
 		old.reports(off("n1"))
 	}
-	if r, _ := b.control.mirror.server("n1"); r.Observation.Power != protocol.PowerOn || refused() != before+3 {
+	if r, _ := b.control.reports.Server("n1"); r.Observation.Power != protocol.PowerOn || refused() != before+3 {
 		t.Errorf("an earlier session's report counts: %+v", r.Observation)
 	}
 	if got := fmt.Sprint(b.took(m.name)); got != "[sync]" {
@@ -259,7 +259,7 @@ func TestSessions(t *testing.T) {
 	}
 	m.listens()
 	m.reports(on)
-	if r, _ := b.control.mirror.server("n1"); r == nil {
+	if r, _ := b.control.reports.Server("n1"); r == nil {
 		t.Error("the session was not taken up again")
 	}
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"rackboot/hub/events"
+	"rackboot/hub/reports"
 	"slices"
 	"strings"
 	"testing"
@@ -249,7 +250,7 @@ func TestHoldStanding(t *testing.T) {
 		{
 			"proved off, and silent since",
 			&protocol.HoldReport{Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt(id, nil)},
-			darkAfter + time.Second, protocol.StateUnreachable, protocol.HoldFenced, true,
+			reports.DarkAfter + time.Second, protocol.StateUnreachable, protocol.HoldFenced, true,
 			"the agent is silent; last word Fenced, 46s ago; the receipt proves it off from 2026-11-20T09:00:00Z to 2026-11-20T09:00:00Z",
 		},
 		{
@@ -284,7 +285,7 @@ func TestHoldStanding(t *testing.T) {
 	if _, err := b.store.ConfirmDown(ctx(t), id, "admin", "no lights"); err != nil {
 		t.Fatal(err)
 	}
-	b.now = b.now.Add(darkAfter + time.Second)
+	b.now = b.now.Add(reports.DarkAfter + time.Second)
 	if h, _ := b.hold(id); h.Status.State != protocol.StateUnreachable || !strings.HasSuffix(h.Status.Message, `"admin" says that it is down: no lights`) {
 		t.Errorf("%+v", h.Status)
 	}

@@ -22,11 +22,11 @@ func (c *Control) lay(agent string, s store.SentDoc) {
 	laid := map[string]bool{}
 	for _, h := range d.Holds {
 		laid[h.ID] = true
-		if !c.mirror.enforced(agent, h.ID) {
+		if !c.reports.Enforced(agent, h.ID) {
 			c.enforcedNow(h.ID)
 		}
 	}
-	c.mirror.lay(agent, laid)
+	c.reports.Lay(agent, laid)
 }
 
 // enforcedNow measures how long a hold took to the agent's disk. What an earlier run
@@ -36,7 +36,7 @@ func (c *Control) enforcedNow(id string) {
 	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[events.AnnotationAdopted] != "" {
 		return
 	}
-	if !c.mirror.firstTime(id) {
+	if !c.reports.FirstTime(id) {
 		return // on another disk of the agent
 	}
 	c.metrics.enforced.Observe(c.cfg.Clock().Sub(*h.Metadata.CreatedAt).Seconds())
@@ -99,35 +99,10 @@ func (c *Control) removeHold(ctx context.Context, h *protocol.Hold, agent string
 	if err := c.Events.AuditHold(ctx, h); err != nil {
 		return err
 	}
-	c.mirror.release(h.Metadata.Name, agent)
+	c.reports.Release(h.Metadata.Name, agent)
 	if err := c.cfg.Store.Remove(ctx, h); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.hold.removed")
 	return nil
-}
-
-// lay replaces what an agent is known to have acknowledged.
-func (m *mirror) lay(agent string, holds map[string]bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.laid[agent] = holds
-}
-
-// firstTime says whether a hold was not measured yet, and notes that it is.
-func (m *mirror) firstTime(hold string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.measured[hold] {
-		return false
-	}
-	m.measured[hold] = true
-	return true
-}
-
-// enforced says whether the acknowledged document of the agent names the hold.
-func (m *mirror) enforced(agent, hold string) bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.laid[agent][hold]
 }

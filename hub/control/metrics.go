@@ -256,7 +256,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 				gauge(m.conditions, float64(n), rack, string(c.Code))
 			}
 		}
-		if _, got, ok := m.control.mirror.agent(r.Status.Agent); ok {
+		if _, got, ok := m.control.reports.Agent(r.Status.Agent); ok {
 			gauge(m.age, float64(got.UnixMilli())/1000, r.Status.Agent)
 		}
 	}

@@ -68,7 +68,7 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		for _, s := range f.ServersIn(r.Metadata.Name) {
 			servers = append(servers, s.Metadata.Name)
 		}
-		c.mirror.drop(r.Status.Agent, servers)
+		c.reports.Drop(r.Status.Agent, servers)
 		c.contacts.drop(r.Status.Agent)
 		c.found.drop(r.Metadata.Name)
 		own := store.Copy(c.cfg.Store, r)

@@ -21,7 +21,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		return err
 	}
 	now := c.cfg.Clock()
-	if !c.mirror.accepts(name, m) {
+	if !c.reports.Accepts(name, m) {
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return nil
 	}
@@ -32,7 +32,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		return err != nil || rack != m.Rack
 	})
 	found := c.found.put(m)
-	news, whole := c.mirror.put(m, now)
+	news, whole := c.reports.Put(m, now)
 	if len(news) > 0 || whole || found {
 		defer c.wake.Rack(m.Rack)
 		defer c.wake.SiteForServers()
@@ -42,7 +42,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		errs = append(errs, c.file(ctx, a, s), c.adopt(ctx, a, s))
 	}
 	if err := errors.Join(errs...); err != nil {
-		c.mirror.again(name, m.Shard)
+		c.reports.Again(name, m.Shard)
 		return err // the shard's next report comes within 15 s
 	}
 	ready := false

@@ -39,7 +39,7 @@ func (c *Control) sweep(ctx context.Context) error {
 // pending says whether the agent that was given a request speaks of it as one that it
 // has yet to do.
 func (c *Control) pending(q store.StoredRequest) bool {
-	r, _ := c.mirror.server(q.Server)
+	r, _ := c.reports.Server(q.Server)
 	return r != nil && slices.ContainsFunc(r.Requests, func(s protocol.RequestReport) bool {
 		return s.ID == q.ID && !s.Outcome.Ended()
 	})

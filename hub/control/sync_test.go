@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -125,7 +126,7 @@ func TestShardOrder(t *testing.T) {
 	on := off("n2")
 	on.Observation.Power = protocol.PowerOn
 	power := func(server string) protocol.PowerState {
-		r, _ := b.control.mirror.server(server)
+		r, _ := b.control.reports.Server(server)
 		if r == nil {
 			return ""
 		}
@@ -143,11 +144,11 @@ func TestShardOrder(t *testing.T) {
 	if power("n2") != protocol.PowerOn {
 		t.Error("an older report of a shard counts")
 	}
-	if r, _, _ := b.control.mirror.agent(m.name); r.Seq != 11 {
+	if r, _, _ := b.control.reports.Agent(m.name); r.Seq != 11 {
 		t.Errorf("the agent's own part is of report %d", r.Seq)
 	}
 	m.seq = 20
-	m.reportsShard(maxShards, 2, off("n2"))
+	m.reportsShard(reports.MaxShards, 2, off("n2"))
 	m.reportsShard(-1, 2, off("n2"))
 	if power("n2") != protocol.PowerOn {
 		t.Error("a shard that cannot be counts")
@@ -210,7 +211,7 @@ func TestAgentConditions(t *testing.T) {
 	if got := later(time.Second); got != "NotAcknowledged" {
 		t.Errorf("with a newer version: %s", got)
 	}
-	b.now = b.now.Add(darkAfter + time.Second)
+	b.now = b.now.Add(reports.DarkAfter + time.Second)
 	if got := m.conditions(); got != "Dark" {
 		t.Errorf("silent: %s", got)
 	}

@@ -46,7 +46,7 @@ func (c *Control) fleet() plan.Fleet {
 		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
 		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
 		Maintenances: store.List[*protocol.Maintenance](s),
-		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
+		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.reports.Servers(),
 		Requests: openRequests(s.OpenRequests()),
 	}
 	f.Peers = c.peers(f.Racks)
@@ -76,7 +76,7 @@ func (c *Control) rackFleet(rack string) plan.Fleet {
 		f.Maintenances = append(f.Maintenances, store.Referring[*protocol.Maintenance](s, protocol.KindServer, name)...)
 		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByServer, name)...)
 		f.Holds = append(f.Holds, store.Referring[*protocol.Hold](s, protocol.KindServer, name)...)
-		if r, _ := c.mirror.server(name); r != nil {
+		if r, _ := c.reports.Server(name); r != nil {
 			f.Reports[name] = r
 		}
 	}

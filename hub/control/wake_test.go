@@ -259,7 +259,7 @@ func TestReportsWake(t *testing.T) {
 	hello.At = b.now
 	expect("the same BMC, seen again", says(on("n1"), hello), nil)
 	expect("no BMC any more", says(on("n1")), rack)
-	b.now = b.now.Add(wholeEvery)
+	b.now = b.now.Add(time.Minute)
 	expect("the same a minute later", says(on("n1")), rack)
 	expect("the same again", says(on("n1")), nil)
 

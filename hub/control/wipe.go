@@ -51,7 +51,7 @@ func (c *Control) approved(n approval.Need) bool {
 // waitsThere says whether the agent of a server reports that the boot for an owner waits
 // for an approval: what was approved ended before it came, or was used.
 func (c *Control) waitsThere(server, owner string, code protocol.ConditionCode) bool {
-	r, _ := c.mirror.server(server)
+	r, _ := c.reports.Server(server)
 	return r != nil && r.OwnerUID == owner && slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
 }
 

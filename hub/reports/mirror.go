@@ -1,4 +1,6 @@
-package control
+// Package reports keeps in memory what the agents said last of their servers. A hub that starts asks for
+// it again; nothing durable is built on it.
+package reports
 
 import (
 	"maps"
@@ -8,9 +10,15 @@ import (
 	"rackboot/protocol"
 )
 
-// mirror keeps the newest report of each agent in memory. A hub that starts asks
+// MaxShards bounds the shards of one agent.
+const MaxShards = 1024
+
+// DarkAfter is how old the last report may be before a server counts as Dark.
+const DarkAfter = 45 * time.Second
+
+// Mirror keeps the newest report of each agent in memory. A hub that starts asks
 // for them again; nothing durable is built on it.
-type mirror struct {
+type Mirror struct {
 	mu     sync.RWMutex
 	agents map[string]*agentMirror
 	byName map[string]*protocol.ServerReport
@@ -35,19 +43,20 @@ type agentMirror struct {
 	whole map[int]time.Time
 }
 
-func newMirror() *mirror {
-	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, reads: map[string]time.Time{}, first: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
+// New returns a mirror that has heard nothing.
+func New() *Mirror {
+	return &Mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, reads: map[string]time.Time{}, first: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
 }
 
-// accepts says whether a report is newer than what is there of its shard: by number
+// Accepts says whether a report is newer than what is there of its shard: by number
 // within a session, whatever the agent's clock does. Another session's is of the
 // present one, which its nonce has shown.
-func (m *mirror) accepts(agent string, r protocol.Report) bool {
+func (m *Mirror) Accepts(agent string, r protocol.Report) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	a := m.agents[agent]
 	switch {
-	case r.Shard < 0 || r.Shard >= maxShards:
+	case r.Shard < 0 || r.Shard >= MaxShards:
 		return false
 	case a == nil || a.last.Session != r.Session:
 		return true
@@ -59,9 +68,9 @@ func (m *mirror) accepts(agent string, r protocol.Report) bool {
 // with may have changed here, and not there.
 const wholeEvery = time.Minute
 
-// put takes a report of an agent's own rack that was accepted, and returns the servers of which
+// Put takes a report of an agent's own rack that was accepted, and returns the servers of which
 // it has news. whole reports that these are all, whatever it says of them.
-func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerReport, whole bool) {
+func (m *Mirror) Put(r protocol.Report, now time.Time) (news []protocol.ServerReport, whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.agents[r.Agent]
@@ -94,8 +103,8 @@ func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerRe
 	return news, whole
 }
 
-// again has the next report of a shard taken over as if all of it was news.
-func (m *mirror) again(agent string, shard int) {
+// Again has the next report of a shard taken over as if all of it was news.
+func (m *Mirror) Again(agent string, shard int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if a := m.agents[agent]; a != nil {
@@ -114,27 +123,30 @@ func inventoryOf(last *protocol.ServerReport, now *protocol.ImageReport) *protoc
 	return &whole
 }
 
-func (m *mirror) servers() map[string]*protocol.ServerReport {
+// Servers are the newest reports by server; the map is the caller's own.
+func (m *Mirror) Servers() map[string]*protocol.ServerReport {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return maps.Clone(m.byName)
 }
 
-func (m *mirror) server(name string) (*protocol.ServerReport, time.Time) {
+// Server is the newest report of a server, and when it came; nil without one.
+func (m *Mirror) Server(name string) (*protocol.ServerReport, time.Time) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.byName[name], m.at[name]
 }
 
-// readAt is when the last recorded read of a server was begun, zero where none is known,
+// ReadAt is when the last recorded read of a server was begun, zero where none is known,
 // and when its present agent first told of it.
-func (m *mirror) readAt(name string) (at, first time.Time) {
+func (m *Mirror) ReadAt(name string) (at, first time.Time) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.reads[name], m.first[name]
 }
 
-func (m *mirror) agent(name string) (protocol.Report, time.Time, bool) {
+// Agent is the newest report of an agent, without servers, and when it came.
+func (m *Mirror) Agent(name string) (protocol.Report, time.Time, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	a := m.agents[name]
@@ -144,9 +156,9 @@ func (m *mirror) agent(name string) (protocol.Report, time.Time, bool) {
 	return a.last, a.got, true
 }
 
-// drop forgets what an agent said of a rack's servers, because it serves the rack
+// Drop forgets what an agent said of a rack's servers, because it serves the rack
 // no more.
-func (m *mirror) drop(agent string, servers []string) {
+func (m *Mirror) Drop(agent string, servers []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.agents, agent)
@@ -158,14 +170,15 @@ func (m *mirror) drop(agent string, servers []string) {
 	}
 }
 
-// filed says whether a fact is known to be in the log.
-func (m *mirror) filed(digest string) bool {
+// Filed says whether a fact is known to be in the log.
+func (m *Mirror) Filed(digest string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.known[digest]
 }
 
-func (m *mirror) file(digest string) {
+// File notes that a fact is in the log.
+func (m *Mirror) File(digest string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.known) >= maxKnown {
@@ -174,9 +187,9 @@ func (m *mirror) file(digest string) {
 	m.known[digest] = true
 }
 
-// release notes that a hold is gone, so that a report of before does not bring it
+// Release notes that a hold is gone, so that a report of before does not bring it
 // back.
-func (m *mirror) release(hold, agent string) {
+func (m *Mirror) Release(hold, agent string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.freed) >= maxKnown {
@@ -186,17 +199,69 @@ func (m *mirror) release(hold, agent string) {
 	delete(m.measured, hold)
 }
 
-func (m *mirror) wasReleased(hold string) bool {
+// WasReleased reports whether a hold is known to be gone.
+func (m *Mirror) WasReleased(hold string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.freed[hold] != ""
 }
 
-// forgive forgets the releases that an agent acknowledged: with another disk it may
+// Forgive forgets the releases that an agent acknowledged: with another disk it may
 // enforce those holds again, and must not do so for ever.
-func (m *mirror) forgive(agent string) {
+func (m *Mirror) Forgive(agent string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.freed, func(_, by string) bool { return by == agent })
 	delete(m.laid, agent)
+}
+
+// Lay replaces what an agent is known to have acknowledged.
+func (m *Mirror) Lay(agent string, holds map[string]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.laid[agent] = holds
+}
+
+// FirstTime says whether a hold was not measured yet, and notes that it is.
+func (m *Mirror) FirstTime(hold string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.measured[hold] {
+		return false
+	}
+	m.measured[hold] = true
+	return true
+}
+
+// Enforced says whether the acknowledged document of the agent names the hold.
+func (m *Mirror) Enforced(agent, hold string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.laid[agent][hold]
+}
+
+// Apart is each agent's clock less the hub's, by the last report of those that are not Dark.
+func (m *Mirror) Apart(now time.Time) map[string]time.Duration {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	out := make(map[string]time.Duration, len(m.agents))
+	for name, a := range m.agents {
+		if !a.last.At.IsZero() && now.Sub(a.got) <= DarkAfter {
+			out[name] = a.last.At.Sub(a.got)
+		}
+	}
+	return out
+}
+
+// Assume takes for granted what no agent has said of a server, for tests of what follows: silent since
+// at, where that is not zero.
+func (m *Mirror) Assume(r protocol.ServerReport, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byName[r.Server] == nil {
+		m.byName[r.Server] = &r
+	}
+	if !at.IsZero() {
+		m.at[r.Server] = at
+	}
 }

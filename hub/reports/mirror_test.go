@@ -1,4 +1,4 @@
-package control
+package reports
 
 import (
 	"testing"
@@ -27,11 +27,11 @@ func TestInventoryStays(t *testing.T) {
 		{"none ever", image("", nil), image("", nil), false},
 		{"nothing before", nil, image("a", nil), false},
 	} {
-		m := newMirror()
+		m := New()
 		for seq, i := range []*protocol.ImageReport{row.last, row.now} {
-			m.put(protocol.Report{Agent: "a", Session: "s", Seq: uint64(seq + 1), Servers: []protocol.ServerReport{{Server: "n1", Image: i}}}, time.Unix(1, 0))
+			m.Put(protocol.Report{Agent: "a", Session: "s", Seq: uint64(seq + 1), Servers: []protocol.ServerReport{{Server: "n1", Image: i}}}, time.Unix(1, 0))
 		}
-		s, _ := m.server("n1")
+		s, _ := m.Server("n1")
 		if got := s.Image != nil && s.Image.Inventory != nil; got != row.want {
 			t.Errorf("%s: %t", row.name, got)
 		}
@@ -40,10 +40,10 @@ func TestInventoryStays(t *testing.T) {
 
 // A report that could not be filed is followed by one that is taken over whole, of its shard.
 func TestReportsAreTakenAgain(t *testing.T) {
-	m, seq := newMirror(), uint64(0)
+	m, seq := New(), uint64(0)
 	put := func(shard int) bool {
 		seq++
-		news, whole := m.put(protocol.Report{Agent: "a", Session: "s", Seq: seq, Shard: shard, Servers: []protocol.ServerReport{{Server: "n1"}}}, time.Unix(1, 0))
+		news, whole := m.Put(protocol.Report{Agent: "a", Session: "s", Seq: seq, Shard: shard, Servers: []protocol.ServerReport{{Server: "n1"}}}, time.Unix(1, 0))
 		if (len(news) == 1) != whole {
 			t.Errorf("%d servers with news of a report that is whole: %t", len(news), whole)
 		}
@@ -52,7 +52,7 @@ func TestReportsAreTakenAgain(t *testing.T) {
 	if !put(0) || put(0) || !put(1) {
 		t.Error("the first of each shard is whole, and no other")
 	}
-	m.again("a", 0)
+	m.Again("a", 0)
 	if put(1) || !put(0) || put(0) {
 		t.Error("after a failure of shard 0 that one is whole, once")
 	}
