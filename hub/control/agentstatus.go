@@ -45,11 +45,11 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 			a.Status.Conditions = append(a.Status.Conditions, cond)
 		}
 	}
-	if e, over := c.ending(name); over {
+	if e, over := c.Terms.EndingOf(name); over {
 		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{
 			Code: e.Code, Since: e.At, Message: fmt.Sprintf("by %s: %s", e.By, e.Reason),
 		})
-	} else if code := c.servingOf(a).refusal(); code != "" {
+	} else if code := c.Terms.Of(a).Refusal(); code != "" {
 		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: code})
 	}
 }

@@ -26,7 +26,7 @@ func results() []result { return []result{resultOK, resultFailed, resultNone} }
 // answer gives an agent's answer to whoever waits for it.
 func (c *Control) answer(_ context.Context, a *protocol.Agent, m protocol.Answer) error {
 	name := a.Metadata.Name
-	if !c.active(a) || c.fence.SteppedDown() || !c.counts(name, "", m.Nonce) {
+	if !c.Terms.Active(a) || c.fence.SteppedDown() || !c.counts(name, "", m.Nonce) {
 		return nil
 	}
 	q := c.asks.take(m.ID, name)

@@ -11,7 +11,7 @@ import (
 // released leave the store only now.
 func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.Applied) error {
 	name := a.Metadata.Name
-	if !c.active(a) || c.fence.Yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
+	if !c.Terms.Active(a) || c.fence.Yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
 		return nil
 	}
 	if m.Refused != "" {

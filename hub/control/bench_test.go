@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"rackboot/hub/images"
+	"rackboot/hub/terms"
 	"slices"
 	"strings"
 	"testing"
@@ -222,7 +223,7 @@ func (b *bench) join(rack string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	name := agentName(rack, r.Status.Term+1)
+	name := terms.AgentName(rack, r.Status.Term+1)
 	answer, err := b.control.Join(b.t.Context(), api.JoinRequest{Token: token.Token, Key: wire.NewSigner(key(name)).Public()})
 	if err != nil || answer.Agent != name {
 		b.t.Fatalf("joined as %q, want %q: %v", answer.Agent, name, err)

@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/images"
 	"rackboot/hub/reports"
+	"rackboot/hub/terms"
 	"rackboot/hub/wake"
 	"sync"
 	"sync/atomic"
@@ -93,6 +94,7 @@ type Control struct {
 	envs    *envBook
 	reports *reports.Mirror
 	Events  *events.Log
+	Terms   *terms.Terms
 	sends   *sends
 	wake    *wake.Units
 
@@ -132,7 +134,7 @@ type Control struct {
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
-		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(),
+		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash),
 		conds: conditions.New(), unbound: conditions.New(), bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
 		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/terms"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func TestRevoke(t *testing.T) {
 				t.Errorf("a hub that starts cuts %v, %v", *cut, err)
 			}
 		}
-		if !b.control.Refused(m.name) || b.control.Refused("r1-2") {
+		if !b.control.Terms.Refused(m.name) || b.control.Terms.Refused("r1-2") {
 			t.Error("the broker lets it in, or refuses another")
 		}
 		b.sent = nil
@@ -121,7 +122,7 @@ func TestReplaceAgent(t *testing.T) {
 	if err != nil || out.Agent != m.name || out.Code != protocol.CondSuperseded || out.Token == nil || len(*cut) != 0 {
 		t.Fatalf("%+v, cut %v, %v", out, *cut, err)
 	}
-	if b.control.Refused(m.name) {
+	if b.control.Terms.Refused(m.name) {
 		t.Error("it is not let in, and cannot be told")
 	}
 	for range 2 {
@@ -148,10 +149,10 @@ func TestReplaceAgent(t *testing.T) {
 	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); len(s.Ended) == 0 {
 		t.Errorf("the one before is told %+v", s)
 	}
-	if _, err := b.control.Revoke(ctx(t), m.name, endFor("it is not off"), "ann"); err != nil || !b.control.Refused(m.name) {
+	if _, err := b.control.Revoke(ctx(t), m.name, endFor("it is not off"), "ann"); err != nil || !b.control.Terms.Refused(m.name) {
 		t.Errorf("revoked after it was replaced: %v", err)
 	}
-	if !next.acked() || !b.control.active(must(store.Get[*protocol.Agent](b.store, "r1-2"))) {
+	if !next.acked() || !b.control.Terms.Active(must(store.Get[*protocol.Agent](b.store, "r1-2"))) {
 		t.Error("the next agent does not serve")
 	}
 }
@@ -168,7 +169,7 @@ func TestRevokeKilled(t *testing.T) {
 	b, m := modernSite(t)
 	b.cuts()
 	b.dies("hub.ending.written", func() { _, _ = b.control.Revoke(ctx(t), m.name, endFor("x"), "ann") })
-	if !b.control.Refused(m.name) {
+	if !b.control.Terms.Refused(m.name) {
 		t.Error("it is not revoked")
 	}
 	b.pass()
@@ -205,5 +206,18 @@ func TestCopiedDisk(t *testing.T) {
 	b.now = b.now.Add(copiedFor + time.Second)
 	if got := codesOf(b.agentConds(m.name)); strings.Contains(got, "AgentCopied") {
 		t.Errorf("an hour later: %s", got)
+	}
+}
+
+// What a name tells is not believed further than it reads back.
+func TestServingOfNames(t *testing.T) {
+	b, _ := joined(t)
+	for name, want := range map[string]terms.Standing{
+		"r1-1": terms.Replaced, "r1-2": terms.Unknown, "r1-01": terms.Unknown, "r1-0": terms.Unknown, "r1": terms.Unknown,
+		"r2-1": terms.Unknown, "-1": terms.Unknown, "": terms.Unknown, "r1-99999999999999999999": terms.Unknown,
+	} {
+		if got := b.control.Terms.OfName(name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
 	}
 }

@@ -340,7 +340,7 @@ func (c *Control) sealedEnvs(f plan.Fleet) map[string]protocol.EnvIntent {
 // it serves its rack now, is not there.
 func (c *Control) EnvBundle(_ context.Context, q api.EnvBundleRequest, agent string) (api.EnvBundleAnswer, error) {
 	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
-	if agent != "" && err == nil && c.active(a) {
+	if agent != "" && err == nil && c.Terms.Active(a) {
 		if v := c.cfg.Store.EnvFor(agent, q.Sealed); v != nil {
 			c.metrics.envPulls.WithLabelValues(pullDone).Inc()
 			return api.EnvBundleAnswer{Body: v.Body}, nil

@@ -1,45 +1,18 @@
 package control
 
 import (
-	"go/parser"
-	"go/token"
+	"rackboot/hub/doctable"
 	"slices"
-	"strings"
 	"testing"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )
 
-// table reads the rows of the comment table whose first row is head.
-func table(t *testing.T, file string, head ...string) (rows [][]string) {
-	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range f.Comments {
-		for line := range strings.Lines(c.Text()) {
-			if !strings.Contains(line, "|") {
-				continue
-			}
-			var cells []string
-			for cell := range strings.SplitSeq(line, "|") {
-				cells = append(cells, strings.TrimSpace(cell))
-			}
-			rows = append(rows, cells)
-		}
-	}
-	if len(rows) < 2 || !slices.Equal(rows[0], head) {
-		t.Fatalf("the table has another shape: %v", rows)
-	}
-	return rows[1:]
-}
-
 // TestGreetTable compares the table above greet with its rule for every combination,
 // and each row must be the first that fits one of them.
 func TestGreetTable(t *testing.T) {
-	rows := table(t, "greet.go", "peer", "lost", "proof", "verdict")
+	rows := doctable.Rows(t, "greet.go", "peer", "lost", "proof", "verdict")
 	used := map[int]bool{}
 	for _, peer := range []relation{peerNone, peerOther, peerNews, peerSame} {
 		for _, gone := range []string{"no", "yes"} {

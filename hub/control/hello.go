@@ -74,7 +74,7 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 // past can only have what was made before.
 func (c *Control) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
 	agent := a.Metadata.Name
-	if !c.active(a) {
+	if !c.Terms.Active(a) {
 		return
 	}
 	if behind, _ := standing(l, c.fence.Epoch(), m.Applied, m.Digests); behind != "" {

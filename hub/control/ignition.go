@@ -185,7 +185,7 @@ func (c *Control) sealUserData(b *protocol.BootConfiguration, ref protocol.Ignit
 // it serves its rack now, is not there.
 func (c *Control) Ignition(_ context.Context, q api.IgnitionRequest, agent string) (api.IgnitionAnswer, error) {
 	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
-	if agent != "" && err == nil && c.active(a) {
+	if agent != "" && err == nil && c.Terms.Active(a) {
 		if v := c.cfg.Store.IgnitionFor(agent, q.Sealed); v != nil {
 			c.metrics.pulls.WithLabelValues(pullDone).Inc()
 			return api.IgnitionAnswer{Body: v.Body}, nil

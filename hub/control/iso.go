@@ -72,7 +72,7 @@ func (c *Control) isosOf(agent string) (map[string]bool, error) {
 // exists or not.
 func (c *Control) MayFetchISO(certificate, digest string) error {
 	a, err := store.Peek[*protocol.Agent](c.cfg.Store, certificate)
-	if certificate != "" && err == nil && c.active(a) {
+	if certificate != "" && err == nil && c.Terms.Active(a) {
 		digests, err := c.isosOf(certificate)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"rackboot/hub/events"
+	"rackboot/hub/terms"
 	"time"
 
 	"rackboot/hub/store"
@@ -63,7 +64,7 @@ func (c *Control) vacant(r *protocol.Rack) error {
 	if r.Status.Agent == "" {
 		return nil
 	}
-	if _, over := c.ending(r.Status.Agent); over {
+	if _, over := c.Terms.EndingOf(r.Status.Agent); over {
 		return nil
 	}
 	return protocol.Errorf(protocol.CodeConflict, "join", "rack %s is served by agent %s", r.Metadata.Name, r.Status.Agent).
@@ -74,8 +75,6 @@ func (c *Control) vacant(r *protocol.Rack) error {
 // that it serves once even if the hub dies in between.
 func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, error) {
 	const op = "join"
-	c.joining.Lock() // two tokens of one rack must not make one agent of two
-	defer c.joining.Unlock()
 	denied := protocol.Errorf(protocol.CodeDenied, op, "the token is unknown, used or expired").
 		WithHint("rackctl rack join-token RACK prints a new one")
 	if err := q.Validate(); err != nil {
@@ -99,11 +98,11 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := c.vacant(r); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	term, err := c.nextTerm(r)
+	term, at, err := c.Terms.Next(r)
 	if err != nil {
 		return api.JoinAnswer{}, err
 	}
-	name := agentName(t.Rack, term)
+	name := terms.AgentName(t.Rack, term)
 	cert, err := c.cfg.Issuer.IssueAgent(q.CSR, name, c.cfg.CertificateLife)
 	if err != nil {
 		return api.JoinAnswer{}, err
@@ -115,7 +114,7 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := c.cfg.Store.PutMeta(ctx, tokenKey(q.Token), raw, revision); err != nil {
 		return api.JoinAnswer{}, denied
 	}
-	if err := c.install(ctx, t.Rack, name, term, q); err != nil {
+	if err := c.install(ctx, t.Rack, name, term, at, q); err != nil {
 		return api.JoinAnswer{}, err
 	}
 	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = c.trust }); err != nil {
@@ -130,24 +129,13 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	}, nil
 }
 
-// termKey is where the highest term of a rack of that name is kept: a rack that
-// is deleted and made again must not give out an agent's name twice, because
-// certificates are for names.
-func termKey(rack string) string { return "term-" + rack }
-
-func (c *Control) nextTerm(r *protocol.Rack) (uint64, error) {
-	kept, _, err := c.cfg.Store.Number(termKey(r.Metadata.Name))
-	return max(r.Status.Term, kept) + 1, err
-}
-
-// install writes the agent, then makes it the rack's. An agent that a crash left
-// without a rack serves nothing, and the rack can be joined again.
-func (c *Control) install(ctx context.Context, rack, name string, term uint64, q api.JoinRequest) error {
-	_, revision, err := c.cfg.Store.Number(termKey(rack))
-	if err != nil {
-		return err
-	}
-	if err := c.cfg.Store.PutNumber(ctx, termKey(rack), term, revision); err != nil {
+// install takes the term, writes the agent, then makes it the rack's. An agent that a crash left
+// without a rack serves nothing, and the rack can be joined again. Of two that join one rack at once
+// one gets the term, and the other a conflict.
+func (c *Control) install(ctx context.Context, rack, name string, term, revision uint64, q api.JoinRequest) error {
+	if err := c.Terms.Take(ctx, rack, term, revision); protocol.CodeOf(err) == protocol.CodeConflict {
+		return overtaken(rack)
+	} else if err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.join.term")
@@ -167,12 +155,20 @@ func (c *Control) install(ctx context.Context, rack, name string, term uint64, q
 		if err != nil {
 			return err
 		}
+		if r.Status.Term >= term { // another one took a later term, and has come so far
+			return overtaken(rack)
+		}
 		r.Status.Agent, r.Status.Term = name, term
 		r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
 		if err = c.cfg.Store.Put(ctx, r); protocol.CodeOf(err) != protocol.CodeConflict || try == installTries {
 			return err // of a conflict: somebody applied the rack meanwhile
 		}
 	}
+}
+
+func overtaken(rack string) error {
+	return protocol.Errorf(protocol.CodeConflict, "join", "another agent joined rack %s at this moment", rack).
+		WithHint("the token is spent; to have this host serve the rack: rackctl rack replace-agent %s --reason REASON", rack)
 }
 
 // installTries bounds how often the rack is written again after somebody else
@@ -188,7 +184,7 @@ func (c *Control) inherit(ctx context.Context, rack, name string, term uint64) e
 		return err
 	}
 	for t := uint64(1); t < term; t++ {
-		old, err := c.cfg.Store.Ledger(agentName(rack, t))
+		old, err := c.cfg.Store.Ledger(terms.AgentName(rack, t))
 		if err != nil {
 			return err
 		}
@@ -198,5 +194,3 @@ func (c *Control) inherit(ctx context.Context, rack, name string, term uint64) e
 	}
 	return c.cfg.Store.PutLedger(ctx, &l)
 }
-
-func agentName(rack string, term uint64) string { return fmt.Sprintf("%s-%d", rack, term) }

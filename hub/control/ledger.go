@@ -80,7 +80,7 @@ func (c *Control) resend() {
 // resendTo sends what one agent has not acknowledged, holds first. What another
 // start of the hub sealed waits until it has been sealed again.
 func (c *Control) resendTo(agent string, now time.Time) {
-	if _, over := c.ending(agent); over || c.fence.SteppedDown() {
+	if _, over := c.Terms.EndingOf(agent); over || c.fence.SteppedDown() {
 		return
 	}
 	l, err := c.cfg.Store.PeekLedger(agent)

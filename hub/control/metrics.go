@@ -265,7 +265,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	m.collectClocks(ch)
 	for _, a := range f.Agents {
-		if k := m.control.certificateOf(a); m.control.active(a) && !k.NotAfter.IsZero() {
+		if k := m.control.certificateOf(a); m.control.Terms.Active(a) && !k.NotAfter.IsZero() {
 			gauge(m.expiry, float64(k.NotAfter.Unix()), a.Metadata.Name)
 		}
 	}

@@ -60,7 +60,7 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		there[a.Metadata.Name] = true
 	}
 	for _, r := range f.Racks {
-		_, over := c.ending(r.Status.Agent)
+		_, over := c.Terms.EndingOf(r.Status.Agent)
 		if r.Status.Agent == "" || !over && there[r.Status.Agent] {
 			continue
 		}

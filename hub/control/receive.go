@@ -3,6 +3,7 @@ package control
 import (
 	"bytes"
 	"context"
+	"rackboot/hub/terms"
 	"time"
 
 	"rackboot/hub/store"
@@ -23,7 +24,7 @@ func (c *Control) Receive(topic string, payload []byte) {
 		c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc()
 		return
 	}
-	if e, over := c.ending(agent); over {
+	if e, over := c.Terms.EndingOf(agent); over {
 		c.afterwards(agent, leaf, e)
 		return
 	}
@@ -60,7 +61,7 @@ func (c *Control) Receive(topic string, payload []byte) {
 
 // afterwards counts a message of an agent whose term is over, and tells it so, unless
 // it was revoked: that one is not spoken to over the link.
-func (c *Control) afterwards(agent, leaf string, e ending) {
+func (c *Control) afterwards(agent, leaf string, e terms.Ending) {
 	c.metrics.refused.WithLabelValues(string(reasonEnded)).Inc()
 	c.log.Debug("message of an agent whose term is over", "agent", agent, "leaf", leaf, "code", e.Code)
 	if e.Code == protocol.CondSuperseded && (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
@@ -76,7 +77,7 @@ func (c *Control) stranger(agent, leaf string, err error) {
 	c.log.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
 	if (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
 		m := c.word("")
-		m.Refused = c.servingOfName(agent).refusal()
+		m.Refused = c.Terms.OfName(agent).Refusal()
 		if m.Refused == protocol.CondAgentUnknown && c.unknowns.AllowN(c.cfg.Clock(), 1) {
 			c.log.Error("an agent speaks with a certificate of this hub, and the hub has no record of it: it was emptied, or restored from an older copy",
 				"agent", agent, "hint", "restore the hub's newest copy, or join the agent again; it enforces its holds meanwhile, do not stop it")
@@ -111,12 +112,4 @@ func (c *Control) verifier(a *protocol.Agent) (v *wire.Verifier) {
 		v = k.verifier
 	})
 	return v
-}
-
-// active says whether the agent is the one that serves its rack.
-func (c *Control) active(a *protocol.Agent) bool {
-	if _, over := c.ending(a.Metadata.Name); over {
-		return false
-	}
-	return c.servingOf(a) == servingYes
 }

@@ -118,11 +118,11 @@ func (c *Control) renew(ctx context.Context, q api.RenewRequest, name string, de
 	} else if name != q.Agent {
 		s = shownOther
 	}
-	e, over := c.ending(q.Agent)
+	e, over := c.Terms.EndingOf(q.Agent)
 	have := c.certificateOf(a)
-	switch mayRenew(over, c.active(a), s, have.life(c.cfg.Clock())) {
+	switch mayRenew(over, c.Terms.Active(a), s, have.life(c.cfg.Clock())) {
 	case "dismiss":
-		return api.RenewAnswer{Ended: c.lastWord(q.Agent, e)}, renewEnded, nil
+		return api.RenewAnswer{Ended: c.Terms.LastWord(q.Agent, e)}, renewEnded, nil
 	case "deny":
 		c.log.Warn("a renewal is denied", "agent", q.Agent, "certificate", name, "not_after", have.NotAfter)
 		return api.RenewAnswer{}, renewDenied, denied

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"rackboot/hub/events"
+	"rackboot/hub/terms"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -25,7 +26,7 @@ func (c *Control) ReplaceAgent(ctx context.Context, rack string, r api.EndReques
 	if err := c.supersede(ctx, have, r.Reason, by); err != nil {
 		return out, err
 	}
-	if e, over := c.ending(out.Agent); over {
+	if e, over := c.Terms.EndingOf(out.Agent); over {
 		out.Code = e.Code // it may be revoked already
 	}
 	token, err := c.NewJoinToken(ctx, rack)
@@ -41,10 +42,8 @@ func (c *Control) supersede(ctx context.Context, r *protocol.Rack, reason, by st
 	if agent == "" {
 		return nil
 	}
-	c.joining.Lock()
-	defer c.joining.Unlock()
-	e := ending{Code: protocol.CondSuperseded, Term: r.Status.Term, At: c.cfg.Clock(), By: by, Reason: reason}
-	news, err := c.end(ctx, agent, e)
+	e := terms.Ending{Code: protocol.CondSuperseded, Term: r.Status.Term, At: c.cfg.Clock(), By: by, Reason: reason}
+	news, err := c.Terms.End(ctx, agent, e)
 	if err != nil || !news {
 		return err
 	}

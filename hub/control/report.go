@@ -13,7 +13,7 @@ import (
 // agent can only speak of its own rack's servers.
 func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Report) error {
 	name := a.Metadata.Name
-	if !c.active(a) || c.fence.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
+	if !c.Terms.Active(a) || c.fence.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
 		return nil
 	}
 	l, err := c.cfg.Store.PeekLedger(name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"rackboot/hub/events"
+	"rackboot/hub/terms"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -19,14 +20,12 @@ func (c *Control) Revoke(ctx context.Context, agent string, r api.EndRequest, by
 	if err := r.Validate(); err != nil {
 		return api.EndAnswer{}, err
 	}
-	rack, term, err := c.termOf(agent)
+	rack, term, err := c.Terms.RackOf(agent)
 	if err != nil {
 		return api.EndAnswer{}, protocol.Errorf(protocol.CodeOf(err), op, "%w", err).WithHint("%s", protocol.HintOf(err))
 	}
-	c.joining.Lock()
-	defer c.joining.Unlock()
-	e := ending{Code: protocol.CondRevoked, Term: term, At: c.cfg.Clock(), By: by, Reason: r.Reason}
-	news, err := c.end(ctx, agent, e)
+	e := terms.Ending{Code: protocol.CondRevoked, Term: term, At: c.cfg.Clock(), By: by, Reason: r.Reason}
+	news, err := c.Terms.End(ctx, agent, e)
 	if err != nil {
 		return api.EndAnswer{}, err
 	}
@@ -52,7 +51,7 @@ func (c *Control) CutRevoked() error {
 		return nil
 	}
 	for _, a := range store.List[*protocol.Agent](c.cfg.Store) {
-		if !c.Refused(a.Metadata.Name) {
+		if !c.Terms.Refused(a.Metadata.Name) {
 			continue
 		}
 		if _, err := c.cfg.Cut(a.Metadata.Name); err != nil {
@@ -60,22 +59,4 @@ func (c *Control) CutRevoked() error {
 		}
 	}
 	return nil
-}
-
-// termOf finds the rack and term of an agent that is there, or was.
-func (c *Control) termOf(agent string) (rack string, term uint64, err error) {
-	if a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent); err == nil {
-		return a.Spec.RackRef.Name, a.Spec.Term, nil
-	}
-	if name, term, ok := ofAgent(agent); ok {
-		last, _, err := c.cfg.Store.Number(termKey(name))
-		if err != nil {
-			return "", 0, err
-		}
-		if r, err := store.Peek[*protocol.Rack](c.cfg.Store, name); err == nil && term <= max(last, r.Status.Term) {
-			return name, term, nil
-		}
-	}
-	return "", 0, protocol.Errorf(protocol.CodeNotFound, "find an agent", "this hub has no record of an agent %q", agent).
-		WithHint("rackctl get agents lists them")
 }

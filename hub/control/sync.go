@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"io"
 	mathrand "math/rand/v2"
+	"rackboot/hub/terms"
 	"time"
 
 	"rackboot/hub/store"
@@ -44,8 +45,8 @@ func (c *Control) say(agent string, m protocol.Sync) {
 // which that is not known, is told so, and nothing else.
 func (c *Control) serves(a *protocol.Agent, session string) (protocol.Sync, bool) {
 	m := c.word(session)
-	if !c.active(a) {
-		m.Refused = c.servingOf(a).refusal()
+	if !c.Terms.Active(a) {
+		m.Refused = c.Terms.Of(a).Refusal()
 		c.say(a.Metadata.Name, m)
 		return m, false
 	}
@@ -106,7 +107,7 @@ func (c *Control) counts(agent, session, nonce string) bool {
 // syncs says to each agent with a session, every SyncEvery, what it should have.
 func (c *Control) syncs(now time.Time) {
 	for _, agent := range c.contacts.names() {
-		if _, over := c.ending(agent); over {
+		if _, over := c.Terms.EndingOf(agent); over {
 			continue
 		}
 		var session slot
@@ -179,4 +180,11 @@ const helloRate = 200
 
 func spread(agents int) time.Duration {
 	return min(time.Minute, time.Duration(agents)*time.Second/helloRate)
+}
+
+// dismiss tells an agent that its term is over.
+func (c *Control) dismiss(agent, session string, e terms.Ending) {
+	m := c.word(session)
+	m.Trust, m.Refused, m.Ended = "", e.Code, c.Terms.LastWord(agent, e)
+	c.say(agent, m)
 }

@@ -82,7 +82,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	var known atomic.Pointer[control.Control]
 	b, err := openBroker(c, keys, func(agent string) bool {
 		k := known.Load()
-		return k != nil && k.Refused(agent)
+		return k != nil && k.Terms.Refused(agent)
 	}, log, reg)
 	if err != nil {
 		return err

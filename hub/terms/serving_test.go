@@ -1,6 +1,8 @@
-package control
+package terms
 
 import (
+	"rackboot/hub/doctable"
+	"rackboot/protocol"
 	"slices"
 	"testing"
 )
@@ -8,7 +10,7 @@ import (
 // TestServingTable compares the table above servingRule with its rule for every
 // combination, and each row must be the first that fits one of them.
 func TestServingTable(t *testing.T) {
-	rows := table(t, "serving.go", "agent", "its rack names it", "term", "verdict")
+	rows := doctable.Rows(t, "serving.go", "agent", "its rack names it", "term", "verdict")
 	used := map[int]bool{}
 	for _, there := range []string{"there", "gone"} {
 		for _, named := range []string{"yes", "no"} {
@@ -39,15 +41,16 @@ func TestServingTable(t *testing.T) {
 	}
 }
 
-// What a name tells is not believed further than it reads back.
-func TestServingOfNames(t *testing.T) {
-	b, _ := joined(t)
-	for name, want := range map[string]serving{
-		"r1-1": servingReplaced, "r1-2": servingUnknown, "r1-01": servingUnknown, "r1-0": servingUnknown, "r1": servingUnknown,
-		"r2-1": servingUnknown, "-1": servingUnknown, "": servingUnknown, "r1-99999999999999999999": servingUnknown,
-	} {
-		if got := b.control.servingOfName(name); got != want {
-			t.Errorf("%q: %s, want %s", name, got, want)
+// The table above worse is what it does.
+func TestEndingTable(t *testing.T) {
+	for before, name := range map[protocol.ConditionCode]string{"": "none", protocol.CondSuperseded: "Superseded", protocol.CondRevoked: "Revoked"} {
+		for _, asked := range []protocol.ConditionCode{protocol.CondSuperseded, protocol.CondRevoked} {
+			rows := doctable.Rows(t, "ending.go", "before", "asked", "stays")
+			row := slices.IndexFunc(rows, func(r []string) bool { return (r[0] == "*" || r[0] == name) && (r[1] == "*" || r[1] == string(asked)) })
+			want := rows[row][2]
+			if got := worse(before, asked); got != (want == "asked") {
+				t.Errorf("%s, then %s: the table says %s stays", name, asked, want)
+			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package control
+package terms
 
 import (
 	"strconv"
@@ -8,23 +8,24 @@ import (
 	"rackboot/protocol"
 )
 
-// serving is how an agent whose term was not ended stands by the hub's records.
-type serving string
+// Standing is how an agent whose term was not ended stands by the hub's records.
+type Standing string
 
+// The ways in which an agent stands.
 const (
-	servingYes      serving = "serves"
-	servingReplaced serving = "replaced"
-	servingUnknown  serving = "unknown"
+	Serves   Standing = "serves"
+	Replaced Standing = "replaced"
+	Unknown  Standing = "unknown"
 )
 
-// refusal is the condition that the agent is told; empty for one that serves.
-func (s serving) refusal() protocol.ConditionCode {
+// Refusal is the condition that the agent is told; empty for one that serves.
+func (s Standing) Refusal() protocol.ConditionCode {
 	switch s {
-	case servingReplaced:
+	case Replaced:
 		return protocol.CondAgentReplaced
-	case servingUnknown:
+	case Unknown:
 		return protocol.CondAgentUnknown
-	case servingYes:
+	case Serves:
 	}
 	return ""
 }
@@ -61,23 +62,23 @@ func givenOf(highest, term uint64) given {
 //
 // A term is recorded at its rack after the Agent was written, and the store keeps the order of
 // writes: where the term is recorded and the Agent is gone, somebody deleted it.
-func servingRule(there, named bool, g given) serving {
+func servingRule(there, named bool, g given) Standing {
 	switch {
 	case there && named && g == givenSame:
-		return servingYes
+		return Serves
 	case there && g == givenMore:
-		return servingReplaced
+		return Replaced
 	case there:
-		return servingUnknown
+		return Unknown
 	case g == givenLess:
-		return servingUnknown
+		return Unknown
 	}
-	return servingReplaced
+	return Replaced
 }
 
-// servingOf judges an agent that is there.
-func (c *Control) servingOf(a *protocol.Agent) serving {
-	r, err := store.Peek[*protocol.Rack](c.cfg.Store, a.Spec.RackRef.Name)
+// Of judges an agent that is there.
+func (t *Terms) Of(a *protocol.Agent) Standing {
+	r, err := store.Peek[*protocol.Rack](t.store, a.Spec.RackRef.Name)
 	if err != nil {
 		return servingRule(true, false, givenLess)
 	}
@@ -92,21 +93,21 @@ func ofAgent(agent string) (rack string, term uint64, ok bool) {
 	}
 	rack = agent[:i]
 	term, err := strconv.ParseUint(agent[i+1:], 10, 64)
-	return rack, term, err == nil && term > 0 && agentName(rack, term) == agent
+	return rack, term, err == nil && term > 0 && AgentName(rack, term) == agent
 }
 
-// servingOfName judges an agent that is not there. Its name tells rack and term.
-func (c *Control) servingOfName(agent string) serving {
+// OfName judges an agent that is not there. Its name tells rack and term.
+func (t *Terms) OfName(agent string) Standing {
 	rack, term, ok := ofAgent(agent)
 	if !ok {
-		return servingUnknown
+		return Unknown
 	}
-	highest, _, err := c.cfg.Store.Number(termKey(rack))
+	highest, _, err := t.store.Number(termKey(rack))
 	if err != nil {
-		c.log.Error("cannot read the last term of a rack", "rack", rack, "err", err)
-		return servingUnknown
+		t.log.Error("cannot read the last term of a rack", "rack", rack, "err", err)
+		return Unknown
 	}
-	if r, err := store.Peek[*protocol.Rack](c.cfg.Store, rack); err == nil {
+	if r, err := store.Peek[*protocol.Rack](t.store, rack); err == nil {
 		highest = max(highest, r.Status.Term)
 	}
 	return servingRule(false, false, givenOf(highest, term))
