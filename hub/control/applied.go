@@ -43,14 +43,15 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 		c.wake.Holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
 	}
 	if s, ok := l.Sent[m.Doc]; ok && m.Doc == protocol.LeafHold && l.Acked[m.Doc] == s.Head {
-		c.lay(name, s)
+		d, err := c.holdDoc(name, s)
+		if err != nil {
+			c.log.Error("own document cannot be opened", "agent", name, "err", err)
+		} else {
+			c.heard.Laid(name, d)
+		}
 	}
 	for _, id := range m.Released {
-		h, err := store.Get[*protocol.Hold](c.cfg.Store, id)
-		if err != nil || h.Status.ReleasedAt == nil || h.Status.Rack != a.Spec.RackRef.Name {
-			continue
-		}
-		if err := c.removeHold(ctx, h, name); err != nil {
+		if err := c.heard.Released(ctx, a, id); err != nil {
 			return err
 		}
 	}

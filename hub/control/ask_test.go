@@ -213,10 +213,10 @@ func TestProbe(t *testing.T) {
 
 		gone, cancel := context.WithCancel(t.Context())
 		_, _, failed = m.probes(gone, "b1")
-		open := b.control.asks.open()
+		open := b.control.openAsks()
 		cancel()
-		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.asks.open() != open-1 {
-			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.asks.open(), open)
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.openAsks() != open-1 {
+			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.openAsks(), open)
 		}
 		if _, err := b.control.Probe(t.Context(), "none", ""); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("no such BMC: %v", err)
@@ -229,7 +229,7 @@ func TestAsksAreBounded(t *testing.T) {
 	add := func(agent string, kind protocol.AskKind, id string) error {
 		return q.add(&asked{Ask: protocol.Ask{ID: id, Kind: kind}, agent: agent})
 	}
-	for i := range maxProbes {
+	for i := range 8 {
 		if err := add("a", protocol.AskProbe, string(rune('a'+i))); err != nil {
 			t.Fatal(err)
 		}

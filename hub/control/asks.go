@@ -127,7 +127,7 @@ func (c *Control) put(agent string, m protocol.Ask, done func(protocol.Answer)) 
 func (c *Control) asksAgain(now time.Time) {
 	again, over := c.asks.due(now)
 	for _, a := range over {
-		c.metrics.answers.WithLabelValues(string(a.Kind), string(resultNone)).Inc()
+		c.linkMetrics.answers.WithLabelValues(string(a.Kind), string(resultNone)).Inc()
 		a.done(protocol.Answer{
 			ID: a.ID, Code: protocol.CodeTimeout, Message: "agent " + a.agent + " did not answer",
 			Hint: "see whether it is connected: rackctl get agents",

@@ -86,17 +86,19 @@ type Issuer interface {
 
 // Control runs the hub's side of the link.
 type Control struct {
-	cfg     Config
-	log     *slog.Logger
-	fence   *fence.Start
-	began   time.Time
-	images  *images.Room
-	envs    *envBook
-	reports *reports.Mirror
-	Events  *events.Log
-	Terms   *terms.Terms
-	sends   *sends
-	wake    *wake.Units
+	cfg         Config
+	log         *slog.Logger
+	fence       *fence.Start
+	began       time.Time
+	images      *images.Room
+	envs        *envBook
+	reports     *reports.Mirror
+	Events      *events.Log
+	Terms       *terms.Terms
+	sends       *sends
+	heard       Heard
+	linkMetrics *linkMetrics
+	wake        *wake.Units
 
 	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
 	// sharing is held by the turns of racks together, and alone by what gives servers to claims
@@ -140,6 +142,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		isoGrants: newISOGrants(),
 		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),
 	}
+	c.heard, c.linkMetrics = c, newLinkMetrics()
 	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
 	if c.cfg.CertificateLife == 0 {
 		c.cfg.CertificateLife = certificateLife
@@ -159,7 +162,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
 	})
 	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics, c.Events, c.wake, c.images)
+	cfg.Registerer.MustRegister(c.metrics, &linkCollector{c}, c.Events, c.wake, c.images)
 	return c, nil
 }
 
@@ -203,27 +206,9 @@ func (c *Control) tick() {
 		return
 	}
 	now := c.cfg.Clock()
-	c.resend()
-	c.syncs(now)
-	c.asksAgain(now)
+	c.linkTick(now)
 	c.readInventories(now)
 	c.firmwareDue(now)
 	c.approvalsDue(now)
 	c.groupsDue(now)
-}
-
-func (c *Control) send(topic string, msg any) {
-	data, err := wire.Seal(c.cfg.Signer, topic, msg)
-	if err != nil {
-		c.log.Error("cannot seal", "topic", topic, "err", err)
-		return
-	}
-	c.publish(topic, data)
-}
-
-func (c *Control) publish(topic string, sealed []byte) {
-	c.metrics.count(topic)
-	if err := c.cfg.Publish(topic, sealed); err != nil {
-		c.log.Debug("not sent", "topic", topic, "err", err)
-	}
 }

@@ -87,11 +87,11 @@ func (c *Control) tooOld(f plan.Fleet, server string) string {
 		return ""
 	}
 	var why []string
-	k := c.contacts.see(r.Status.Agent)
-	if lacking := k.tooOld[server]; len(lacking) > 0 {
+	tooOld, unheeded := c.limits(r.Status.Agent)
+	if lacking := tooOld[server]; len(lacking) > 0 {
 		why = append(why, "its boot needs what the agent lacks: "+list(lacking))
 	}
-	if terms := k.unheeded[server]; len(terms) > 0 {
+	if terms := unheeded[server]; len(terms) > 0 {
 		why = append(why, "the agent does not heed "+strings.Join(terms, "; "))
 	}
 	return strings.Join(why, "; ")

@@ -82,15 +82,15 @@ func (c *Control) doctorAgents() (out []api.DoctorFinding) {
 		if _, at, ok := c.reports.Agent(r.Status.Agent); !ok || now.Sub(at) > reports.DarkAfter {
 			out = append(out, api.DoctorFinding{Code: protocol.CondDark, Target: name, Message: "what its servers boot now is not known"})
 		}
-		k := c.contacts.see(r.Status.Agent)
+		tooOld, unheeded := c.limits(r.Status.Agent)
 		servers, lacks := map[string]bool{}, map[string]bool{}
-		for s, caps := range k.tooOld {
+		for s, caps := range tooOld {
 			servers[s] = true
 			for _, what := range caps {
 				lacks["lacks "+string(what)] = true
 			}
 		}
-		for s, terms := range k.unheeded {
+		for s, terms := range unheeded {
 			servers[s] = true
 			for _, what := range terms {
 				lacks["does not heed "+what] = true

@@ -38,7 +38,7 @@ func TestFenceOfDocuments(t *testing.T) {
 	}
 	m.reports(off("n1"), off("n2"))
 	b.control.resend()
-	if got := b.took(m.name); got != nil || b.control.contacts.see(m.name).stage != stageReady {
+	if got := b.took(m.name); got != nil || b.control.stageOf(m.name) != stageReady {
 		t.Errorf("the earlier start's document is sent before it is sealed again: %v", got)
 	}
 	b.pass()

@@ -10,6 +10,14 @@ import (
 	"rackboot/protocol/wire"
 )
 
+// Told files what an agent says of a server, and takes over the holds that it enforces there.
+func (c *Control) Told(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+	return errors.Join(c.file(ctx, a, s), c.adopt(ctx, a, s))
+}
+
+// Found keeps which BMCs a report names.
+func (c *Control) Found(r protocol.Report) bool { return c.found.put(r) }
+
 // file keeps signed facts append-only, and the outcomes of requests. One that
 // cannot be kept does not stop the others; it comes again with the next report.
 func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {

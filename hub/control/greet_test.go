@@ -1,51 +1,23 @@
 package control
 
 import (
-	"rackboot/hub/doctable"
-	"slices"
+	"rackboot/doctable"
 	"testing"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )
 
-// TestGreetTable compares the table above greet with its rule for every combination,
-// and each row must be the first that fits one of them.
+// What cannot be taken back needs a proof, whatever the table says.
 func TestGreetTable(t *testing.T) {
-	rows := doctable.Rows(t, "greet.go", "peer", "lost", "proof", "verdict")
-	used := map[int]bool{}
-	for _, peer := range []relation{peerNone, peerOther, peerNews, peerSame} {
-		for _, gone := range []string{"no", "yes"} {
-			for _, p := range []proof{proofNone, proofFresh, proofSure} {
-				in := []string{string(peer), gone, string(p)}
-				i := slices.IndexFunc(rows, func(r []string) bool {
-					for c, v := range in {
-						if r[c] != "*" && r[c] != v {
-							return false
-						}
-					}
-					return true
-				})
-				if i < 0 {
-					t.Fatalf("no row for %v", in)
-				}
-				used[i] = true
-				got := greet(peer, gone == "yes", p)
-				if want := rows[i][3]; string(got) != want {
-					t.Errorf("%v: %s, the table says %s", in, got, want)
-				}
-				// Whatever the table says: what cannot be taken back needs a proof.
-				if (got == verdictMeet || got == verdictRenew) && p != proofSure {
-					t.Errorf("%v: %s without a proof", in, got)
-				}
+	doctable.Of(t, "greet.go", "greet").HoldOne(t, [][]string{doctable.Words(peerNone, peerOther, peerNews, peerSame), doctable.YesNo(), doctable.Words(proofNone, proofFresh, proofSure)},
+		func(in []string) string {
+			got := greet(relation(in[0]), in[1] == "yes", proof(in[2]))
+			if (got == verdictMeet || got == verdictRenew) && proof(in[2]) != proofSure {
+				t.Errorf("%v: %s without a proof", in, got)
 			}
-		}
-	}
-	for i, r := range rows {
-		if !used[i] {
-			t.Errorf("row %v is never the first that fits", r)
-		}
-	}
+			return string(got)
+		})
 }
 
 func TestLost(t *testing.T) {

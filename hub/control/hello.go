@@ -60,8 +60,10 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	if err != nil {
 		return err
 	}
-	if err := c.keepSealKey(ctx, name, m.SealKey, p); err != nil {
-		return err
+	if p == proofSure || p == proofFresh { // one of the past may name a key that is gone
+		if err := c.heard.SealKey(ctx, name, m.SealKey); err != nil {
+			return err
+		}
 	}
 	if c.welcome(name, &learnt, m, verdict, p) || news {
 		c.wake.Agent(name)
@@ -125,7 +127,7 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 			c.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
 		}
 		c.reports.Forgive(a.Metadata.Name)
-		if err := c.endGiven(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
+		if err := c.heard.Met(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
 			return l, written, err
 		}
 	}

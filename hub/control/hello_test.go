@@ -179,7 +179,7 @@ func TestHelloPlayedBack(t *testing.T) {
 	stranger := early
 	stranger.Incarnation, stranger.Nonce, stranger.Session = "stolen", "", "stolen"
 	announced := stranger
-	announced.Nonce = b.control.announced
+	announced.Nonce = b.control.announceNonce()
 	bare := early
 	bare.Capabilities = nil
 	bareStranger := stranger
@@ -198,7 +198,7 @@ func TestHelloPlayedBack(t *testing.T) {
 			t.Errorf("%s: the ledger changed: %s", name, diff)
 		}
 		m.reports(off("n1"))
-		if got := b.control.contacts.see(m.name); got.now.nonce != m.nonce && got.asked.nonce != m.nonce {
+		if b.control.sessionOf(m.name) != m.session {
 			t.Errorf("%s: the agent's session ended", name)
 		}
 		b.now = b.now.Add(time.Minute)
@@ -235,7 +235,7 @@ func TestSessions(t *testing.T) {
 		return testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(reasonNonce)))
 	}
 	before := refused()
-	b.now = b.now.Add(askPause)
+	b.now = b.now.Add(2 * time.Second)
 	b.sent = nil
 	for range 3 {
 		old.reports(off("n1"))
@@ -322,7 +322,7 @@ func TestContactGoesWithTheAgent(t *testing.T) {
 	}
 	b.pass()
 	m.hello()
-	if got := b.control.contacts.names(); len(got) != 0 {
+	if got := b.control.contactNames(); len(got) != 0 {
 		t.Errorf("contacts of %v are kept", got)
 	}
 }

@@ -34,7 +34,7 @@ func (c *Control) holdsOf(ctx context.Context, rack string) (agent string, writt
 	f := c.heldFleet(rack)
 	var errs []error
 	for agent, d := range plan.CompileHolds(f) { // of one rack, which has one agent at most
-		if c.contacts.see(agent).stage != stageReady {
+		if !c.ready(agent) {
 			continue
 		}
 		news, err := c.enter(ctx, agent, func(e *entry) { e.put(protocol.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence) })

@@ -8,17 +8,11 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
-// lay notes the holds of a hold document that its agent has acknowledged: they are
+// Laid notes the holds of a hold document that its agent has acknowledged: they are
 // Enforced from then on, and people need not wait for the report that says so too.
-func (c *Control) lay(agent string, s store.SentDoc) {
-	d, err := c.holdDoc(agent, s)
-	if err != nil {
-		c.log.Error("own document cannot be opened", "agent", agent, "err", err)
-		return
-	}
+func (c *Control) Laid(agent string, d protocol.HoldDoc) {
 	laid := map[string]bool{}
 	for _, h := range d.Holds {
 		laid[h.ID] = true
@@ -42,9 +36,13 @@ func (c *Control) enforcedNow(id string) {
 	c.metrics.enforced.Observe(c.cfg.Clock().Sub(*h.Metadata.CreatedAt).Seconds())
 }
 
-func (c *Control) holdDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
-	topic := protocol.TopicDown(agent, protocol.LeafHold)
-	return d, wire.Open(c.own, topic, s.Body, &d)
+// Released removes a hold whose release is on its agent's disk.
+func (c *Control) Released(ctx context.Context, a *protocol.Agent, hold string) error {
+	h, err := store.Get[*protocol.Hold](c.cfg.Store, hold)
+	if err != nil || h.Status.ReleasedAt == nil || h.Status.Rack != a.Spec.RackRef.Name {
+		return nil //nolint:nilerr // it is gone, or none of this agent's
+	}
+	return c.removeHold(ctx, h, a.Metadata.Name)
 }
 
 // removeReleased removes the holds whose release is in an acknowledged document. The

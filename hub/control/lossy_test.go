@@ -70,7 +70,7 @@ func (l *lossy) agree() bool {
 			return false
 		}
 	}
-	return l.m.acked() && led.Peer.Incarnation == l.m.incarnation && l.b.control.contacts.see(l.m.name).stage == stageReady
+	return l.m.acked() && led.Peer.Incarnation == l.m.incarnation && l.b.control.stageOf(l.m.name) == stageReady
 }
 
 // Whatever the broker loses, repeats, keeps back and plays back: no disk is taken for
@@ -151,7 +151,7 @@ func TestLossyBroker(t *testing.T) {
 		})
 		if !l.settle() {
 			led := m.ledger()
-			rt.Fatalf("no agreement: agent %s has %v, nonce %q; ledger %+v acked %v, %+v", m.incarnation, m.applied, m.nonce, led.Peer, led.Acked, b.control.contacts.see(m.name))
+			rt.Fatalf("no agreement: agent %s has %v, nonce %q; ledger %+v acked %v, %s", m.incarnation, m.applied, m.nonce, led.Peer, led.Acked, b.control.stageOf(m.name))
 		}
 	})
 }

@@ -2,7 +2,6 @@ package control
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -25,7 +24,6 @@ type metrics struct {
 	rollouts, orders                  *prometheus.CounterVec
 	groups                            groupMetrics
 	pulls, envPulls, isoPulls         *prometheus.CounterVec
-	late                              prometheus.Counter
 	renewals                          *prometheus.CounterVec
 	expiry, clocks                    *prometheus.Desc
 	holdMetrics
@@ -37,18 +35,7 @@ func newMetrics(c *Control) *metrics {
 	}
 	m := &metrics{
 		control: c, holdMetrics: newHoldMetrics(),
-		agents: desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
-		open:   desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
 		fenced: desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_messages_refused_total", Help: "Messages of agents that were not heeded, by reason.",
-		}, []string{"reason"}),
-		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_messages_sent_total", Help: "Messages to agents, by kind.",
-		}, []string{"kind"}),
-		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_answers_total", Help: "Questions to agents about BMCs that ended, by kind and result.",
-		}, []string{"kind", "result"}),
 		seals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_secret_seals_total", Help: "Credentials, user data and boot environments that were to be sealed for an agent, by result.",
 		}, []string{"result"}),
@@ -61,9 +48,6 @@ func newMetrics(c *Control) *metrics {
 		envPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_bootenv_pulls_total", Help: "Sealed boot environments that agents asked for, by result.",
 		}, []string{"result"}),
-		late: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rackboot_hub_answers_late_total", Help: "Answers of agents that nobody waited for.",
-		}),
 		discoveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_discoveries_total", Help: "Discoveries of servers that ended, by result.",
 		}, []string{"result"}),
@@ -86,16 +70,12 @@ func newMetrics(c *Control) *metrics {
 		bmcs:         desc("bmcs", "BMCs by rack and state.", "rack", "state"),
 		approvals:    desc("hub_approvals", "Approvals of destructive actions, by state.", "state"),
 		maintenances: desc("hub_maintenances", "Maintenances by state.", "state"),
-		asks:         desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
 		state:        desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
 		servers:      desc("servers", "Servers by rack and phase.", "rack", "phase"),
 		power:        desc("servers_power", "Servers by rack and power state.", "rack", "power"),
 		holds:        desc("holds", "Holds by rack and word.", "rack", "word"),
 		age:          desc("agent_last_report_timestamp_seconds", "When the hub got the last report of each agent.", "agent"),
 		conditions:   desc("conditions", "Conditions of servers that are so, by rack and code.", "rack", "code"),
-	}
-	for _, r := range reasons() {
-		m.refused.WithLabelValues(string(r))
 	}
 	for _, r := range []string{discoveryDone, discoveryGivenUp} {
 		m.discoveries.WithLabelValues(r)
@@ -122,38 +102,14 @@ func newMetrics(c *Control) *metrics {
 	for _, r := range []string{renewIssued, renewStanding, renewEnded, renewDenied, renewFailed} {
 		m.renewals.WithLabelValues(r)
 	}
-	for _, k := range sentKinds() {
-		m.sent.WithLabelValues(k)
-	}
-	for _, k := range protocol.AskKinds() {
-		for _, r := range results() {
-			m.answers.WithLabelValues(string(k), string(r))
-		}
-	}
 	return m
-}
-
-func sentKinds() []string {
-	return []string{protocol.LeafHold, protocol.LeafRack, protocol.LeafSync, protocol.LeafAsk, kindAnnounce}
-}
-
-const kindAnnounce = "announce"
-
-// count counts a message by its topic.
-func (m *metrics) count(topic string) {
-	kind := kindAnnounce
-	if _, _, leaf, ok := protocol.SplitTopic(topic); ok {
-		kind, _, _ = strings.Cut(leaf, "/")
-	}
-	m.sent.WithLabelValues(kind).Inc()
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.clocks, m.approvals, m.maintenances} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.fenced, m.bmcs, m.left, m.expiry, m.clocks, m.approvals, m.maintenances} {
 		ch <- d
 	}
-	m.refused.Describe(ch)
 	m.discoveries.Describe(ch)
 	m.revisions.Describe(ch)
 	m.rollouts.Describe(ch)
@@ -163,9 +119,6 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.pulls.Describe(ch)
 	m.envPulls.Describe(ch)
 	m.isoPulls.Describe(ch)
-	m.sent.Describe(ch)
-	m.answers.Describe(ch)
-	m.late.Describe(ch)
 	m.renewals.Describe(ch)
 	m.describe(ch)
 }
@@ -175,7 +128,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	m.refused.Collect(ch)
 	m.discoveries.Collect(ch)
 	m.revisions.Collect(ch)
 	m.rollouts.Collect(ch)
@@ -185,9 +137,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.pulls.Collect(ch)
 	m.envPulls.Collect(ch)
 	m.isoPulls.Collect(ch)
-	m.sent.Collect(ch)
-	m.answers.Collect(ch)
-	m.late.Collect(ch)
 	m.renewals.Collect(ch)
 	fenced := 0.0
 	if m.control.fence.SteppedDown() {
@@ -230,14 +179,8 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	m.collect(f, ch)
 	m.collectReads(m.control, f, ch)
-	byStage, open := map[stage]int{}, 0
 	for _, r := range f.Racks {
 		rack := r.Metadata.Name
-		if r.Status.Agent != "" {
-			k := m.control.contacts.see(r.Status.Agent)
-			byStage[k.stage]++
-			open += len(k.open)
-		}
 		for _, p := range protocol.Phases() {
 			gauge(m.servers, float64(phases[key{rack, string(p)}]), rack, string(p))
 		}
@@ -260,17 +203,12 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 			gauge(m.age, float64(got.UnixMilli())/1000, r.Status.Agent)
 		}
 	}
-	for _, s := range stages() {
-		gauge(m.agents, float64(byStage[s]), string(s))
-	}
 	m.collectClocks(ch)
 	for _, a := range f.Agents {
 		if k := m.control.certificateOf(a); m.control.Terms.Active(a) && !k.NotAfter.IsZero() {
 			gauge(m.expiry, float64(k.NotAfter.Unix()), a.Metadata.Name)
 		}
 	}
-	gauge(m.open, float64(open))
-	gauge(m.asks, float64(m.control.asks.open()))
 	maintenances := map[protocol.MaintenanceState]int{}
 	for _, one := range f.Maintenances {
 		maintenances[cmp.Or(one.Status.State, protocol.MaintenanceQueued)]++

@@ -61,7 +61,7 @@ func TestReleaseWaits(t *testing.T) {
 			b.pass()
 			released("the wish is on its way", false)
 			m.deaf = false
-			b.control.sends.again(m.name)
+			b.control.sendAgain(m.name)
 			b.control.resend()
 			b.control.sleep()
 			m.listens()

@@ -1,9 +1,13 @@
 package control
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -145,7 +149,7 @@ func (c *Control) readInventories(now time.Time) {
 // hears says whether an agent can be asked now: it does answer, and was greeted.
 func (c *Control) hears(agent string) bool {
 	l, err := c.cfg.Store.PeekLedger(agent)
-	return err == nil && l.Peer.Can(protocol.CapAsk) && c.contacts.see(agent).now.nonce != ""
+	return err == nil && l.Peer.Can(protocol.CapAsk) && c.greeted(agent)
 }
 
 // inventoried keeps what an agent read, or why it could not.
@@ -217,4 +221,47 @@ func (r *readings) servers(b *protocol.BMC) []string {
 		return slices.Clone(k.servers)
 	}
 	return nil
+}
+
+// maxSystems bounds what is behind one BMC.
+const maxSystems = 64
+
+// inventories reads the body of an answer.
+func inventories(body []byte) ([]protocol.Inventory, error) {
+	list, err := listOf[protocol.Inventory](body)
+	if err != nil {
+		return nil, err
+	}
+	var seen []string
+	for i := range list {
+		uri := list[i].SystemURI
+		if !strings.HasPrefix(uri, "/redfish/") || len(uri) > 512 || slices.Contains(seen, uri) {
+			return nil, protocol.Errorf(protocol.CodeInternal, "read answer", "system %d of the answer has no path of its own", i)
+		}
+		seen = append(seen, uri)
+	}
+	return list, nil
+}
+
+// probes reads the body of an answer.
+func probes(body []byte) ([]protocol.Probe, error) { return listOf[protocol.Probe](body) }
+
+func listOf[T any](body []byte) ([]T, error) {
+	const op = "read answer"
+	var list []T
+	d := json.NewDecoder(bytes.NewReader(body))
+	if err := d.Decode(&list); err != nil {
+		return nil, protocol.Errorf(protocol.CodeInternal, op, "it cannot be read: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it bare
+		return nil, protocol.Errorf(protocol.CodeInternal, op, "there is more after the list")
+	}
+	switch {
+	case len(list) == 0:
+		return nil, protocol.Errorf(protocol.CodeNotFound, op, "there is no host behind the BMC").
+			WithHint("look whether the BMC lists its system: rackctl bmc probe BMC")
+	case len(list) > maxSystems:
+		return nil, protocol.Errorf(protocol.CodeInternal, op, "it has %d systems, more than %d", len(list), maxSystems)
+	}
+	return list, nil
 }

@@ -21,7 +21,7 @@ func (c *Control) Receive(topic string, payload []byte) {
 	defer cancel()
 	agent, direction, leaf, ok := protocol.SplitTopic(topic)
 	if !ok || direction != "u" {
-		c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc()
+		c.linkMetrics.refused.WithLabelValues(string(reasonTopic)).Inc()
 		return
 	}
 	if e, over := c.Terms.EndingOf(agent); over {
@@ -36,7 +36,7 @@ func (c *Control) Receive(topic string, payload []byte) {
 	allowed := false
 	c.contacts.with(agent, func(k *contact) { allowed = k.limit.AllowN(c.cfg.Clock(), 1) })
 	if !allowed {
-		c.metrics.refused.WithLabelValues(string(reasonRate)).Inc()
+		c.linkMetrics.refused.WithLabelValues(string(reasonRate)).Inc()
 		return
 	}
 	in := incoming{c, a, topic, payload}
@@ -62,7 +62,7 @@ func (c *Control) Receive(topic string, payload []byte) {
 // afterwards counts a message of an agent whose term is over, and tells it so, unless
 // it was revoked: that one is not spoken to over the link.
 func (c *Control) afterwards(agent, leaf string, e terms.Ending) {
-	c.metrics.refused.WithLabelValues(string(reasonEnded)).Inc()
+	c.linkMetrics.refused.WithLabelValues(string(reasonEnded)).Inc()
 	c.log.Debug("message of an agent whose term is over", "agent", agent, "leaf", leaf, "code", e.Code)
 	if e.Code == protocol.CondSuperseded && (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
 		c.dismiss(agent, "", e)
@@ -73,7 +73,7 @@ func (c *Control) afterwards(agent, leaf string, e terms.Ending) {
 // certificate is of this hub, so it was an agent once. Only where that is on record it is
 // told that it is none any more; else that nothing is known of it.
 func (c *Control) stranger(agent, leaf string, err error) {
-	c.metrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
+	c.linkMetrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
 	c.log.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
 	if (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
 		m := c.word("")

@@ -76,6 +76,6 @@ func (r *refusals) condition(now time.Time) *protocol.ConditionState {
 
 // refuse counts a message that failed verification and notes it at its agent.
 func (c *Control) refuse(agent, leaf string, why reason) {
-	c.metrics.refused.WithLabelValues(string(why)).Inc()
+	c.linkMetrics.refused.WithLabelValues(string(why)).Inc()
 	c.contacts.with(agent, func(k *contact) { k.refused.note(leaf, why, c.cfg.Clock()) })
 }

@@ -2,7 +2,7 @@ package control
 
 import (
 	"crypto/ed25519"
-	"rackboot/hub/doctable"
+	"rackboot/doctable"
 	"testing"
 	"time"
 
@@ -134,39 +134,10 @@ func TestLagging(t *testing.T) {
 	}
 }
 
-// The comment tables are what the functions do.
-func TestRenewTables(t *testing.T) {
-	for _, over := range []bool{false, true} {
-		for _, active := range []bool{false, true} {
-			for _, s := range []presented{shownOwn, shownOther, shownNone} {
-				for _, l := range []life{lifeEarly, lifeValid, lifeEnded, lifeLapsed} {
-					want := firstRow(doctable.Rows(t, "renew.go", "over", "active", "shown", "life", "verdict"), yes(over), yes(active), string(s), string(l))
-					if got := mayRenew(over, active, s, l); got != want {
-						t.Errorf("over %t, active %t, %s, %s: %s, the table says %s", over, active, s, l, got, want)
-					}
-				}
-			}
-		}
-	}
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-// firstRow is the last cell of the first row that fits.
-func firstRow(rows [][]string, in ...string) string {
-	for _, row := range rows {
-		fits := true
-		for i, v := range in {
-			fits = fits && (row[i] == "*" || row[i] == v)
-		}
-		if fits {
-			return row[len(row)-1]
-		}
-	}
-	return "no row"
+func TestRenewTable(t *testing.T) {
+	doctable.Of(t, "renew.go", "mayRenew").HoldOne(t, [][]string{
+		doctable.YesNo(), doctable.YesNo(), doctable.Words(shownOwn, shownOther, shownNone), doctable.Words(lifeEarly, lifeValid, lifeEnded, lifeLapsed),
+	}, func(in []string) string {
+		return mayRenew(in[0] == "yes", in[1] == "yes", presented(in[2]), life(in[3]))
+	})
 }

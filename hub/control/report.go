@@ -22,7 +22,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 	}
 	now := c.cfg.Clock()
 	if !c.reports.Accepts(name, m) {
-		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
+		c.linkMetrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return nil
 	}
 	c.overtook(name, l, m)
@@ -31,7 +31,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		rack, err := c.cfg.Store.RackOf(s.Server)
 		return err != nil || rack != m.Rack
 	})
-	found := c.found.put(m)
+	found := c.heard.Found(m)
 	news, whole := c.reports.Put(m, now)
 	if len(news) > 0 || whole || found {
 		defer c.wake.Rack(m.Rack)
@@ -39,7 +39,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 	}
 	var errs []error
 	for _, s := range news {
-		errs = append(errs, c.file(ctx, a, s), c.adopt(ctx, a, s))
+		errs = append(errs, c.heard.Told(ctx, a, s))
 	}
 	if err := errors.Join(errs...); err != nil {
 		c.reports.Again(name, m.Shard)

@@ -58,29 +58,6 @@ func TestDocumentsUntilAcknowledged(t *testing.T) {
 	}
 }
 
-// Resends at 2 s, 4, 8 … 60 s ± 50 %.
-func TestResendPauses(t *testing.T) {
-	s, now := newSends(), time.Unix(0, 0)
-	want := sendPauseMin
-	for range 10 {
-		if !s.due("a", now) {
-			t.Fatal("not due")
-		}
-		pause := s.next["a"].Sub(now)
-		if pause < want/2 || pause > want*3/2 {
-			t.Errorf("the pause is %s, want %s ± 50 %%", pause, want)
-		}
-		if s.due("a", now.Add(pause-1)) {
-			t.Error("due before its time")
-		}
-		now, want = now.Add(pause), min(want*2, sendPauseMax)
-	}
-	s.again("a")
-	if !s.due("a", now) {
-		t.Error("not due after news")
-	}
-}
-
 // TestHello: the answer says what the agent should have, and what it lacks is sent at once.
 // What it proves to have is acknowledged by that.
 func TestHello(t *testing.T) {

@@ -41,7 +41,7 @@ func TestAdoptOnly(t *testing.T) {
 		{"not in step, and the reports never come", func(b *bench, m *modern) {
 			m.loses("rack/0")
 			m.connects()
-			b.now = b.now.Add(adoptWait + time.Second)
+			b.now = b.now.Add(time.Minute + time.Second)
 			b.control.resend()
 		}, true},
 		{"behind", func(_ *bench, m *modern) {
@@ -67,7 +67,7 @@ func TestAdoptOnly(t *testing.T) {
 			c.say(b, m)
 			b.pass()
 			if made := m.ledger().Version > was; made != c.made {
-				t.Errorf("a version was made: %t, want %t; the stage is %s", made, c.made, b.control.contacts.see(m.name).stage)
+				t.Errorf("a version was made: %t, want %t; the stage is %s", made, c.made, b.control.stageOf(m.name))
 			}
 			if behind := strings.Contains(m.conditions(), "HubBehind"); behind != (c.name == "behind" || c.name == "another content") {
 				t.Errorf("conditions %s", m.conditions())
@@ -164,7 +164,7 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	}
 	m.deaf = true
 	m.connects()
-	if !m.acked() || b.control.contacts.see(m.name).stage != stageReady {
+	if !m.acked() || b.control.stageOf(m.name) != stageReady {
 		t.Errorf("acknowledged %v", m.ledger().Acked)
 	}
 	b.sent = nil

@@ -97,7 +97,7 @@ func (c *Control) counts(agent, session, nonce string) bool {
 	if ok {
 		return true
 	}
-	c.metrics.refused.WithLabelValues(string(reasonNonce)).Inc()
+	c.linkMetrics.refused.WithLabelValues(string(reasonNonce)).Inc()
 	if !quiet && session != "" {
 		c.ask(agent, session, l, "")
 	}
@@ -187,4 +187,27 @@ func (c *Control) dismiss(agent, session string, e terms.Ending) {
 	m := c.word(session)
 	m.Trust, m.Refused, m.Ended = "", e.Code, c.Terms.LastWord(agent, e)
 	c.say(agent, m)
+}
+
+// linkTick sends what is due.
+func (c *Control) linkTick(now time.Time) {
+	c.resend()
+	c.syncs(now)
+	c.asksAgain(now)
+}
+
+func (c *Control) send(topic string, msg any) {
+	data, err := wire.Seal(c.cfg.Signer, topic, msg)
+	if err != nil {
+		c.log.Error("cannot seal", "topic", topic, "err", err)
+		return
+	}
+	c.publish(topic, data)
+}
+
+func (c *Control) publish(topic string, sealed []byte) {
+	c.linkMetrics.count(topic)
+	if err := c.cfg.Publish(topic, sealed); err != nil {
+		c.log.Debug("not sent", "topic", topic, "err", err)
+	}
 }

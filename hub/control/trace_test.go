@@ -62,10 +62,10 @@ func TestTrace(t *testing.T) {
 		m.takeAsks()
 		gone, cancel := context.WithCancel(t.Context())
 		_, _, failed = m.traces(gone, 0)
-		open := b.control.asks.open()
+		open := b.control.openAsks()
 		cancel()
-		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.asks.open() != open-1 {
-			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.asks.open(), open)
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.openAsks() != open-1 {
+			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.openAsks(), open)
 		}
 		if _, err := b.control.Trace(t.Context(), "none", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("no such server: %v", err)
