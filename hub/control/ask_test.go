@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -213,36 +212,15 @@ func TestProbe(t *testing.T) {
 
 		gone, cancel := context.WithCancel(t.Context())
 		_, _, failed = m.probes(gone, "b1")
-		open := b.control.openAsks()
+		open := b.control.Link.OpenAsks()
 		cancel()
-		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.openAsks() != open-1 {
-			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.openAsks(), open)
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.Link.OpenAsks() != open-1 {
+			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.Link.OpenAsks(), open)
 		}
 		if _, err := b.control.Probe(t.Context(), "none", ""); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("no such BMC: %v", err)
 		}
 	})
-}
-
-func TestAsksAreBounded(t *testing.T) {
-	q := newAsks()
-	add := func(agent string, kind protocol.AskKind, id string) error {
-		return q.add(&asked{Ask: protocol.Ask{ID: id, Kind: kind}, agent: agent})
-	}
-	for i := range 8 {
-		if err := add("a", protocol.AskProbe, string(rune('a'+i))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := add("a", protocol.AskProbe, "z"); protocol.CodeOf(err) != protocol.CodeUnavailable {
-		t.Errorf("one more: %v", err)
-	}
-	if err := errors.Join(add("a", protocol.AskInventory, "i"), add("b", protocol.AskProbe, "b1")); err != nil {
-		t.Errorf("of another kind, and another agent: %v", err)
-	}
-	if q.take("b1", "a") != nil || q.take("b1", "b") == nil || q.take("b1", "b") != nil {
-		t.Error("a question is taken once, by its agent")
-	}
 }
 
 // An inventory too large for the store loses boot options first, and says so.

@@ -250,7 +250,7 @@ func (b *bench) says(agent, leaf string, msg any) {
 func (b *bench) forge(agent, leaf string, k ed25519.PrivateKey, msg any) {
 	b.t.Helper()
 	topic := protocol.TopicUp(agent, leaf)
-	b.control.Receive(topic, seal(b.t, k, topic, msg))
+	b.control.Link.Receive(topic, seal(b.t, k, topic, msg))
 }
 
 func seal(t *testing.T, k ed25519.PrivateKey, topic string, msg any) []byte {

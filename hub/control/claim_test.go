@@ -270,7 +270,7 @@ func TestHoldWaitsForNoPass(t *testing.T) {
 	if err != nil || len(written) != 1 || written[0] != agent {
 		t.Fatalf("new documents for %v, %v", written, err)
 	}
-	b.control.resendTo(agent, b.now)
+	b.control.Link.SendTo(agent, b.now)
 	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 1 {
 		t.Errorf("the document says %+v", d)
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/link"
 
 	"rackboot/hub/plan"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
 // compile brings the ledger of a rack's agent up to date and sends; the hold document first.
@@ -22,14 +22,14 @@ func (c *Control) compile(ctx context.Context, v view) error {
 	f := c.look(v).Fleet // as it is on disk
 	f.Shards = c.shards(f)
 	for agent, docs := range plan.Compile(f) {
-		if !c.heed(agent, docs.TooOld, docs.Unheeded) || c.fence.SteppedDown() {
+		if !c.Link.Heed(agent, docs.TooOld, docs.Unheeded) || c.fence.SteppedDown() {
 			continue
 		}
-		_, err := c.enter(ctx, agent, func(e *entry) { e.putRacks(docs.Racks) })
+		_, err := c.Link.Enter(ctx, agent, func(e *link.Entry) { e.PutRacks(docs.Racks) })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}
-		c.resendTo(agent, c.cfg.Clock())
+		c.Link.SendTo(agent, c.cfg.Clock())
 	}
 	return errors.Join(errs...)
 }
@@ -44,16 +44,16 @@ func (c *Control) shards(f plan.Fleet) map[string]int {
 			continue // enter says so
 		}
 		for i := 1; ; i++ {
-			if _, several := l.Sent[rackLeaf(1)]; !several {
+			if _, several := l.Sent[link.RackLeaf(1)]; !several {
 				break
 			}
 			var d protocol.RackDoc
-			sent, ok := l.Sent[rackLeaf(i-1)]
+			sent, ok := l.Sent[link.RackLeaf(i-1)]
 			if !ok {
 				break
 			}
-			topic := protocol.TopicDown(r.Status.Agent, rackLeaf(i-1))
-			if wire.Open(c.own, topic, sent.Body, &d) == nil {
+			topic := protocol.TopicDown(r.Status.Agent, link.RackLeaf(i-1))
+			if c.Link.Open(topic, sent.Body, &d) == nil {
 				for _, s := range d.Servers {
 					out[s.Server] = d.Shard
 				}

@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/conditions"
 	"rackboot/hub/events"
 	"rackboot/hub/images"
+	"rackboot/hub/link"
 	"rackboot/hub/reports"
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
@@ -16,7 +17,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/time/rate"
 
 	"rackboot/hub/approval"
 	"rackboot/hub/fence"
@@ -86,35 +86,23 @@ type Issuer interface {
 
 // Control runs the hub's side of the link.
 type Control struct {
-	cfg         Config
-	log         *slog.Logger
-	fence       *fence.Start
-	began       time.Time
-	images      *images.Room
-	envs        *envBook
-	reports     *reports.Mirror
-	Events      *events.Log
-	Terms       *terms.Terms
-	sends       *sends
-	heard       Heard
-	linkMetrics *linkMetrics
-	wake        *wake.Units
+	cfg     Config
+	log     *slog.Logger
+	fence   *fence.Start
+	began   time.Time
+	images  *images.Room
+	envs    *envBook
+	reports *reports.Mirror
+	Events  *events.Log
+	Terms   *terms.Terms
+	Link    *link.Room
+	wake    *wake.Units
 
 	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
 	// sharing is held by the turns of racks together, and alone by what gives servers to claims
 	// and to roll-outs: those count what the racks spend.
-	sharing   sync.RWMutex
-	contacts  *contacts
-	strangers *rate.Limiter // bounds the answers to agents that are none any more
-	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of
-	metrics   *metrics
-
-	announceMu sync.Mutex
-	announced  string // nonce of the last announcement
-
-	joining sync.Mutex
-	own     *wire.Verifier // of what this hub signed, also with its keys before
-	trust   string         // digest of Standing; empty if there is none
+	sharing sync.RWMutex
+	metrics *metrics
 
 	approving    sync.Mutex   // see needApprovals
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
@@ -125,7 +113,6 @@ type Control struct {
 	groups       *groupBook
 	versionSince time.Time // when this version of the hub was first started
 
-	asks     *asks
 	readings *readings
 	found    *foundBook
 
@@ -138,18 +125,12 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash),
 		conds: conditions.New(), unbound: conditions.New(), bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
-		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
+		envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
 		isoGrants: newISOGrants(),
-		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),
 	}
-	c.heard, c.linkMetrics = c, newLinkMetrics()
 	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
 	if c.cfg.CertificateLife == 0 {
 		c.cfg.CertificateLife = certificateLife
-	}
-	c.own = wire.NewVerifier(append([]ed25519.PublicKey{cfg.Signer.Public()}, cfg.PastKeys...)...)
-	if len(cfg.Standing.API) > 0 {
-		c.trust = cfg.Standing.Digest()
 	}
 	var err error
 	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
@@ -158,22 +139,20 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	if c.versionSince, err = c.takeVersion(ctx); err != nil {
 		return nil, err
 	}
+	c.Link = link.New(link.Config{
+		Store: cfg.Store, Start: cfg.Start, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Trust: c.trust(), Terms: c.Terms, Events: c.Events, Reports: c.reports, Wake: c.wake, Heard: c,
+		Publish: cfg.Publish, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
 	c.images = images.New(images.Config{
 		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
 	})
 	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics, &linkCollector{c}, c.Events, c.wake, c.images)
+	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.wake, c.images)
 	return c, nil
 }
 
 // tickPause is how often it is looked at what is due.
 const tickPause = time.Second
-
-// strangerRate is how many agents that are none any more are answered each second.
-const strangerRate = 10
-
-// unknownBurst is how many agents that nothing is known of are named in the log at once.
-const unknownBurst = 20
 
 // Run works until ctx ends.
 func (c *Control) Run(ctx context.Context) error {
@@ -206,7 +185,7 @@ func (c *Control) tick() {
 		return
 	}
 	now := c.cfg.Clock()
-	c.linkTick(now)
+	c.Link.Tick(now)
 	c.readInventories(now)
 	c.firmwareDue(now)
 	c.approvalsDue(now)

@@ -87,7 +87,7 @@ func (c *Control) tooOld(f plan.Fleet, server string) string {
 		return ""
 	}
 	var why []string
-	tooOld, unheeded := c.limits(r.Status.Agent)
+	tooOld, unheeded := c.Link.Limits(r.Status.Agent)
 	if lacking := tooOld[server]; len(lacking) > 0 {
 		why = append(why, "its boot needs what the agent lacks: "+list(lacking))
 	}

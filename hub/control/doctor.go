@@ -82,7 +82,7 @@ func (c *Control) doctorAgents() (out []api.DoctorFinding) {
 		if _, at, ok := c.reports.Agent(r.Status.Agent); !ok || now.Sub(at) > reports.DarkAfter {
 			out = append(out, api.DoctorFinding{Code: protocol.CondDark, Target: name, Message: "what its servers boot now is not known"})
 		}
-		tooOld, unheeded := c.limits(r.Status.Agent)
+		tooOld, unheeded := c.Link.Limits(r.Status.Agent)
 		servers, lacks := map[string]bool{}, map[string]bool{}
 		for s, caps := range tooOld {
 			servers[s] = true

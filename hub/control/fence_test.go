@@ -2,6 +2,7 @@ package control
 
 import (
 	"log/slog"
+	"rackboot/hub/link"
 	"strings"
 	"testing"
 
@@ -32,13 +33,13 @@ func TestFenceOfDocuments(t *testing.T) {
 	}
 	b.sent, m.deaf = nil, false
 	m.connects()
-	b.control.resend()
+	b.control.Link.Resend()
 	if got := b.took(m.name); got != nil {
 		t.Errorf("the earlier start's document is sent: %v", got)
 	}
 	m.reports(off("n1"), off("n2"))
-	b.control.resend()
-	if got := b.took(m.name); got != nil || b.control.stageOf(m.name) != stageReady {
+	b.control.Link.Resend()
+	if got := b.took(m.name); got != nil || b.control.Link.Stage(m.name) != link.StageReady {
 		t.Errorf("the earlier start's document is sent before it is sealed again: %v", got)
 	}
 	b.pass()
@@ -86,7 +87,7 @@ func TestStepsDown(t *testing.T) {
 			b.now = b.now.Add(2 * protocol.SyncEvery)
 			b.pass()
 			b.control.tick()
-			b.control.Announce()
+			b.control.Link.Announce()
 			m.hello()
 			if len(b.sent) != 0 {
 				t.Errorf("%d messages were sent by a hub that stepped down", len(b.sent))

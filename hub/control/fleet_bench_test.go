@@ -28,7 +28,7 @@ func BenchmarkTurn(b *testing.B) {
 		n := uint64(0)
 		report := func(b *testing.B) {
 			n++
-			if err := f.control.report(b.Context(), f.agent, f.reportOf(n)); err != nil {
+			if err := f.control.Link.Report(b.Context(), f.agent, f.reportOf(n)); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -101,7 +101,7 @@ func (f *installedFleet) meets(b *testing.B, signer *wire.Signer, agent string) 
 		if err != nil {
 			b.Fatal(err)
 		}
-		f.control.Receive(up, data)
+		f.control.Link.Receive(up, data)
 		var m protocol.Sync
 		if err := wire.Open(wire.NewVerifier(wire.NewSigner(key("hub")).Public()), down, f.last, &m); err != nil {
 			b.Fatal(err)

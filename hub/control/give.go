@@ -41,7 +41,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 			continue
 		}
 		errs = append(errs, c.Met(ctx, r.Metadata.Name, l.Peer))
-		if c.ready(r.Status.Agent) {
+		if c.Link.Ready(r.Status.Agent) {
 			peers[r.Metadata.Name] = l.Peer
 		}
 	}

@@ -2,12 +2,13 @@ package control
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -45,7 +46,7 @@ func TestFirstContact(t *testing.T) {
 		t.Errorf("the sync is %+v", s)
 	}
 	b.sent = nil
-	b.control.resend()
+	b.control.Link.Resend()
 	cfg, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
 	q, _ := b.store.GetRequest("q")
 	if err != nil || cfg.Status.GrantFor != m.incarnation || q.Incarnation != m.incarnation {
@@ -179,7 +180,7 @@ func TestHelloPlayedBack(t *testing.T) {
 	stranger := early
 	stranger.Incarnation, stranger.Nonce, stranger.Session = "stolen", "", "stolen"
 	announced := stranger
-	announced.Nonce = b.control.announceNonce()
+	announced.Nonce = b.control.Link.AnnounceNonce()
 	bare := early
 	bare.Capabilities = nil
 	bareStranger := stranger
@@ -198,7 +199,7 @@ func TestHelloPlayedBack(t *testing.T) {
 			t.Errorf("%s: the ledger changed: %s", name, diff)
 		}
 		m.reports(off("n1"))
-		if b.control.sessionOf(m.name) != m.session {
+		if b.control.Link.Session(m.name) != m.session {
 			t.Errorf("%s: the agent's session ended", name)
 		}
 		b.now = b.now.Add(time.Minute)
@@ -232,7 +233,7 @@ func TestSessions(t *testing.T) {
 		t.Error("the new session's report does not count")
 	}
 	refused := func() float64 {
-		return testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(reasonNonce)))
+		return b.messagesRefused("nonce")
 	}
 	before := refused()
 	b.now = b.now.Add(2 * time.Second)
@@ -310,7 +311,7 @@ func TestShardComesBackToAgent(t *testing.T) {
 	was := m.incarnation
 	m.connects()
 	if l := m.ledger(); l.Sent["rack/1"].Body == nil || m.incarnation != was {
-		t.Errorf("the shard that came back is taken for a lost one: %s, %v", m.incarnation, sentLeaves(&l))
+		t.Errorf("the shard that came back is taken for a lost one: %s, %v", m.incarnation, slices.Sorted(maps.Keys(l.Sent)))
 	}
 }
 
@@ -322,7 +323,7 @@ func TestContactGoesWithTheAgent(t *testing.T) {
 	}
 	b.pass()
 	m.hello()
-	if got := b.control.contactNames(); len(got) != 0 {
+	if got := b.control.Link.Known(); len(got) != 0 {
 		t.Errorf("contacts of %v are kept", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"rackboot/hub/link"
 	"rackboot/hub/wake"
 
 	"rackboot/hub/plan"
@@ -17,7 +18,7 @@ import (
 func (c *Control) holdTurn(ctx context.Context, rack string) error {
 	agent, written, err := c.holdsOf(ctx, rack)
 	if written {
-		c.resendTo(agent, c.cfg.Clock())
+		c.Link.SendTo(agent, c.cfg.Clock())
 	}
 	return err
 }
@@ -34,10 +35,10 @@ func (c *Control) holdsOf(ctx context.Context, rack string) (agent string, writt
 	f := c.heldFleet(rack)
 	var errs []error
 	for agent, d := range plan.CompileHolds(f) { // of one rack, which has one agent at most
-		if !c.ready(agent) {
+		if !c.Link.Ready(agent) {
 			continue
 		}
-		news, err := c.enter(ctx, agent, func(e *entry) { e.put(protocol.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence) })
+		news, err := c.Link.Enter(ctx, agent, func(e *link.Entry) { e.Put(protocol.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence) })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}
@@ -63,7 +64,7 @@ func (c *Control) heldFleet(rack string) plan.Fleet {
 		return f
 	}
 	f.Racks = []*protocol.Rack{r}
-	f.Peers, f.Approvals = c.peers(f.Racks), c.signedApprovals()
+	f.Peers, f.Approvals = c.Link.Peers(f.Racks), c.signedApprovals()
 	f.HoldsWait, f.ReleasesWait = c.waiting(f)
 	return f
 }

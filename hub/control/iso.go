@@ -7,7 +7,6 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
 // isos are the uploaded files that environments may name.
@@ -50,7 +49,7 @@ func (c *Control) isosOf(agent string) (map[string]bool, error) {
 			continue
 		}
 		var d protocol.RackDoc
-		if err := wire.Open(c.own, protocol.TopicDown(agent, leaf), sent.Body, &d); err != nil {
+		if err := c.Link.Open(protocol.TopicDown(agent, leaf), sent.Body, &d); err != nil {
 			return nil, err
 		}
 		for _, in := range d.Servers {

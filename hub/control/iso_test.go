@@ -2,6 +2,7 @@ package control
 
 import (
 	"rackboot/hub/events"
+	"rackboot/hub/link"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func (b *bench) names(agent, digest string) {
 	doc := &protocol.RackDoc{Servers: []protocol.ServerIntent{{Server: "n1", Boot: &protocol.BootIntent{
 		Env: &protocol.EnvIntent{Name: "debian-12", ISOs: []protocol.EnvISO{{File: "A.iso", Digest: digest, Size: 1}}},
 	}}, {Server: "n2"}}}
-	body, err := wire.Seal(b.hub, protocol.TopicDown(agent, rackLeaf(0)), doc)
+	body, err := wire.Seal(b.hub, protocol.TopicDown(agent, link.RackLeaf(0)), doc)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func (b *bench) names(agent, digest string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l.Sent[rackLeaf(0)] = store.SentDoc{Body: body}
+	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: body}
 	if err := b.store.PutLedger(b.t.Context(), &l); err != nil {
 		b.t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestMayFetchISO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Sent[rackLeaf(0)] = store.SentDoc{Body: []byte("x")}
+	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: []byte("x")}
 	if err := b.store.PutLedger(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"rackboot/hub/events"
+	"rackboot/hub/link"
 	"rackboot/hub/terms"
 	"time"
 
@@ -117,7 +118,7 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := c.install(ctx, t.Rack, name, term, at, q); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = c.trust }); err != nil {
+	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = c.trust() }); err != nil {
 		return api.JoinAnswer{}, err
 	}
 	c.Events.OwnOf(ctx, events.AgentTarget(name), "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
@@ -188,9 +189,17 @@ func (c *Control) inherit(ctx context.Context, rack, name string, term uint64) e
 		if err != nil {
 			return err
 		}
-		if v := latest(old); v > l.Version {
+		if v := link.Latest(old); v > l.Version {
 			l.Version = v
 		}
 	}
 	return c.cfg.Store.PutLedger(ctx, &l)
+}
+
+// trust is the digest of what agents are told to trust; empty if there is none.
+func (c *Control) trust() string {
+	if len(c.cfg.Standing.API) == 0 {
+		return ""
+	}
+	return c.cfg.Standing.Digest()
 }

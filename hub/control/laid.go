@@ -73,7 +73,7 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 		if !ok || l.Acked[protocol.LeafHold] != sent.Head {
 			continue
 		}
-		d, err := c.holdDoc(agent, sent)
+		d, err := c.Link.HoldDoc(agent, sent)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"rackboot/hub/link"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -47,18 +48,18 @@ func (c *Control) Probe(ctx context.Context, name, system string) ([]protocol.Pr
 	}
 	m := protocol.Ask{Kind: protocol.AskProbe, BMC: intent, SystemURI: system}
 	answered := make(chan protocol.Answer, 1)
-	q, err := c.put(agent, m, func(a protocol.Answer) { answered <- a })
+	q, err := c.Link.Ask(agent, m, func(a protocol.Answer) { answered <- a })
 	if err != nil {
 		return nil, err
 	}
 	select {
 	case a := <-answered:
-		if err := answerError(op, a); err != nil {
+		if err := link.AnswerError(op, a); err != nil {
 			return nil, err
 		}
 		return probes(a.Body)
 	case <-ctx.Done():
-		c.asks.take(q.ID, agent)
+		c.Link.DropAsk(q, agent)
 		return nil, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", agent).
 			WithHint("nothing was changed at the BMC; try again")
 	}

@@ -69,7 +69,7 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 			servers = append(servers, s.Metadata.Name)
 		}
 		c.reports.Drop(r.Status.Agent, servers)
-		c.forgetAgent(r.Status.Agent)
+		c.Link.Forget(r.Status.Agent)
 		c.found.drop(r.Metadata.Name)
 		own := store.Copy(c.cfg.Store, r)
 		own.Status.Agent = ""

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"rackboot/hub/link"
 	"slices"
 	"strings"
 	"sync"
@@ -120,7 +121,7 @@ func (r *readings) ended(k reading, at time.Time, err error) {
 			k.Read = at
 			return
 		}
-		k.Failed, k.problem = k.Failed+1, failure(err)
+		k.Failed, k.problem = k.Failed+1, link.Failure(err)
 	})
 }
 
@@ -139,7 +140,7 @@ func (c *Control) readInventories(now time.Time) {
 		if full[k.agent] = full[k.agent] || !c.hears(k.agent); full[k.agent] {
 			continue
 		}
-		_, err := c.put(k.agent, protocol.Ask{Kind: protocol.AskInventory, BMC: k.intent}, func(m protocol.Answer) { c.inventoried(k, m) })
+		_, err := c.Link.Ask(k.agent, protocol.Ask{Kind: protocol.AskInventory, BMC: k.intent}, func(m protocol.Answer) { c.inventoried(k, m) })
 		if full[k.agent] = err != nil; err == nil {
 			c.readings.begin(k)
 		}
@@ -149,7 +150,7 @@ func (c *Control) readInventories(now time.Time) {
 // hears says whether an agent can be asked now: it does answer, and was greeted.
 func (c *Control) hears(agent string) bool {
 	l, err := c.cfg.Store.PeekLedger(agent)
-	return err == nil && l.Peer.Can(protocol.CapAsk) && c.greeted(agent)
+	return err == nil && l.Peer.Can(protocol.CapAsk) && c.Link.Greeted(agent)
 }
 
 // inventoried keeps what an agent read, or why it could not.
@@ -161,7 +162,7 @@ func (c *Control) inventoried(k reading, m protocol.Answer) {
 
 func (c *Control) keepInventory(k reading, m protocol.Answer) error {
 	const op = "read inventory"
-	if err := answerError(op, m); err != nil {
+	if err := link.AnswerError(op, m); err != nil {
 		return err
 	}
 	systems, err := inventories(m.Body)
@@ -169,7 +170,7 @@ func (c *Control) keepInventory(k reading, m protocol.Answer) error {
 		return err
 	}
 	next := store.Inventory{BMC: k.bmc, UID: k.uid, At: c.cfg.Clock(), Systems: systems}
-	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), keepTimeout)
 	defer cancel()
 	for try := 1; ; try++ {
 		if old := c.cfg.Store.PeekInventory(k.bmc, k.uid); old != nil {
@@ -182,6 +183,9 @@ func (c *Control) keepInventory(k reading, m protocol.Answer) error {
 		}
 	}
 }
+
+// keepTimeout bounds the writing of one inventory.
+const keepTimeout = 30 * time.Second
 
 // writeTries is how often a write is tried that another writer overtook.
 const writeTries = 5

@@ -47,7 +47,7 @@ func (c *Control) supersede(ctx context.Context, r *protocol.Rack, reason, by st
 	if err != nil || !news {
 		return err
 	}
-	c.dismiss(agent, "", e)
+	c.Link.Dismiss(agent, "", e)
 	c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
 	c.wake.Rack(r.Metadata.Name)
 	return nil

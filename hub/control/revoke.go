@@ -31,7 +31,7 @@ func (c *Control) Revoke(ctx context.Context, agent string, r api.EndRequest, by
 	}
 	out := api.EndAnswer{Agent: agent, Rack: rack, Code: protocol.CondRevoked}
 	if news {
-		c.dismiss(agent, "", e) // if it comes through, the agent need not ask why it is cut
+		c.Link.Dismiss(agent, "", e) // if it comes through, the agent need not ask why it is cut
 		c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventRevoked, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, rack, by, r.Reason))
 	}
 	if c.cfg.Cut == nil {

@@ -33,18 +33,18 @@ func TestDocumentsUntilAcknowledged(t *testing.T) {
 	if diff := cmp.Diff(both, b.took(agent)); diff != "" {
 		t.Errorf("first: %s", diff)
 	}
-	b.control.resend()
+	b.control.Link.Resend()
 	if got := b.took(agent); got != nil {
 		t.Errorf("sent again at once: %v", got)
 	}
 	b.now = b.now.Add(3 * time.Second) // 2 s + 50 %
-	b.control.resend()
+	b.control.Link.Resend()
 	if diff := cmp.Diff(both, b.took(agent)); diff != "" {
 		t.Errorf("again: %s", diff)
 	}
 	b.acks(agent)
 	b.now = b.now.Add(10 * time.Minute)
-	b.control.resend()
+	b.control.Link.Resend()
 	b.pass()
 	if got := b.took(agent); got != nil {
 		t.Errorf("sent although acknowledged: %v", got)
@@ -114,9 +114,9 @@ func TestStrangers(t *testing.T) {
 	b.sent = nil
 	b.forge(agent, protocol.LeafApplied, key("thief"), applied)
 	elsewhere := protocol.TopicUp("r9-1", protocol.LeafApplied)
-	b.control.Receive(protocol.TopicUp(agent, protocol.LeafApplied), seal(t, key(agent), elsewhere, applied))
-	b.control.Receive(protocol.TopicDown(agent, protocol.LeafApplied), seal(t, key(agent), protocol.TopicDown(agent, protocol.LeafApplied), applied))
-	b.control.Receive(protocol.TopicUp(agent, protocol.LeafApplied), []byte("garbage"))
+	b.control.Link.Receive(protocol.TopicUp(agent, protocol.LeafApplied), seal(t, key(agent), elsewhere, applied))
+	b.control.Link.Receive(protocol.TopicDown(agent, protocol.LeafApplied), seal(t, key(agent), protocol.TopicDown(agent, protocol.LeafApplied), applied))
+	b.control.Link.Receive(protocol.TopicUp(agent, protocol.LeafApplied), []byte("garbage"))
 	b.forge(agent, protocol.LeafHello, key("thief"), protocol.Hello{Session: "s"})
 	if l, err = b.store.Ledger(agent); err != nil || len(l.Acked) != 0 {
 		t.Errorf("acknowledged by strangers: %v, %v", l.Acked, err)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/link"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestAdoptOnly(t *testing.T) {
 			m.loses("rack/0")
 			m.connects()
 			b.now = b.now.Add(time.Minute + time.Second)
-			b.control.resend()
+			b.control.Link.Resend()
 		}, true},
 		{"behind", func(_ *bench, m *modern) {
 			m.applied["hold"] = protocol.Head{Epoch: 1, Version: 99}
@@ -67,7 +68,7 @@ func TestAdoptOnly(t *testing.T) {
 			c.say(b, m)
 			b.pass()
 			if made := m.ledger().Version > was; made != c.made {
-				t.Errorf("a version was made: %t, want %t; the stage is %s", made, c.made, b.control.stageOf(m.name))
+				t.Errorf("a version was made: %t, want %t; the stage is %s", made, c.made, b.control.Link.Stage(m.name))
 			}
 			if behind := strings.Contains(m.conditions(), "HubBehind"); behind != (c.name == "behind" || c.name == "another content") {
 				t.Errorf("conditions %s", m.conditions())
@@ -164,12 +165,12 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	}
 	m.deaf = true
 	m.connects()
-	if !m.acked() || b.control.stageOf(m.name) != stageReady {
+	if !m.acked() || b.control.Link.Stage(m.name) != link.StageReady {
 		t.Errorf("acknowledged %v", m.ledger().Acked)
 	}
 	b.sent = nil
 	b.now = b.now.Add(time.Hour)
-	b.control.resend()
+	b.control.Link.Resend()
 	if got := b.took(m.name); got != nil {
 		t.Errorf("sent again: %v", got)
 	}

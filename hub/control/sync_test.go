@@ -1,10 +1,9 @@
 package control
 
 import (
+	"rackboot/hub/link"
 	"testing"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/hub/reports"
 	"rackboot/hub/store"
@@ -56,7 +55,7 @@ func TestAnnounce(t *testing.T) {
 	b, m := modernSite(t)
 	announce := func() protocol.Announce {
 		b.sent = nil
-		b.control.Announce()
+		b.control.Link.Announce()
 		var a protocol.Announce
 		if err := wire.Open(wire.NewVerifier(b.hub.Public()), protocol.TopicAnnounce, b.sent[0].payload, &a); err != nil {
 			t.Fatal(err)
@@ -73,16 +72,16 @@ func TestAnnounce(t *testing.T) {
 	}
 	// It makes a Hello fresh, once.
 	b.restart()
-	b.control.Announce()
+	b.control.Link.Announce()
 	m.listens()
-	if len(m.syncs) == 0 || m.last().Again || b.control.stageOf(m.name) != stageReady {
+	if len(m.syncs) == 0 || m.last().Again || b.control.Link.Stage(m.name) != link.StageReady {
 		t.Errorf("after the announcement: %+v", m.last())
 	}
 	m.hello()
 	replay := m.message()
-	replay.Session, replay.Nonce = "other", b.control.announceNonce()
+	replay.Session, replay.Nonce = "other", b.control.Link.AnnounceNonce()
 	b.says(m.name, protocol.LeafHello, replay)
-	if b.control.sessionOf(m.name) != m.session {
+	if b.control.Link.Session(m.name) != m.session {
 		t.Error("an announcement makes two sessions")
 	}
 }
@@ -91,26 +90,26 @@ func TestAnnounce(t *testing.T) {
 func TestMessageRate(t *testing.T) {
 	b, m := modernSite(t)
 	dropped := func() int {
-		return int(testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(reasonRate))))
+		return int(b.messagesRefused("rate"))
 	}
 	b.now = b.now.Add(time.Hour)
 	for range 2000 + 10 {
-		b.control.Receive(protocol.TopicUp(m.name, "noise"), nil)
+		b.control.Link.Receive(protocol.TopicUp(m.name, "noise"), nil)
 	}
 	if dropped() != 10 {
 		t.Errorf("%d of %d messages were dropped", dropped(), 2000+10)
 	}
 	b.now = b.now.Add(time.Second)
 	for range 200 + 10 {
-		b.control.Receive(protocol.TopicUp(m.name, "noise"), nil)
+		b.control.Link.Receive(protocol.TopicUp(m.name, "noise"), nil)
 	}
 	if dropped() != 20 {
 		t.Errorf("a second later %d were dropped", dropped())
 	}
-	for range 3 * strangerRate {
-		b.control.Receive(protocol.TopicUp("stranger-1", protocol.LeafHello), nil)
+	for range 3 * 10 {
+		b.control.Link.Receive(protocol.TopicUp("stranger-1", protocol.LeafHello), nil)
 	}
-	if got := len(b.took("stranger-1")); got != strangerRate {
+	if got := len(b.took("stranger-1")); got != 10 {
 		t.Errorf("%d strangers were answered", got)
 	}
 }
@@ -158,12 +157,12 @@ func TestAgentConditions(t *testing.T) {
 	}
 	forge := func() { b.forge(m.name, protocol.LeafReport, key("thief"), protocol.Report{}) }
 	forge()
-	b.control.Receive(protocol.TopicUp(m.name, protocol.LeafApplied), make([]byte, wire.MaxMessage+1))
-	b.control.Receive(protocol.TopicUp(m.name, protocol.LeafHello), []byte("garbage"))
-	b.control.Receive(protocol.TopicUp(m.name, "odd"), nil)
-	b.control.Receive("rb/v2/other", nil)
-	for r, n := range map[reason]float64{reasonSignature: 1, reasonSize: 1, reasonForm: 1, reasonTopic: 2} {
-		if got := testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(r))); got != n {
+	b.control.Link.Receive(protocol.TopicUp(m.name, protocol.LeafApplied), make([]byte, wire.MaxMessage+1))
+	b.control.Link.Receive(protocol.TopicUp(m.name, protocol.LeafHello), []byte("garbage"))
+	b.control.Link.Receive(protocol.TopicUp(m.name, "odd"), nil)
+	b.control.Link.Receive("rb/v2/other", nil)
+	for r, n := range map[string]float64{"signature": 1, "size": 1, "form": 1, "topic": 2} {
+		if got := b.messagesRefused(r); got != n {
 			t.Errorf("%s: %v messages, want %v", r, got, n)
 		}
 	}
@@ -188,12 +187,12 @@ func TestAgentConditions(t *testing.T) {
 	b.pass()
 	later := func(d time.Duration) string {
 		b.now = b.now.Add(d)
-		b.control.resend()
+		b.control.Link.Resend()
 		m.listens()
 		m.reports(off("n1"))
 		return m.conditions()
 	}
-	if got := later(notAckedAfter); got != "" {
+	if got := later(time.Minute); got != "" {
 		t.Errorf("within a minute: %s", got)
 	}
 	if got := later(time.Second); got != "NotAcknowledged" {
@@ -273,4 +272,22 @@ func TestNotGreetedIsAsked(t *testing.T) {
 	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); !s.Again || s.Nonce == "" || s.Heads != nil {
 		t.Errorf("it is told %+v", s)
 	}
+}
+
+// messagesRefused is rackboot_hub_messages_refused_total for a reason.
+func (b *bench) messagesRefused(reason string) float64 {
+	b.t.Helper()
+	families, err := b.reg.Gather()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "rackboot_hub_messages_refused_total" && m.GetLabel()[0].GetValue() == reason {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	b.t.Fatalf("no message is counted as refused for %q", reason)
+	return 0
 }

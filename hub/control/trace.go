@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"rackboot/hub/link"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -36,18 +37,18 @@ func (c *Control) Trace(ctx context.Context, server string, serial int) (protoco
 	}
 	m := protocol.Ask{Kind: protocol.AskTrace, Server: server, Serial: serial, NotAfter: c.cfg.Clock().Add(api.TraceWait)}
 	answered := make(chan protocol.Answer, 1)
-	q, err := c.put(a.Metadata.Name, m, func(a protocol.Answer) { answered <- a })
+	q, err := c.Link.Ask(a.Metadata.Name, m, func(a protocol.Answer) { answered <- a })
 	if err != nil {
 		return protocol.Trace{}, err
 	}
 	select {
 	case m := <-answered:
-		if err := answerError(op, m); err != nil {
+		if err := link.AnswerError(op, m); err != nil {
 			return protocol.Trace{}, err
 		}
 		return trace(m.Body, server)
 	case <-ctx.Done():
-		c.asks.take(q.ID, a.Metadata.Name)
+		c.Link.DropAsk(q, a.Metadata.Name)
 		return protocol.Trace{}, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", a.Metadata.Name).
 			WithHint("try again; at its host: rackboot-agent trace %s", server)
 	}

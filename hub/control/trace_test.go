@@ -62,10 +62,10 @@ func TestTrace(t *testing.T) {
 		m.takeAsks()
 		gone, cancel := context.WithCancel(t.Context())
 		_, _, failed = m.traces(gone, 0)
-		open := b.control.openAsks()
+		open := b.control.Link.OpenAsks()
 		cancel()
-		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.openAsks() != open-1 {
-			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.openAsks(), open)
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.Link.OpenAsks() != open-1 {
+			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.Link.OpenAsks(), open)
 		}
 		if _, err := b.control.Trace(t.Context(), "none", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("no such server: %v", err)

@@ -49,7 +49,7 @@ func (c *Control) fleet() plan.Fleet {
 		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.reports.Servers(),
 		Requests: openRequests(s.OpenRequests()),
 	}
-	f.Peers = c.peers(f.Racks)
+	f.Peers = c.Link.Peers(f.Racks)
 	return f.Indexed()
 }
 
@@ -133,7 +133,7 @@ func byName[T protocol.Object](list *[]T) {
 // furnished is a fleet with what is the same for all racks, and what was made for its own.
 func (c *Control) furnished(f plan.Fleet) plan.Fleet {
 	s := c.cfg.Store
-	f.Now, f.Peers = c.cfg.Clock(), c.peers(f.Racks)
+	f.Now, f.Peers = c.cfg.Clock(), c.Link.Peers(f.Racks)
 	f.BootEnvs, f.Templates = store.List[*protocol.BootEnv](s), store.List[*protocol.Template](s)
 	f.Profiles, f.Params = store.List[*protocol.Profile](s), store.List[*protocol.Param](s)
 	f.Groups = store.List[*protocol.ServerGroup](s)

@@ -253,7 +253,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	}
 	h.link, err = link.New(link.Config{
 		Broker: to.hub, TLS: to.tls, QoS: to.qos, Subscribe: []string{protocol.TopicAllUp},
-		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.control.Receive,
+		OnConnect: func(context.Context) { h.control.Link.Announce() }, OnMessage: h.control.Link.Receive,
 		MinBackoff: h.options.MaxBackoff / 5, MaxBackoff: h.options.MaxBackoff, Logger: h.log, Registerer: h.reg,
 	})
 	return err

@@ -81,7 +81,7 @@ func (h *hub) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	e := &endpoint{name: h.name, process: h.process, subscribe: []string{protocol.TopicAllUp}, up: h.control.Announce, receive: h.control.Receive}
+	e := &endpoint{name: h.name, process: h.process, subscribe: []string{protocol.TopicAllUp}, up: h.control.Link.Announce, receive: h.control.Link.Receive}
 	publish = s.net.attach(e)
 	h.run(s, "store", h.store.Run)
 	h.run(s, "control", h.control.Run)

@@ -82,7 +82,7 @@ func (s *site) startHub() {
 	}
 	h.run(h.store.Run)
 	h.run(h.control.Run)
-	s.net.join("hub", &endpoint{hears: hears(protocol.TopicAllUp), up: h.control.Announce, receive: h.control.Receive})
+	s.net.join("hub", &endpoint{hears: hears(protocol.TopicAllUp), up: h.control.Link.Announce, receive: h.control.Link.Receive})
 	s.hub = h
 }
 

@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"fmt"
@@ -117,7 +117,7 @@ func lost(l *store.Ledger, before map[string]protocol.Head, m protocol.Hello) bo
 // heads were said, as in a report.
 func standing(l *store.Ledger, epoch uint64, applied map[string]protocol.Head, digests map[string]string) (behind string, inStep bool) {
 	inStep = true
-	last := protocol.Head{Epoch: epoch, Version: latest(*l)}
+	last := protocol.Head{Epoch: epoch, Version: Latest(*l)}
 	for _, leaf := range slices.Sorted(maps.Keys(applied)) {
 		has := applied[leaf]
 		s, ok := l.Sent[leaf]

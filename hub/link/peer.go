@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"reflect"
@@ -18,8 +18,8 @@ func samePeer(a, b store.Peer) bool {
 	return a.Incarnation == b.Incarnation && a.Protocol == b.Protocol && a.Version == b.Version && slices.Equal(a.Capabilities, b.Capabilities) && reflect.DeepEqual(a.Approvals, b.Approvals)
 }
 
-// peers are the agents of the racks as the ledgers know them.
-func (c *Control) peers(racks []*protocol.Rack) map[string]plan.Peer {
+// Peers are the agents of the racks as the ledgers know them.
+func (c *Room) Peers(racks []*protocol.Rack) map[string]plan.Peer {
 	out := make(map[string]plan.Peer, len(racks))
 	for _, r := range racks {
 		if l, err := c.cfg.Store.PeekLedger(r.Status.Agent); err == nil && r.Status.Agent != "" {

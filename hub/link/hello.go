@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 )
 
 // hello answers what the agent should have, and sends what it has not; see greet.
-func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello) error {
+func (c *Room) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello) error {
 	name := a.Metadata.Name
 	l, err := c.cfg.Store.PeekLedger(name)
 	if err != nil {
 		return err
 	}
-	announced := c.announceNonce()
+	announced := c.AnnounceNonce()
 	var p proof
 	var before map[string]protocol.Head
 	greeted, back := false, false
@@ -30,7 +30,7 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	if back {
 		c.suspect(name)
 	}
-	if c.fence.Yields(ctx, name, m.Fence) {
+	if c.cfg.Start.Yields(ctx, name, m.Fence) {
 		return nil
 	}
 	if _, ok := c.serves(a, m.Session); !ok {
@@ -45,13 +45,13 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		judged = proofFresh // it may have been said before what is missing was acknowledged
 	}
 	verdict := greet(peer, gone, judged)
-	c.log.Debug("hello", "agent", name, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
+	c.cfg.Logger.Debug("hello", "agent", name, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
 	switch verdict {
 	case verdictAsk:
 		c.ask(name, m.Session, l, "")
 		return nil
 	case verdictRenew:
-		c.log.Error("the agent's disk was rolled back: it lacks what it had acknowledged", "agent", name, "incarnation", m.Incarnation)
+		c.cfg.Logger.Error("the agent's disk was rolled back: it lacks what it had acknowledged", "agent", name, "incarnation", m.Incarnation)
 		c.ask(name, m.Session, l, m.Incarnation)
 		return nil
 	case verdictMeet, verdictAnswer:
@@ -61,12 +61,12 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 		return err
 	}
 	if p == proofSure || p == proofFresh { // one of the past may name a key that is gone
-		if err := c.heard.SealKey(ctx, name, m.SealKey); err != nil {
+		if err := c.cfg.Heard.SealKey(ctx, name, m.SealKey); err != nil {
 			return err
 		}
 	}
 	if c.welcome(name, &learnt, m, verdict, p) || news {
-		c.wake.Agent(name)
+		c.cfg.Wake.Agent(name)
 	}
 	return nil
 }
@@ -74,15 +74,15 @@ func (c *Control) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello
 // notes notes that an agent has documents which this hub never made, also where the
 // hub steps down over the same Hello: both are said. It needs no proof: a Hello of the
 // past can only have what was made before.
-func (c *Control) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
+func (c *Room) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
 	agent := a.Metadata.Name
-	if !c.Terms.Active(a) {
+	if !c.cfg.Terms.Active(a) {
 		return
 	}
-	if behind, _ := standing(l, c.fence.Epoch(), m.Applied, m.Digests); behind != "" {
+	if behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests); behind != "" {
 		c.contacts.with(agent, func(k *contact) {
 			if k.stage != stageBehind {
-				c.log.Error("an agent has documents that this hub never made; the hub was restored from a copy: stop it and run rackboot-hub restored",
+				c.cfg.Logger.Error("an agent has documents that this hub never made; the hub was restored from a copy: stop it and run rackboot-hub restored",
 					"agent", agent, "why", behind)
 			}
 			k.judge(behind, false, true, m.Session, c.cfg.Clock())
@@ -92,7 +92,7 @@ func (c *Control) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
 
 // learn writes to the ledger what a Hello proves: what the agent is, what it has,
 // and what it lacks.
-func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
+func (c *Room) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
 	var was store.Peer
 	l, written, err := c.changeLedger(ctx, a.Metadata.Name, func(l *store.Ledger) (changed bool) {
 		was = l.Peer
@@ -124,10 +124,10 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 	}
 	if v == verdictMeet {
 		if was.Incarnation != "" {
-			c.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
+			c.cfg.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
 		}
-		c.reports.Forgive(a.Metadata.Name)
-		if err := c.heard.Met(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
+		c.cfg.Reports.Forgive(a.Metadata.Name)
+		if err := c.cfg.Heard.Met(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
 			return l, written, err
 		}
 	}
@@ -136,11 +136,11 @@ func (c *Control) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello
 
 // welcome answers a Hello and sends what is open. moved says that the agent's stage
 // is another.
-func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v verdict, p proof) (moved bool) {
+func (c *Room) welcome(agent string, l *store.Ledger, m protocol.Hello, v verdict, p proof) (moved bool) {
 	answer := c.word(m.Session)
 	heads(&answer, l, m.Incarnation)
-	behind, inStep := standing(l, c.fence.Epoch(), m.Applied, m.Digests)
-	announced := c.announceNonce()
+	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
+	announced := c.AnnounceNonce()
 	c.contacts.with(agent, func(k *contact) {
 		switch {
 		case v == verdictMeet:
@@ -170,6 +170,6 @@ func (c *Control) welcome(agent string, l *store.Ledger, m protocol.Hello, v ver
 	})
 	c.say(agent, answer)
 	c.sends.again(agent)
-	c.resendTo(agent, answer.At)
+	c.SendTo(agent, answer.At)
 	return moved
 }

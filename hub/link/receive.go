@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"bytes"
@@ -16,15 +16,15 @@ const receiveTimeout = 30 * time.Second
 
 // Receive takes one message of an agent. A message that is not signed by the
 // agent that its topic names is refused, and noted at that agent.
-func (c *Control) Receive(topic string, payload []byte) {
+func (c *Room) Receive(topic string, payload []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
 	defer cancel()
 	agent, direction, leaf, ok := protocol.SplitTopic(topic)
 	if !ok || direction != "u" {
-		c.linkMetrics.refused.WithLabelValues(string(reasonTopic)).Inc()
+		c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc()
 		return
 	}
-	if e, over := c.Terms.EndingOf(agent); over {
+	if e, over := c.cfg.Terms.EndingOf(agent); over {
 		c.afterwards(agent, leaf, e)
 		return
 	}
@@ -36,7 +36,7 @@ func (c *Control) Receive(topic string, payload []byte) {
 	allowed := false
 	c.contacts.with(agent, func(k *contact) { allowed = k.limit.AllowN(c.cfg.Clock(), 1) })
 	if !allowed {
-		c.linkMetrics.refused.WithLabelValues(string(reasonRate)).Inc()
+		c.metrics.refused.WithLabelValues(string(reasonRate)).Inc()
 		return
 	}
 	in := incoming{c, a, topic, payload}
@@ -46,7 +46,7 @@ func (c *Control) Receive(topic string, payload []byte) {
 	case protocol.LeafApplied:
 		err = open(in, leaf, func(m protocol.Applied) error { return c.applied(ctx, a, m) })
 	case protocol.LeafReport:
-		err = open(in, leaf, func(m protocol.Report) error { return c.report(ctx, a, m) })
+		err = open(in, leaf, func(m protocol.Report) error { return c.Report(ctx, a, m) })
 	case protocol.LeafEvent:
 		err = open(in, leaf, func(m protocol.EventBatch) error { return c.eventBatch(ctx, a, m) })
 	case protocol.LeafAnswer:
@@ -55,31 +55,31 @@ func (c *Control) Receive(topic string, payload []byte) {
 		c.refuse(agent, "", reasonTopic)
 	}
 	if err != nil {
-		c.log.Warn("message not taken", "agent", agent, "leaf", leaf, "err", err)
+		c.cfg.Logger.Warn("message not taken", "agent", agent, "leaf", leaf, "err", err)
 	}
 }
 
 // afterwards counts a message of an agent whose term is over, and tells it so, unless
 // it was revoked: that one is not spoken to over the link.
-func (c *Control) afterwards(agent, leaf string, e terms.Ending) {
-	c.linkMetrics.refused.WithLabelValues(string(reasonEnded)).Inc()
-	c.log.Debug("message of an agent whose term is over", "agent", agent, "leaf", leaf, "code", e.Code)
+func (c *Room) afterwards(agent, leaf string, e terms.Ending) {
+	c.metrics.refused.WithLabelValues(string(reasonEnded)).Inc()
+	c.cfg.Logger.Debug("message of an agent whose term is over", "agent", agent, "leaf", leaf, "code", e.Code)
 	if e.Code == protocol.CondSuperseded && (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
-		c.dismiss(agent, "", e)
+		c.Dismiss(agent, "", e)
 	}
 }
 
 // stranger answers an agent that has no Agent here, at its next report at the latest. Its
 // certificate is of this hub, so it was an agent once. Only where that is on record it is
 // told that it is none any more; else that nothing is known of it.
-func (c *Control) stranger(agent, leaf string, err error) {
-	c.linkMetrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
-	c.log.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
+func (c *Room) stranger(agent, leaf string, err error) {
+	c.metrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
+	c.cfg.Logger.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
 	if (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
 		m := c.word("")
-		m.Refused = c.Terms.OfName(agent).Refusal()
+		m.Refused = c.cfg.Terms.OfName(agent).Refusal()
 		if m.Refused == protocol.CondAgentUnknown && c.unknowns.AllowN(c.cfg.Clock(), 1) {
-			c.log.Error("an agent speaks with a certificate of this hub, and the hub has no record of it: it was emptied, or restored from an older copy",
+			c.cfg.Logger.Error("an agent speaks with a certificate of this hub, and the hub has no record of it: it was emptied, or restored from an older copy",
 				"agent", agent, "hint", "restore the hub's newest copy, or join the agent again; it enforces its holds meanwhile, do not stop it")
 		}
 		c.say(agent, m)
@@ -88,7 +88,7 @@ func (c *Control) stranger(agent, leaf string, err error) {
 
 // incoming is a message of an agent.
 type incoming struct {
-	control *Control
+	room    *Room
 	agent   *protocol.Agent
 	topic   string
 	payload []byte
@@ -96,15 +96,15 @@ type incoming struct {
 
 func open[T any](in incoming, leaf string, then func(T) error) error {
 	var m T
-	if err := wire.Open(in.control.verifier(in.agent), in.topic, in.payload, &m); err != nil {
-		in.control.refuse(in.agent.Metadata.Name, leaf, why(in.payload, err))
+	if err := wire.Open(in.room.verifier(in.agent), in.topic, in.payload, &m); err != nil {
+		in.room.refuse(in.agent.Metadata.Name, leaf, why(in.payload, err))
 		return err
 	}
 	return then(m)
 }
 
 // verifier opens what an agent signed. It is made once: that costs more than its use.
-func (c *Control) verifier(a *protocol.Agent) (v *wire.Verifier) {
+func (c *Room) verifier(a *protocol.Agent) (v *wire.Verifier) {
 	c.contacts.with(a.Metadata.Name, func(k *contact) {
 		if k.verifier == nil || !bytes.Equal(k.key, a.Spec.Key) {
 			k.key, k.verifier = bytes.Clone(a.Spec.Key), wire.NewVerifier(a.Spec.Key)

@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"strings"
@@ -9,17 +9,17 @@ import (
 	"rackboot/protocol"
 )
 
-type linkMetrics struct {
+type metrics struct {
 	agents, open, asks     *prometheus.Desc
 	refused, sent, answers *prometheus.CounterVec
 	late                   prometheus.Counter
 }
 
-func newLinkMetrics() *linkMetrics {
+func newMetrics() *metrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("rackboot_"+name, help, labels, nil)
 	}
-	m := &linkMetrics{
+	m := &metrics{
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_messages_refused_total", Help: "Messages of agents that were not heeded, by reason.",
 		}, []string{"reason"}),
@@ -57,7 +57,7 @@ func sentKinds() []string {
 const kindAnnounce = "announce"
 
 // count counts a message by its topic.
-func (m *linkMetrics) count(topic string) {
+func (m *metrics) count(topic string) {
 	kind := kindAnnounce
 	if _, _, leaf, ok := protocol.SplitTopic(topic); ok {
 		kind, _, _ = strings.Cut(leaf, "/")
@@ -66,8 +66,8 @@ func (m *linkMetrics) count(topic string) {
 }
 
 // Describe implements prometheus.Collector.
-func (l *linkCollector) Describe(ch chan<- *prometheus.Desc) {
-	m := l.c.linkMetrics
+func (c *Room) Describe(ch chan<- *prometheus.Desc) {
+	m := c.metrics
 	ch <- m.agents
 	ch <- m.open
 	ch <- m.asks
@@ -78,8 +78,8 @@ func (l *linkCollector) Describe(ch chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (l *linkCollector) Collect(ch chan<- prometheus.Metric) {
-	m := l.c.linkMetrics
+func (c *Room) Collect(ch chan<- prometheus.Metric) {
+	m := c.metrics
 	m.refused.Collect(ch)
 	m.sent.Collect(ch)
 	m.answers.Collect(ch)
@@ -88,9 +88,9 @@ func (l *linkCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	byStage, open := map[stage]int{}, 0
-	for _, r := range store.List[*protocol.Rack](l.c.cfg.Store) {
+	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
 		if r.Status.Agent != "" {
-			k := l.c.contacts.see(r.Status.Agent)
+			k := c.contacts.see(r.Status.Agent)
 			byStage[k.stage]++
 			open += len(k.open)
 		}
@@ -99,7 +99,5 @@ func (l *linkCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge(m.agents, float64(byStage[s]), string(s))
 	}
 	gauge(m.open, float64(open))
-	gauge(m.asks, float64(l.c.asks.open()))
+	gauge(m.asks, float64(c.asks.open()))
 }
-
-type linkCollector struct{ c *Control }

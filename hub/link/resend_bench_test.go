@@ -1,16 +1,19 @@
-package control
+package link
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"rackboot/hub/fence"
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
@@ -20,7 +23,7 @@ import (
 func BenchmarkResend(b *testing.B) {
 	c := many(b, 1000)
 	for b.Loop() {
-		c.resend()
+		c.Resend()
 	}
 }
 
@@ -37,20 +40,24 @@ func BenchmarkSyncs(b *testing.B) {
 }
 
 // many is a hub with agents that have acknowledged everything.
-func many(b *testing.B, agents int) *Control {
+func many(b *testing.B, agents int) *Room {
 	b.Helper()
 	mem, now := storetest.NewMemory(), func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
 	st, err := store.Open(b.Context(), store.Config{KV: mem, Log: mem, Clock: now, NewID: func() string { return "id" }})
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := New(b.Context(), Config{
-		Store: st, Signer: wire.NewSigner(key("hub")), Publish: func(string, []byte) error { return nil }, Random: &counting{},
-		Clock: now, NewID: func() string { return "id" }, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
-	})
+	log := slog.New(slog.DiscardHandler)
+	start, err := fence.Begin(b.Context(), st, now, log, "bench")
 	if err != nil {
 		b.Fatal(err)
 	}
+	seed := sha256.Sum256([]byte("hub"))
+	signer := wire.NewSigner(ed25519.NewKeyFromSeed(seed[:]))
+	c := New(Config{
+		Store: st, Start: start, Signer: signer, Terms: terms.New(st, signer, log, nil), Reports: reports.New(),
+		Publish: func(string, []byte) error { return nil }, Random: rand.Reader, Clock: now, NewID: func() string { return "id" }, Logger: log,
+	})
 	for i := range agents {
 		name := fmt.Sprintf("r%04d", i)
 		rack := storetest.Rack(name)
@@ -69,7 +76,7 @@ func many(b *testing.B, agents int) *Control {
 		if err := st.PutLedger(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
-		c.contacts.with(l.Agent, func(k *contact) { k.stage = stageReady })
+		c.contacts.with(l.Agent, func(k *contact) { k.stage = StageReady })
 	}
 	return c
 }

@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"fmt"
@@ -75,7 +75,7 @@ func (r *refusals) condition(now time.Time) *protocol.ConditionState {
 }
 
 // refuse counts a message that failed verification and notes it at its agent.
-func (c *Control) refuse(agent, leaf string, why reason) {
-	c.linkMetrics.refused.WithLabelValues(string(why)).Inc()
+func (c *Room) refuse(agent, leaf string, why reason) {
+	c.metrics.refused.WithLabelValues(string(why)).Inc()
 	c.contacts.with(agent, func(k *contact) { k.refused.note(leaf, why, c.cfg.Clock()) })
 }

@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"crypto/rand"
@@ -18,35 +18,35 @@ import (
 const askPause = 2 * time.Second
 
 // nonce is 128 random bits. Without them nothing is taken for fresh.
-func (c *Control) nonce() string {
+func (c *Room) nonce() string {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(c.cfg.Random, raw); err != nil {
-		c.log.Error("no random bytes", "err", err)
+		c.cfg.Logger.Error("no random bytes", "err", err)
 		return rand.Text()
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // word begins a Sync.
-func (c *Control) word(session string) protocol.Sync {
+func (c *Room) word(session string) protocol.Sync {
 	return protocol.Sync{
-		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.fence.Epoch(), Fence: c.fence.Fence(), ValidFor: protocol.SyncValid, Trust: c.trust,
+		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.cfg.Start.Epoch(), Fence: c.cfg.Start.Fence(), ValidFor: protocol.SyncValid, Trust: c.cfg.Trust,
 	}
 }
 
 // say sends a Sync, unless this hub has stepped down.
-func (c *Control) say(agent string, m protocol.Sync) {
-	if !c.fence.SteppedDown() {
+func (c *Room) say(agent string, m protocol.Sync) {
+	if !c.cfg.Start.SteppedDown() {
 		c.send(protocol.TopicDown(agent, protocol.LeafSync), m)
 	}
 }
 
 // serves begins the answer to an agent; one that does not serve its rack any more, or of
 // which that is not known, is told so, and nothing else.
-func (c *Control) serves(a *protocol.Agent, session string) (protocol.Sync, bool) {
+func (c *Room) serves(a *protocol.Agent, session string) (protocol.Sync, bool) {
 	m := c.word(session)
-	if !c.Terms.Active(a) {
-		m.Refused = c.Terms.Of(a).Refusal()
+	if !c.cfg.Terms.Active(a) {
+		m.Refused = c.cfg.Terms.Of(a).Refusal()
 		c.say(a.Metadata.Name, m)
 		return m, false
 	}
@@ -63,7 +63,7 @@ func heads(m *protocol.Sync, l *store.Ledger, incarnation string) {
 
 // ask asks for a Hello that proves to be new. renew is an incarnation whose disk was
 // rolled back, or empty.
-func (c *Control) ask(agent, session string, l *store.Ledger, renew string) {
+func (c *Room) ask(agent, session string, l *store.Ledger, renew string) {
 	m := c.word(session)
 	m.Again, m.Renew = true, renew
 	c.contacts.with(agent, func(k *contact) {
@@ -76,10 +76,10 @@ func (c *Control) ask(agent, session string, l *store.Ledger, renew string) {
 // counts says whether an Applied or a Report is of the agent's present session. One
 // that is not is answered by asking for a Hello, but not each, and not an Applied:
 // it names no session, and a report follows.
-func (c *Control) counts(agent, session, nonce string) bool {
+func (c *Room) counts(agent, session, nonce string) bool {
 	l, err := c.cfg.Store.PeekLedger(agent)
 	if err != nil {
-		c.log.Error("cannot read a ledger", "agent", agent, "err", err)
+		c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 		return false
 	}
 	now := c.cfg.Clock()
@@ -97,7 +97,7 @@ func (c *Control) counts(agent, session, nonce string) bool {
 	if ok {
 		return true
 	}
-	c.linkMetrics.refused.WithLabelValues(string(reasonNonce)).Inc()
+	c.metrics.refused.WithLabelValues(string(reasonNonce)).Inc()
 	if !quiet && session != "" {
 		c.ask(agent, session, l, "")
 	}
@@ -105,9 +105,9 @@ func (c *Control) counts(agent, session, nonce string) bool {
 }
 
 // syncs says to each agent with a session, every SyncEvery, what it should have.
-func (c *Control) syncs(now time.Time) {
+func (c *Room) syncs(now time.Time) {
 	for _, agent := range c.contacts.names() {
-		if _, over := c.Terms.EndingOf(agent); over {
+		if _, over := c.cfg.Terms.EndingOf(agent); over {
 			continue
 		}
 		var session slot
@@ -123,7 +123,7 @@ func (c *Control) syncs(now time.Time) {
 		}
 		l, err := c.cfg.Store.PeekLedger(agent)
 		if err != nil {
-			c.log.Error("cannot read a ledger", "agent", agent, "err", err)
+			c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 			continue
 		}
 		if silent {
@@ -146,8 +146,8 @@ func syncPause() time.Duration {
 	return protocol.SyncEvery - spread/2 + time.Duration(mathrand.Int64N(int64(spread)))
 }
 
-// announceNonce is that of the last announcement of this run.
-func (c *Control) announceNonce() string {
+// AnnounceNonce is that of the last announcement of this run.
+func (c *Room) AnnounceNonce() string {
 	c.announceMu.Lock()
 	defer c.announceMu.Unlock()
 	return c.announced
@@ -155,18 +155,18 @@ func (c *Control) announceNonce() string {
 
 // Announce tells agents that the hub is there; they answer with a Hello. It is made
 // anew for each connection of the hub.
-func (c *Control) Announce() {
-	if c.fence.SteppedDown() {
+func (c *Room) Announce() {
+	if c.cfg.Start.SteppedDown() {
 		return
 	}
 	agents := len(store.List[*protocol.Agent](c.cfg.Store))
 	m := protocol.Announce{
-		Hub: c.fence.Fence().Hub, Epoch: c.fence.Epoch(), At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.fence.Fence(),
+		Hub: c.cfg.Start.Fence().Hub, Epoch: c.cfg.Start.Epoch(), At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.cfg.Start.Fence(),
 		Spread: spread(agents),
 	}
 	data, err := wire.Seal(c.cfg.Signer, protocol.TopicAnnounce, m)
 	if err != nil {
-		c.log.Error("cannot seal", "topic", protocol.TopicAnnounce, "err", err)
+		c.cfg.Logger.Error("cannot seal", "topic", protocol.TopicAnnounce, "err", err)
 		return
 	}
 	c.announceMu.Lock()
@@ -182,32 +182,32 @@ func spread(agents int) time.Duration {
 	return min(time.Minute, time.Duration(agents)*time.Second/helloRate)
 }
 
-// dismiss tells an agent that its term is over.
-func (c *Control) dismiss(agent, session string, e terms.Ending) {
+// Dismiss tells an agent that its term is over.
+func (c *Room) Dismiss(agent, session string, e terms.Ending) {
 	m := c.word(session)
-	m.Trust, m.Refused, m.Ended = "", e.Code, c.Terms.LastWord(agent, e)
+	m.Trust, m.Refused, m.Ended = "", e.Code, c.cfg.Terms.LastWord(agent, e)
 	c.say(agent, m)
 }
 
-// linkTick sends what is due.
-func (c *Control) linkTick(now time.Time) {
-	c.resend()
+// Tick sends what is due.
+func (c *Room) Tick(now time.Time) {
+	c.Resend()
 	c.syncs(now)
 	c.asksAgain(now)
 }
 
-func (c *Control) send(topic string, msg any) {
+func (c *Room) send(topic string, msg any) {
 	data, err := wire.Seal(c.cfg.Signer, topic, msg)
 	if err != nil {
-		c.log.Error("cannot seal", "topic", topic, "err", err)
+		c.cfg.Logger.Error("cannot seal", "topic", topic, "err", err)
 		return
 	}
 	c.publish(topic, data)
 }
 
-func (c *Control) publish(topic string, sealed []byte) {
-	c.linkMetrics.count(topic)
+func (c *Room) publish(topic string, sealed []byte) {
+	c.metrics.count(topic)
 	if err := c.cfg.Publish(topic, sealed); err != nil {
-		c.log.Debug("not sent", "topic", topic, "err", err)
+		c.cfg.Logger.Debug("not sent", "topic", topic, "err", err)
 	}
 }

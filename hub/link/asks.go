@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ const (
 	maxTraces   = 8 // of one agent
 )
 
-// asked is a question that was sent and is open.
+// Asked is a question that was sent and is open.
 type asked struct {
 	protocol.Ask
 	agent string
@@ -41,7 +41,7 @@ type asks struct {
 
 func newAsks() *asks { return &asks{byID: map[string]*asked{}} }
 
-// add opens a question; unavailable if there are too many of its kind.
+// Add opens a question; unavailable if there are too many of its kind.
 func (q *asks) add(a *asked) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -67,7 +67,7 @@ func (q *asks) add(a *asked) error {
 	return nil
 }
 
-// take removes a question; nil if it is not open, or another agent's.
+// Take removes a question; nil if it is not open, or another agent's.
 func (q *asks) take(id, agent string) *asked {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,10 +105,10 @@ func (q *asks) open() int {
 	return len(q.byID)
 }
 
-// put asks an agent.
-func (c *Control) put(agent string, m protocol.Ask, done func(protocol.Answer)) (*asked, error) {
-	if err := c.fence.Writable(); err != nil {
-		return nil, err // the hub that took over asks
+// Put asks an agent.
+func (c *Room) Ask(agent string, m protocol.Ask, done func(protocol.Answer)) (id string, err error) {
+	if err := c.cfg.Start.Writable(); err != nil {
+		return "", err // the hub that took over asks
 	}
 	now := c.cfg.Clock()
 	m.ID = c.cfg.NewID()
@@ -117,17 +117,17 @@ func (c *Control) put(agent string, m protocol.Ask, done func(protocol.Answer)) 
 	}
 	a := &asked{Ask: m, agent: agent, again: now.Add(askAgain), pause: askAgain, done: done}
 	if err := c.asks.add(a); err != nil {
-		return nil, err
+		return "", err
 	}
 	c.send(protocol.TopicDown(agent, protocol.LeafAsk), m)
-	return a, nil
+	return a.ID, nil
 }
 
 // asksAgain sends again what was not answered, and ends what nobody waits for.
-func (c *Control) asksAgain(now time.Time) {
+func (c *Room) asksAgain(now time.Time) {
 	again, over := c.asks.due(now)
 	for _, a := range over {
-		c.linkMetrics.answers.WithLabelValues(string(a.Kind), string(resultNone)).Inc()
+		c.metrics.answers.WithLabelValues(string(a.Kind), string(resultNone)).Inc()
 		a.done(protocol.Answer{
 			ID: a.ID, Code: protocol.CodeTimeout, Message: "agent " + a.agent + " did not answer",
 			Hint: "see whether it is connected: rackctl get agents",

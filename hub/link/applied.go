@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 
 // applied notes that a document is on the agent's disk. Holds that the agent has
 // released leave the store only now.
-func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.Applied) error {
+func (c *Room) applied(ctx context.Context, a *protocol.Agent, m protocol.Applied) error {
 	name := a.Metadata.Name
-	if !c.Terms.Active(a) || c.fence.Yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
 		return nil
 	}
 	if m.Refused != "" {
-		c.log.Error("the agent refused a document", "agent", name, "doc", m.Doc, "reason", m.Refused)
+		c.cfg.Logger.Error("the agent refused a document", "agent", name, "doc", m.Doc, "reason", m.Refused)
 		return nil
 	}
 	foreign := false
@@ -32,7 +32,7 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 		return err
 	}
 	if foreign {
-		c.log.Error("the agent acknowledged another content than was sent", "agent", name, "doc", m.Doc, "epoch", m.Head.Epoch, "version", m.Head.Version)
+		c.cfg.Logger.Error("the agent acknowledged another content than was sent", "agent", name, "doc", m.Doc, "epoch", m.Head.Epoch, "version", m.Head.Version)
 		c.contacts.with(name, func(k *contact) {
 			k.judge("the agent has another content of "+m.Doc+" than was sent", false, true, "", c.cfg.Clock())
 		})
@@ -40,18 +40,18 @@ func (c *Control) applied(ctx context.Context, a *protocol.Agent, m protocol.App
 	}
 	if written {
 		c.cfg.Crash.At("hub.applied")
-		c.wake.Holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
+		c.cfg.Wake.Holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
 	}
 	if s, ok := l.Sent[m.Doc]; ok && m.Doc == protocol.LeafHold && l.Acked[m.Doc] == s.Head {
-		d, err := c.holdDoc(name, s)
+		d, err := c.HoldDoc(name, s)
 		if err != nil {
-			c.log.Error("own document cannot be opened", "agent", name, "err", err)
+			c.cfg.Logger.Error("own document cannot be opened", "agent", name, "err", err)
 		} else {
-			c.heard.Laid(name, d)
+			c.cfg.Heard.Laid(name, d)
 		}
 	}
 	for _, id := range m.Released {
-		if err := c.heard.Released(ctx, a, id); err != nil {
+		if err := c.cfg.Heard.Released(ctx, a, id); err != nil {
 			return err
 		}
 	}

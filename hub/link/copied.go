@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (k *contact) speaks(session string) (back bool) {
 }
 
 // suspect notes that two agents have one key.
-func (c *Control) suspect(agent string) {
+func (c *Room) suspect(agent string) {
 	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
 	defer cancel()
 	now := c.cfg.Clock()
@@ -44,8 +44,8 @@ func (c *Control) suspect(agent string) {
 		k.copiedAt = now
 	})
 	if news {
-		c.log.Error("two agents have one key: its disk was copied, or its folder is used twice", "agent", agent)
-		c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventAgentCopied, "agent "+agent+" speaks in two sessions in turn")
+		c.cfg.Logger.Error("two agents have one key: its disk was copied, or its folder is used twice", "agent", agent)
+		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventAgentCopied, "agent "+agent+" speaks in two sessions in turn")
 	}
 }
 

@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 	"rackboot/protocol/wire"
 )
 
-func rackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack, shard) }
+func RackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack, shard) }
 
-// enter gives an agent's documents, those that put puts, a version where their content
+// Enter gives an agent's documents, those that put puts, a version where their content
 // differs from what was last sent, and writes them to its ledger.
-func (c *Control) enter(ctx context.Context, agent string, put func(*entry)) (written bool, err error) {
-	var e entry
+func (c *Room) Enter(ctx context.Context, agent string, put func(*Entry)) (written bool, err error) {
+	var e Entry
 	_, written, err = c.changeLedger(ctx, agent, func(l *store.Ledger) bool {
-		e = entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.fence.Epoch(), fence: c.fence.Fence(), now: c.cfg.Clock()}
+		e = Entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.cfg.Start.Epoch(), fence: c.cfg.Start.Fence(), now: c.cfg.Clock()}
 		put(&e)
 		return e.err == nil && e.changed
 	})
@@ -31,8 +31,8 @@ func (c *Control) enter(ctx context.Context, agent string, put func(*entry)) (wr
 	return true, nil
 }
 
-// entry is a change of one ledger.
-type entry struct {
+// Entry is a change of one ledger.
+type Entry struct {
 	ledger  *store.Ledger
 	agent   string
 	signer  *wire.Signer
@@ -43,11 +43,11 @@ type entry struct {
 	err     error
 }
 
-// put takes a document without head, time and fence; if it is news, it fills them
+// Ask takes a document without head, time and fence; if it is news, it fills them
 // and seals it. So it does with one that another start of the hub sealed and that was
 // not acknowledged: agents refuse an earlier fence. The sealed bytes are kept, so that
 // a document that is sent again is the same to the byte.
-func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time, fence *protocol.Fence) {
+func (e *Entry) Put(leaf string, doc any, head *protocol.Head, issued *time.Time, fence *protocol.Fence) {
 	*head, *issued, *fence = protocol.Head{}, time.Time{}, protocol.Fence{} // of an earlier try
 	content, err := json.Marshal(doc)
 	if err != nil {
@@ -60,7 +60,7 @@ func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time
 	if sent && have.Digest == digest && have.Head.Epoch == e.epoch && (acked || have.Fence == e.fence.Number) {
 		return
 	}
-	e.ledger.Version = latest(*e.ledger) + 1
+	e.ledger.Version = Latest(*e.ledger) + 1
 	*head, *issued, *fence = protocol.Head{Epoch: e.epoch, Version: e.ledger.Version}, e.now, e.fence
 	body, err := wire.Seal(e.signer, protocol.TopicDown(e.agent, leaf), doc)
 	if err != nil {
@@ -71,17 +71,17 @@ func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time
 	e.changed = true
 }
 
-// putRacks takes all shards of a rack.
-func (e *entry) putRacks(docs []protocol.RackDoc) {
+// PutRacks takes all shards of a rack.
+func (e *Entry) PutRacks(docs []protocol.RackDoc) {
 	for i := range docs {
 		d := &docs[i]
-		e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
+		e.Put(RackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
 	}
 	e.dropFrom(len(docs))
 }
 
-// latest is the highest version that the ledger knows of.
-func latest(l store.Ledger) uint64 {
+// Latest is the highest version that the ledger knows of.
+func Latest(l store.Ledger) uint64 {
 	v := l.Version
 	for _, s := range l.Sent {
 		v = max(v, s.Head.Version)
@@ -90,19 +90,19 @@ func latest(l store.Ledger) uint64 {
 }
 
 // dropFrom forgets the shards from the given one on: the rack has fewer servers.
-func (e *entry) dropFrom(shard int) {
+func (e *Entry) dropFrom(shard int) {
 	for i := shard; ; i++ {
-		if _, ok := e.ledger.Sent[rackLeaf(i)]; !ok {
+		if _, ok := e.ledger.Sent[RackLeaf(i)]; !ok {
 			return
 		}
-		delete(e.ledger.Sent, rackLeaf(i))
-		delete(e.ledger.Acked, rackLeaf(i)) // what comes back was not acknowledged
+		delete(e.ledger.Sent, RackLeaf(i))
+		delete(e.ledger.Acked, RackLeaf(i)) // what comes back was not acknowledged
 		e.changed = true
 	}
 }
 
-// holdDoc opens a hold document that was sent.
-func (c *Control) holdDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
+// HoldDoc opens a hold document that was sent.
+func (c *Room) HoldDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
 	topic := protocol.TopicDown(agent, protocol.LeafHold)
 	return d, wire.Open(c.own, topic, s.Body, &d)
 }

@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"context"
@@ -20,27 +20,27 @@ const (
 func results() []result { return []result{resultOK, resultFailed, resultNone} }
 
 // answer gives an agent's answer to whoever waits for it.
-func (c *Control) answer(_ context.Context, a *protocol.Agent, m protocol.Answer) error {
+func (c *Room) answer(_ context.Context, a *protocol.Agent, m protocol.Answer) error {
 	name := a.Metadata.Name
-	if !c.Terms.Active(a) || c.fence.SteppedDown() || !c.counts(name, "", m.Nonce) {
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.SteppedDown() || !c.counts(name, "", m.Nonce) {
 		return nil
 	}
 	q := c.asks.take(m.ID, name)
 	if q == nil {
-		c.linkMetrics.late.Inc()
+		c.metrics.late.Inc()
 		return nil
 	}
 	what := resultOK
 	if m.Code != "" {
 		what = resultFailed
 	}
-	c.linkMetrics.answers.WithLabelValues(string(q.Kind), string(what)).Inc()
+	c.metrics.answers.WithLabelValues(string(q.Kind), string(what)).Inc()
 	q.done(m)
 	return nil
 }
 
-// answerError is the error that an answer carries; nil if it carries none.
-func answerError(op string, m protocol.Answer) error {
+// AnswerError is the error that an answer carries; nil if it carries none.
+func AnswerError(op string, m protocol.Answer) error {
 	if m.Code == "" {
 		return nil
 	}
@@ -51,8 +51,8 @@ func answerError(op string, m protocol.Answer) error {
 	return &protocol.Error{Code: code, Op: op, Message: m.Message, Hint: m.Hint}
 }
 
-// failure is what an answer says went wrong, with what to do.
-func failure(err error) string {
+// Failure is what an answer says went wrong, with what to do.
+func Failure(err error) string {
 	if hint := protocol.HintOf(err); hint != "" {
 		return fmt.Sprintf("%s (%s)", err, hint)
 	}

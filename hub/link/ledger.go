@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const ledgerTries = 8
 
 // changeLedger changes an agent's ledger; change says whether there is something
 // to write.
-func (c *Control) changeLedger(ctx context.Context, agent string, change func(*store.Ledger) bool) (l store.Ledger, written bool, err error) {
+func (c *Room) changeLedger(ctx context.Context, agent string, change func(*store.Ledger) bool) (l store.Ledger, written bool, err error) {
 	for try := 1; ; try++ {
 		if l, err = c.cfg.Store.Ledger(agent); err != nil || !change(&l) {
 			return l, false, err
@@ -69,18 +69,18 @@ func (s *sends) due(agent string, now time.Time) bool {
 	return true
 }
 
-// resend sends to every agent what it has not acknowledged.
-func (c *Control) resend() {
+// Resend sends to every agent what it has not acknowledged.
+func (c *Room) Resend() {
 	now := c.cfg.Clock()
 	for _, agent := range c.contacts.names() {
-		c.resendTo(agent, now)
+		c.SendTo(agent, now)
 	}
 }
 
-// resendTo sends what one agent has not acknowledged, holds first. What another
+// SendTo sends what one agent has not acknowledged, holds first. What another
 // start of the hub sealed waits until it has been sealed again.
-func (c *Control) resendTo(agent string, now time.Time) {
-	if _, over := c.Terms.EndingOf(agent); over || c.fence.SteppedDown() {
+func (c *Room) SendTo(agent string, now time.Time) {
+	if _, over := c.cfg.Terms.EndingOf(agent); over || c.cfg.Start.SteppedDown() {
 		return
 	}
 	l, err := c.cfg.Store.PeekLedger(agent)
@@ -90,25 +90,25 @@ func (c *Control) resendTo(agent string, now time.Time) {
 	ready, stale := false, false
 	c.contacts.with(agent, func(k *contact) {
 		if k.stage == stageAdopting && now.Sub(k.since) > adoptWait {
-			c.log.Warn("an agent's reports are not complete; what they would have told is adopted later", "agent", agent)
-			k.to(stageReady, now)
+			c.cfg.Logger.Warn("an agent's reports are not complete; what they would have told is adopted later", "agent", agent)
+			k.to(StageReady, now)
 			stale = true
 		}
-		ready = k.stage == stageReady
+		ready = k.stage == StageReady
 		maps.DeleteFunc(k.open, func(leaf string, o openDoc) bool {
 			_, sent := l.Sent[leaf]
 			return !sent || !o.head.Newer(l.Acked[leaf])
 		})
 	})
 	if stale {
-		c.wake.Agent(agent)
+		c.cfg.Wake.Agent(agent)
 	}
 	if !ready {
 		return
 	}
 	var open []string
 	for _, leaf := range sentLeaves(l) {
-		if s := l.Sent[leaf]; l.Acked[leaf] != s.Head && s.Fence == c.fence.Fence().Number {
+		if s := l.Sent[leaf]; l.Acked[leaf] != s.Head && s.Fence == c.cfg.Start.Fence().Number {
 			open = append(open, leaf)
 		}
 	}
@@ -136,7 +136,7 @@ func sentLeaves(l *store.Ledger) []string {
 		out = append(out, protocol.LeafHold)
 	}
 	for i := 0; ; i++ {
-		leaf := rackLeaf(i)
+		leaf := RackLeaf(i)
 		if _, ok := l.Sent[leaf]; !ok {
 			return out
 		}

@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"context"
@@ -9,11 +9,11 @@ import (
 	"rackboot/protocol"
 )
 
-// report takes an agent's report into the mirror and files what it signed. An
+// Report takes an agent's report into the mirror and files what it signed. An
 // agent can only speak of its own rack's servers.
-func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Report) error {
+func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report) error {
 	name := a.Metadata.Name
-	if !c.Terms.Active(a) || c.fence.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
 		return nil
 	}
 	l, err := c.cfg.Store.PeekLedger(name)
@@ -21,8 +21,8 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		return err
 	}
 	now := c.cfg.Clock()
-	if !c.reports.Accepts(name, m) {
-		c.linkMetrics.refused.WithLabelValues(string(reasonOrder)).Inc()
+	if !c.cfg.Reports.Accepts(name, m) {
+		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return nil
 	}
 	c.overtook(name, l, m)
@@ -31,18 +31,18 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		rack, err := c.cfg.Store.RackOf(s.Server)
 		return err != nil || rack != m.Rack
 	})
-	found := c.heard.Found(m)
-	news, whole := c.reports.Put(m, now)
+	found := c.cfg.Heard.Found(m)
+	news, whole := c.cfg.Reports.Put(m, now)
 	if len(news) > 0 || whole || found {
-		defer c.wake.Rack(m.Rack)
-		defer c.wake.SiteForServers()
+		defer c.cfg.Wake.Rack(m.Rack)
+		defer c.cfg.Wake.SiteForServers()
 	}
 	var errs []error
 	for _, s := range news {
-		errs = append(errs, c.heard.Told(ctx, a, s))
+		errs = append(errs, c.cfg.Heard.Told(ctx, a, s))
 	}
 	if err := errors.Join(errs...); err != nil {
-		c.reports.Again(name, m.Shard)
+		c.cfg.Reports.Again(name, m.Shard)
 		return err // the shard's next report comes within 15 s
 	}
 	ready := false
@@ -52,14 +52,14 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		ready = k.stage != was
 	})
 	if ready {
-		c.wake.Rack(m.Rack)
+		c.cfg.Wake.Rack(m.Rack)
 	}
 	return nil
 }
 
 // overtook notes whether a report names newer documents than the hub ever made.
-func (c *Control) overtook(agent string, l *store.Ledger, m protocol.Report) {
-	behind, _ := standing(l, c.fence.Epoch(), m.Applied, nil)
+func (c *Room) overtook(agent string, l *store.Ledger, m protocol.Report) {
+	behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, nil)
 	c.contacts.with(agent, func(k *contact) {
 		if behind != "" || k.stage == stageBehind {
 			k.judge(behind, false, false, m.Session, c.cfg.Clock())

@@ -1,4 +1,4 @@
-package control
+package link
 
 import (
 	"context"
@@ -19,9 +19,9 @@ func acked(l *store.Ledger, incarnation string) uint64 {
 
 // eventBatch files an agent's events, then acknowledges them. Events that were
 // filed before are acknowledged again.
-func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.EventBatch) error {
+func (c *Room) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.EventBatch) error {
 	name := a.Metadata.Name
-	if c.fence.SteppedDown() {
+	if c.cfg.Start.SteppedDown() {
 		return nil // the hub that took over files them
 	}
 	l, err := c.cfg.Store.PeekLedger(name)
@@ -36,7 +36,7 @@ func (c *Control) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.
 		if ev.From > 0 {
 			id += fmt.Sprintf("-from-%d", ev.From)
 		}
-		if err := c.Events.Add(ctx, api.EventRecord{Event: ev, Agent: name}, id); err != nil {
+		if err := c.cfg.Events.Add(ctx, api.EventRecord{Event: ev, Agent: name}, id); err != nil {
 			return err
 		}
 		last = ev.Seq
