@@ -68,13 +68,6 @@ type Fleet interface {
 	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
 	// Trace has the rack's agent say what it saw of a power-on; serial 0 is the newest.
 	Trace(ctx context.Context, server string, serial int) (protocol.Trace, error)
-	// Join checks the one-time token and admits an agent.
-	Join(ctx context.Context, r protoapi.JoinRequest) (protoapi.JoinAnswer, error)
-	// NewJoinToken makes a one-time token for a rack.
-	NewJoinToken(ctx context.Context, rack string) (protoapi.JoinToken, error)
-	// Renew tells an agent where it stands, and gives it its next certificate.
-	// certificate is the common name of the one that TLS has verified; empty without.
-	Renew(ctx context.Context, r protoapi.RenewRequest, certificate string) (protoapi.RenewAnswer, error)
 	// Ignition is sealed user data for the agent of the certificate.
 	Ignition(ctx context.Context, r protoapi.IgnitionRequest, certificate string) (protoapi.IgnitionAnswer, error)
 	// RenderEnv makes what a server would be served of a boot environment, empty for its
@@ -85,6 +78,17 @@ type Fleet interface {
 	// MayFetchISO says why the agent of the certificate may not have the content of an
 	// uploaded file.
 	MayFetchISO(certificate, digest string) error
+}
+
+// Members are the agents of all racks.
+type Members interface {
+	// Join checks the one-time token and admits an agent.
+	Join(ctx context.Context, r protoapi.JoinRequest) (protoapi.JoinAnswer, error)
+	// NewJoinToken makes a one-time token for a rack.
+	NewJoinToken(ctx context.Context, rack string) (protoapi.JoinToken, error)
+	// Renew tells an agent where it stands, and gives it its next certificate.
+	// certificate is the common name of the one that TLS has verified; empty without.
+	Renew(ctx context.Context, r protoapi.RenewRequest, certificate string) (protoapi.RenewAnswer, error)
 	// Revoke refuses an agent from now on.
 	Revoke(ctx context.Context, agent string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
 	// ReplaceAgent ends the term of a rack's agent and makes a token for the next.
@@ -100,9 +104,10 @@ type EventLog interface {
 // Config is what the API needs. Authority, ClientCAs, Limits, Recorder, Logger, Ready,
 // AuditLog and Writable may be left out.
 type Config struct {
-	Store  *store.Store
-	Fleet  Fleet
-	Events EventLog
+	Store   *store.Store
+	Fleet   Fleet
+	Members Members
+	Events  EventLog
 	// Approver has the approvals of destructive actions; nil has none.
 	Approver Approver
 	// Token is the admin's bearer token, at least 16 bytes.
@@ -140,6 +145,7 @@ type Config struct {
 type API struct {
 	store    *store.Store
 	fleet    Fleet
+	members  Members
 	events   EventLog
 	approver Approver
 	callers  []known
@@ -169,8 +175,8 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	const op = "configure api"
 	switch {
-	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Events, Clock, NewID and Registerer are required")
+	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Members == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Members, Events, Clock, NewID and Registerer are required")
 	case len(cfg.Token) < minToken:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
 			WithHint("openssl rand -hex 32 makes one")
@@ -180,7 +186,7 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		store: cfg.Store, fleet: cfg.Fleet, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
+		store: cfg.Store, fleet: cfg.Fleet, members: cfg.Members, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
 		limits: newLimiter(cfg.Limits, callers), denials: rate.NewLimiter(deniedPerSecond, deniedBurst), recorder: cfg.Recorder,
 		clock: cfg.Clock, newID: cfg.NewID, vault: cfg.Vault, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),

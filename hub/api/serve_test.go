@@ -37,6 +37,7 @@ func (f *stuckFleet) After(uint64, int) []protoapi.EventRecord {
 type fleetWithEvents interface {
 	api.Fleet
 	api.EventLog
+	api.Members
 }
 
 func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.API {
@@ -47,7 +48,7 @@ func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := api.New(api.Config{Store: s, Fleet: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
+	a, err := api.New(api.Config{Store: s, Fleet: fleet, Members: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,6 +51,7 @@ type bench struct {
 	nonces    map[string]string // of the session that greets began, by agent
 	unread    bool              // nothing is known of servers that no test reports
 	feature   bool              // managedBootImages
+	cut       func(agent string) (int, error)
 	version   string
 
 	policy      approval.Policy
@@ -123,6 +124,12 @@ func (b *bench) restart() {
 		},
 		Clock: b.clock, NewID: b.newID, Random: &b.random, Logger: slog.New(slog.DiscardHandler), Registerer: b.reg,
 		Crash: b.at,
+		Cut: func(agent string) (int, error) {
+			if b.cut == nil {
+				return 0, nil
+			}
+			return b.cut(agent)
+		},
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -215,7 +222,7 @@ func (b *bench) readOff() {
 // join makes an agent of the rack; its key is made from its name.
 func (b *bench) join(rack string) string {
 	b.t.Helper()
-	token, err := b.control.NewJoinToken(b.t.Context(), rack)
+	token, err := b.control.Members.NewJoinToken(b.t.Context(), rack)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -224,7 +231,7 @@ func (b *bench) join(rack string) string {
 		b.t.Fatal(err)
 	}
 	name := terms.AgentName(rack, r.Status.Term+1)
-	answer, err := b.control.Join(b.t.Context(), api.JoinRequest{Token: token.Token, Key: wire.NewSigner(key(name)).Public()})
+	answer, err := b.control.Members.Join(b.t.Context(), api.JoinRequest{Token: token.Token, Key: wire.NewSigner(key(name)).Public()})
 	if err != nil || answer.Agent != name {
 		b.t.Fatalf("joined as %q, want %q: %v", answer.Agent, name, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/images"
 	"rackboot/hub/link"
+	"rackboot/hub/members"
 	"rackboot/hub/reports"
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
@@ -33,7 +34,7 @@ type Config struct {
 	Start  *fence.Start
 	Signer *wire.Signer
 	Images images.Registry
-	Issuer Issuer
+	Issuer members.Issuer
 	Vault  Vault // nil where no Secrets are used
 	// Catalogue has the files of boot images; nil where there are none.
 	Catalogue images.Files
@@ -79,11 +80,6 @@ type Config struct {
 	Crash      state.Crasher // nil in production
 }
 
-// Issuer signs the certificate of an agent's link.
-type Issuer interface {
-	IssueAgent(csr []byte, agent string, validity time.Duration) ([]byte, error)
-}
-
 // Control runs the hub's side of the link.
 type Control struct {
 	cfg     Config
@@ -96,6 +92,7 @@ type Control struct {
 	Events  *events.Log
 	Terms   *terms.Terms
 	Link    *link.Room
+	Members *members.Room
 	wake    *wake.Units
 
 	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
@@ -129,9 +126,6 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		isoGrants: newISOGrants(),
 	}
 	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
-	if c.cfg.CertificateLife == 0 {
-		c.cfg.CertificateLife = certificateLife
-	}
 	var err error
 	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
 		return nil, err
@@ -140,8 +134,13 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		return nil, err
 	}
 	c.Link = link.New(link.Config{
-		Store: cfg.Store, Start: cfg.Start, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Trust: c.trust(), Terms: c.Terms, Events: c.Events, Reports: c.reports, Wake: c.wake, Heard: c,
+		Store: cfg.Store, Start: cfg.Start, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Trust: members.TrustOf(cfg.Standing), Terms: c.Terms, Events: c.Events, Reports: c.reports, Wake: c.wake, Heard: c,
 		Publish: cfg.Publish, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.Members = members.New(members.Config{
+		Store: cfg.Store, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
+		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, DestructiveKey: c.destructiveKey(), Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
+		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.images = images.New(images.Config{
 		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,

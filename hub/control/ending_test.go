@@ -18,7 +18,7 @@ func endFor(text string) api.EndRequest { return api.EndRequest{Reason: text} }
 // cuts notes whose connections are ended.
 func (b *bench) cuts() *[]string {
 	var out []string
-	b.control.cfg.Cut = func(agent string) (int, error) {
+	b.cut = func(agent string) (int, error) {
 		out = append(out, agent)
 		return 1, nil
 	}
@@ -44,7 +44,7 @@ func TestRevoke(t *testing.T) {
 	b, m := modernSite(t)
 	cut := b.cuts()
 	b.sent = nil
-	out, err := b.control.Revoke(ctx(t), m.name, endFor("disk copied"), "ann")
+	out, err := b.control.Members.Revoke(ctx(t), m.name, endFor("disk copied"), "ann")
 	if err != nil || out.Rack != "r1" || out.Cut != 1 || len(*cut) != 1 || (*cut)[0] != m.name {
 		t.Fatalf("%+v, cut %v, %v", out, *cut, err)
 	}
@@ -61,7 +61,7 @@ func TestRevoke(t *testing.T) {
 		if again {
 			b.restart()
 			cut = b.cuts()
-			if err := b.control.CutRevoked(); err != nil || len(*cut) != 1 {
+			if err := b.control.Members.CutRevoked(); err != nil || len(*cut) != 1 {
 				t.Errorf("a hub that starts cuts %v, %v", *cut, err)
 			}
 		}
@@ -94,10 +94,10 @@ func TestRevoke(t *testing.T) {
 	if next.name != "r1-2" || !next.acked() {
 		t.Errorf("the next agent is %s", next.name)
 	}
-	if _, err := b.control.Revoke(ctx(t), m.name, endFor("again"), "ann"); err != nil || b.happened(protocol.EventRevoked) != 1 {
+	if _, err := b.control.Members.Revoke(ctx(t), m.name, endFor("again"), "ann"); err != nil || b.happened(protocol.EventRevoked) != 1 {
 		t.Errorf("the second time: %v", err)
 	}
-	if _, err := b.control.Revoke(ctx(t), "r1-9", endFor("x"), "ann"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := b.control.Members.Revoke(ctx(t), "r1-9", endFor("x"), "ann"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("an agent that never was: %v", err)
 	}
 }
@@ -115,10 +115,10 @@ func codesOf(codes []protocol.ConditionCode) string {
 func TestReplaceAgent(t *testing.T) {
 	b, m := modernSite(t)
 	cut := b.cuts()
-	if _, err := b.control.ReplaceAgent(ctx(t), "r1", endFor("  "), "ann"); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := b.control.Members.ReplaceAgent(ctx(t), "r1", endFor("  "), "ann"); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("without a reason: %v", err)
 	}
-	out, err := b.control.ReplaceAgent(ctx(t), "r1", endFor("disk failed"), "ann")
+	out, err := b.control.Members.ReplaceAgent(ctx(t), "r1", endFor("disk failed"), "ann")
 	if err != nil || out.Agent != m.name || out.Code != protocol.CondSuperseded || out.Token == nil || len(*cut) != 0 {
 		t.Fatalf("%+v, cut %v, %v", out, *cut, err)
 	}
@@ -136,7 +136,7 @@ func TestReplaceAgent(t *testing.T) {
 		b.pass()
 		b.restart()
 	}
-	answer, err := b.control.Join(ctx(t), api.JoinRequest{Token: out.Token.Token, Key: wire.NewSigner(key("r1-2")).Public()})
+	answer, err := b.control.Members.Join(ctx(t), api.JoinRequest{Token: out.Token.Token, Key: wire.NewSigner(key("r1-2")).Public()})
 	if err != nil || answer.Term != 2 {
 		t.Fatalf("%+v, %v", answer, err)
 	}
@@ -149,7 +149,7 @@ func TestReplaceAgent(t *testing.T) {
 	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); len(s.Ended) == 0 {
 		t.Errorf("the one before is told %+v", s)
 	}
-	if _, err := b.control.Revoke(ctx(t), m.name, endFor("it is not off"), "ann"); err != nil || !b.control.Terms.Refused(m.name) {
+	if _, err := b.control.Members.Revoke(ctx(t), m.name, endFor("it is not off"), "ann"); err != nil || !b.control.Terms.Refused(m.name) {
 		t.Errorf("revoked after it was replaced: %v", err)
 	}
 	if !next.acked() || !b.control.Terms.Active(must(store.Get[*protocol.Agent](b.store, "r1-2"))) {
@@ -168,12 +168,12 @@ func must[T any](v T, err error) T {
 func TestRevokeKilled(t *testing.T) {
 	b, m := modernSite(t)
 	b.cuts()
-	b.dies("hub.ending.written", func() { _, _ = b.control.Revoke(ctx(t), m.name, endFor("x"), "ann") })
+	b.dies("hub.ending.written", func() { _, _ = b.control.Members.Revoke(ctx(t), m.name, endFor("x"), "ann") })
 	if !b.control.Terms.Refused(m.name) {
 		t.Error("it is not revoked")
 	}
 	b.pass()
-	if _, err := b.control.NewJoinToken(ctx(t), "r1"); err != nil {
+	if _, err := b.control.Members.NewJoinToken(ctx(t), "r1"); err != nil {
 		t.Errorf("the rack is not free: %v", err)
 	}
 }

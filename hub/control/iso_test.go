@@ -70,7 +70,7 @@ func TestMayFetchISO(t *testing.T) {
 	if err != nil || len(needed) != 2 || !needed[isoDigest("b")] || !needed[isoDigest("c")] {
 		t.Errorf("%v, %v", needed, err)
 	}
-	if _, err := b.control.ReplaceAgent(t.Context(), "r1", api.EndRequest{Reason: "broken"}, "ann"); err != nil {
+	if _, err := b.control.Members.ReplaceAgent(t.Context(), "r1", api.EndRequest{Reason: "broken"}, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	may("its term is over", one, isoDigest("c"), false)

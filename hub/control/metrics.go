@@ -24,8 +24,7 @@ type metrics struct {
 	rollouts, orders                  *prometheus.CounterVec
 	groups                            groupMetrics
 	pulls, envPulls, isoPulls         *prometheus.CounterVec
-	renewals                          *prometheus.CounterVec
-	expiry, clocks                    *prometheus.Desc
+	clocks                            *prometheus.Desc
 	holdMetrics
 }
 
@@ -60,11 +59,7 @@ func newMetrics(c *Control) *metrics {
 		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_rollout_orders_total", Help: "Orders of roll-outs that were recorded, by kind.",
 		}, []string{"kind"}),
-		groups: newGroupMetrics(),
-		renewals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_renewals_total", Help: "Agents that asked for a certificate or where they stand, by result.",
-		}, []string{"result"}),
-		expiry:       desc("hub_agent_certificate_expiry_timestamp_seconds", "When the last certificate of each agent that serves a rack ends.", "agent"),
+		groups:       newGroupMetrics(),
 		clocks:       desc("hub_agents_clock_off", "Agents that report, by whose clock is wrong as the hub sees it: none, agent-behind, agent-ahead, hub-behind, hub-ahead or unsure.", "who"),
 		left:         desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
 		bmcs:         desc("bmcs", "BMCs by rack and state.", "rack", "state"),
@@ -99,15 +94,12 @@ func newMetrics(c *Control) *metrics {
 			m.rollouts.WithLabelValues(string(p))
 		}
 	}
-	for _, r := range []string{renewIssued, renewStanding, renewEnded, renewDenied, renewFailed} {
-		m.renewals.WithLabelValues(r)
-	}
 	return m
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.fenced, m.bmcs, m.left, m.expiry, m.clocks, m.approvals, m.maintenances} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.fenced, m.bmcs, m.left, m.clocks, m.approvals, m.maintenances} {
 		ch <- d
 	}
 	m.discoveries.Describe(ch)
@@ -119,7 +111,6 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.pulls.Describe(ch)
 	m.envPulls.Describe(ch)
 	m.isoPulls.Describe(ch)
-	m.renewals.Describe(ch)
 	m.describe(ch)
 }
 
@@ -137,7 +128,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.pulls.Collect(ch)
 	m.envPulls.Collect(ch)
 	m.isoPulls.Collect(ch)
-	m.renewals.Collect(ch)
 	fenced := 0.0
 	if m.control.fence.SteppedDown() {
 		fenced = 1
@@ -204,11 +194,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	m.collectClocks(ch)
-	for _, a := range f.Agents {
-		if k := m.control.certificateOf(a); m.control.Terms.Active(a) && !k.NotAfter.IsZero() {
-			gauge(m.expiry, float64(k.NotAfter.Unix()), a.Metadata.Name)
-		}
-	}
 	maintenances := map[protocol.MaintenanceState]int{}
 	for _, one := range f.Maintenances {
 		maintenances[cmp.Or(one.Status.State, protocol.MaintenanceQueued)]++

@@ -108,7 +108,7 @@ func newSite(t *testing.T, r row) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := s.hub.control.Join(s.ctx, protoapi.JoinRequest{Token: token.Token, Key: s.agent.signer.Public()})
+	answer, err := s.hub.control.Members.Join(s.ctx, protoapi.JoinRequest{Token: token.Token, Key: s.agent.signer.Public()})
 	if err != nil {
 		t.Fatal(err)
 	}

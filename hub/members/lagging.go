@@ -1,4 +1,4 @@
-package control
+package members
 
 import (
 	"encoding/json"

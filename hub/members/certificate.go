@@ -1,4 +1,4 @@
-package control
+package members
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func certificateKey(agent string) string { return "cert-" + agent }
 
 // certificateOf reads what is kept. Where there is nothing, the certificate is as old as
 // the agent.
-func (c *Control) certificateOf(a *protocol.Agent) certificate {
+func (c *Room) certificateOf(a *protocol.Agent) certificate {
 	raw, _, err := c.cfg.Store.Meta(certificateKey(a.Metadata.Name))
 	var k certificate
 	if err == nil && json.Unmarshal(raw, &k) == nil {
@@ -40,7 +40,7 @@ func (c *Control) certificateOf(a *protocol.Agent) certificate {
 const certifiedTries = 4
 
 // certified changes the record of an agent's certificate.
-func (c *Control) certified(ctx context.Context, agent string, change func(*certificate)) error {
+func (c *Room) certified(ctx context.Context, agent string, change func(*certificate)) error {
 	for try := 1; ; try++ {
 		raw, revision, err := c.cfg.Store.Meta(certificateKey(agent))
 		if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
@@ -65,7 +65,7 @@ func (c *Control) certified(ctx context.Context, agent string, change func(*cert
 
 // issued is the record of a certificate that was just made. The authority may have
 // given it a shorter life than was asked for.
-func (c *Control) issued(certPEM []byte) certificate {
+func (c *Room) issued(certPEM []byte) certificate {
 	now := c.cfg.Clock()
 	k := certificate{NotBefore: now, NotAfter: now.Add(c.cfg.CertificateLife)}
 	if block, _ := pem.Decode(certPEM); block != nil {

@@ -1,4 +1,4 @@
-package control
+package members
 
 import (
 	"bytes"
@@ -84,12 +84,12 @@ const renewalPause = 10_000
 // verified, empty without one. All that is wrong about who asks is one error, so that
 // nobody learns which agents there are. Of an agent whose term is over the answer is
 // the signed word of that.
-func (c *Control) Renew(ctx context.Context, q api.RenewRequest, name string) (api.RenewAnswer, error) {
+func (c *Room) Renew(ctx context.Context, q api.RenewRequest, name string) (api.RenewAnswer, error) {
 	const op = "renew"
 	denied := protocol.Errorf(protocol.CodeDenied, op, "the agent, its key and its certificate do not belong together, or cannot be renewed any more").
 		WithHint("look at the agent's conditions: rackctl get agents; rackctl rack replace-agent RACK lets it join anew")
 	answer, result, err := c.renew(ctx, q, name, denied)
-	c.metrics.renewals.WithLabelValues(result).Inc()
+	c.renewals.WithLabelValues(result).Inc()
 	return answer, err
 }
 
@@ -102,14 +102,14 @@ const (
 	renewFailed   = "failed"
 )
 
-func (c *Control) renew(ctx context.Context, q api.RenewRequest, name string, denied error) (api.RenewAnswer, string, error) {
+func (c *Room) renew(ctx context.Context, q api.RenewRequest, name string, denied error) (api.RenewAnswer, string, error) {
 	a, err := store.Get[*protocol.Agent](c.cfg.Store, q.Agent)
 	if err != nil {
 		return api.RenewAnswer{}, renewDenied, denied
 	}
 	var m protocol.Renewal
 	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactRenewal, q.Renewal, &m); err != nil || m.Agent != q.Agent {
-		c.log.Warn("a renewal is not signed by its agent", "agent", q.Agent, "certificate", name)
+		c.cfg.Logger.Warn("a renewal is not signed by its agent", "agent", q.Agent, "certificate", name)
 		return api.RenewAnswer{}, renewDenied, denied
 	}
 	s := shownOwn
@@ -118,13 +118,13 @@ func (c *Control) renew(ctx context.Context, q api.RenewRequest, name string, de
 	} else if name != q.Agent {
 		s = shownOther
 	}
-	e, over := c.Terms.EndingOf(q.Agent)
+	e, over := c.cfg.Terms.EndingOf(q.Agent)
 	have := c.certificateOf(a)
-	switch mayRenew(over, c.Terms.Active(a), s, have.life(c.cfg.Clock())) {
+	switch mayRenew(over, c.cfg.Terms.Active(a), s, have.life(c.cfg.Clock())) {
 	case "dismiss":
-		return api.RenewAnswer{Ended: c.Terms.LastWord(q.Agent, e)}, renewEnded, nil
+		return api.RenewAnswer{Ended: c.cfg.Terms.LastWord(q.Agent, e)}, renewEnded, nil
 	case "deny":
-		c.log.Warn("a renewal is denied", "agent", q.Agent, "certificate", name, "not_after", have.NotAfter)
+		c.cfg.Logger.Warn("a renewal is denied", "agent", q.Agent, "certificate", name, "not_after", have.NotAfter)
 		return api.RenewAnswer{}, renewDenied, denied
 	}
 	out := api.RenewAnswer{Standing: c.cfg.Standing}
@@ -145,7 +145,7 @@ func (c *Control) renew(ctx context.Context, q api.RenewRequest, name string, de
 
 // certify makes the agent's next certificate. The record of it is on disk before it is
 // given away.
-func (c *Control) certify(ctx context.Context, a *protocol.Agent, m protocol.Renewal, have certificate) ([]byte, error) {
+func (c *Room) certify(ctx context.Context, a *protocol.Agent, m protocol.Renewal, have certificate) ([]byte, error) {
 	const op = "renew"
 	agent := a.Metadata.Name
 	now := c.cfg.Clock()
@@ -172,6 +172,6 @@ func (c *Control) certify(ctx context.Context, a *protocol.Agent, m protocol.Ren
 		return nil, err
 	}
 	c.cfg.Crash.At("hub.renew.recorded")
-	c.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventCertified, fmt.Sprintf("agent %s, until %s", agent, next.NotAfter.UTC().Format(time.RFC3339)))
+	c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventCertified, fmt.Sprintf("agent %s, until %s", agent, next.NotAfter.UTC().Format(time.RFC3339)))
 	return cert, nil
 }

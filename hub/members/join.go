@@ -1,4 +1,4 @@
-package control
+package members
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func tokenKey(token string) string {
 
 // NewJoinToken makes a token that lets one agent join the rack. A rack has one
 // agent: while it has one, no other may join.
-func (c *Control) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, error) {
+func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, error) {
 	r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
 	if err != nil {
 		return api.JoinToken{}, err
@@ -61,11 +61,11 @@ func (c *Control) NewJoinToken(ctx context.Context, rack string) (api.JoinToken,
 	return t, c.cfg.Store.PutMeta(ctx, tokenKey(secret), kept, 0)
 }
 
-func (c *Control) vacant(r *protocol.Rack) error {
+func (c *Room) vacant(r *protocol.Rack) error {
 	if r.Status.Agent == "" {
 		return nil
 	}
-	if _, over := c.Terms.EndingOf(r.Status.Agent); over {
+	if _, over := c.cfg.Terms.EndingOf(r.Status.Agent); over {
 		return nil
 	}
 	return protocol.Errorf(protocol.CodeConflict, "join", "rack %s is served by agent %s", r.Metadata.Name, r.Status.Agent).
@@ -74,7 +74,7 @@ func (c *Control) vacant(r *protocol.Rack) error {
 
 // Join makes an agent of whoever holds a token. The token is spent first, so
 // that it serves once even if the hub dies in between.
-func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, error) {
+func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, error) {
 	const op = "join"
 	denied := protocol.Errorf(protocol.CodeDenied, op, "the token is unknown, used or expired").
 		WithHint("rackctl rack join-token RACK prints a new one")
@@ -99,7 +99,7 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := c.vacant(r); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	term, at, err := c.Terms.Next(r)
+	term, at, err := c.cfg.Terms.Next(r)
 	if err != nil {
 		return api.JoinAnswer{}, err
 	}
@@ -118,14 +118,14 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 	if err := c.install(ctx, t.Rack, name, term, at, q); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = c.trust() }); err != nil {
+	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = TrustOf(c.cfg.Standing) }); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	c.Events.OwnOf(ctx, events.AgentTarget(name), "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
+	c.cfg.Events.OwnOf(ctx, events.AgentTarget(name), "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
 	return api.JoinAnswer{
 		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
 		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker, QoS: c.cfg.QoS,
-		DestructiveKey: c.destructiveKey(),
+		DestructiveKey: c.cfg.DestructiveKey,
 		Standing:       c.cfg.Standing,
 	}, nil
 }
@@ -133,8 +133,8 @@ func (c *Control) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, 
 // install takes the term, writes the agent, then makes it the rack's. An agent that a crash left
 // without a rack serves nothing, and the rack can be joined again. Of two that join one rack at once
 // one gets the term, and the other a conflict.
-func (c *Control) install(ctx context.Context, rack, name string, term, revision uint64, q api.JoinRequest) error {
-	if err := c.Terms.Take(ctx, rack, term, revision); protocol.CodeOf(err) == protocol.CodeConflict {
+func (c *Room) install(ctx context.Context, rack, name string, term, revision uint64, q api.JoinRequest) error {
+	if err := c.cfg.Terms.Take(ctx, rack, term, revision); protocol.CodeOf(err) == protocol.CodeConflict {
 		return overtaken(rack)
 	} else if err != nil {
 		return err
@@ -179,7 +179,7 @@ const installTries = 8
 // inherit begins the agent's ledger where that of the rack's last agent ended: a
 // host that joins anew with its old disk has those documents, and takes newer
 // ones only.
-func (c *Control) inherit(ctx context.Context, rack, name string, term uint64) error {
+func (c *Room) inherit(ctx context.Context, rack, name string, term uint64) error {
 	l, err := c.cfg.Store.Ledger(name)
 	if err != nil {
 		return err
@@ -196,10 +196,10 @@ func (c *Control) inherit(ctx context.Context, rack, name string, term uint64) e
 	return c.cfg.Store.PutLedger(ctx, &l)
 }
 
-// trust is the digest of what agents are told to trust; empty if there is none.
-func (c *Control) trust() string {
-	if len(c.cfg.Standing.API) == 0 {
+// TrustOf is the digest of what agents are told to trust; empty if there is none.
+func TrustOf(s api.Standing) string {
+	if len(s.API) == 0 {
 		return ""
 	}
-	return c.cfg.Standing.Digest()
+	return s.Digest()
 }
