@@ -50,12 +50,6 @@ type Fleet interface {
 	Groups
 	// Decorate fills the status of a resource from reports, for printing.
 	Decorate(obj protocol.Object)
-	// AcceptBMC makes a BMC that was found an accepted one.
-	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*protocol.BMC, error)
-	// RotateBMC begins the change of a BMC's account.
-	RotateBMC(ctx context.Context, name string, r protoapi.RotateBMC, by string) (*protocol.BMC, error)
-	// AcceptServer accepts the board and interfaces that a server shows.
-	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*protocol.Server, error)
 	// AdoptServer keeps a claimed server's system, or lets it be installed over.
 	AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*protocol.Claim, error)
 	// Import takes what another hub exported. objs are its own.
@@ -64,8 +58,6 @@ type Fleet interface {
 	Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*protocol.Server, error)
 	// Discover asks for another discovery of a server that nobody owns.
 	Discover(ctx context.Context, server, by string) (*protocol.Server, error)
-	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
-	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
 	// Trace has the rack's agent say what it saw of a power-on; serial 0 is the newest.
 	Trace(ctx context.Context, server string, serial int) (protocol.Trace, error)
 	// Ignition is sealed user data for the agent of the certificate.
@@ -95,6 +87,18 @@ type Members interface {
 	ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
 }
 
+// Inventory is what is known of BMCs and of what is behind them.
+type Inventory interface {
+	// AcceptBMC makes a BMC that was found an accepted one.
+	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*protocol.BMC, error)
+	// RotateBMC begins the change of a BMC's account.
+	RotateBMC(ctx context.Context, name string, r protoapi.RotateBMC, by string) (*protocol.BMC, error)
+	// AcceptServer accepts the board and interfaces that a server shows.
+	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*protocol.Server, error)
+	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
+	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
+}
+
 // EventLog is what happened.
 type EventLog interface {
 	// After returns up to limit events with an index greater than after.
@@ -104,10 +108,11 @@ type EventLog interface {
 // Config is what the API needs. Authority, ClientCAs, Limits, Recorder, Logger, Ready,
 // AuditLog and Writable may be left out.
 type Config struct {
-	Store   *store.Store
-	Fleet   Fleet
-	Members Members
-	Events  EventLog
+	Store     *store.Store
+	Fleet     Fleet
+	Members   Members
+	Inventory Inventory
+	Events    EventLog
 	// Approver has the approvals of destructive actions; nil has none.
 	Approver Approver
 	// Token is the admin's bearer token, at least 16 bytes.
@@ -143,13 +148,14 @@ type Config struct {
 
 // API is the hub's API as an http.Handler.
 type API struct {
-	store    *store.Store
-	fleet    Fleet
-	members  Members
-	events   EventLog
-	approver Approver
-	callers  []known
-	rules    map[string]rule
+	store     *store.Store
+	fleet     Fleet
+	members   Members
+	inventory Inventory
+	events    EventLog
+	approver  Approver
+	callers   []known
+	rules     map[string]rule
 
 	clientCAs []*x509.Certificate
 	limits    *limiter
@@ -175,8 +181,8 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	const op = "configure api"
 	switch {
-	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Members == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Members, Events, Clock, NewID and Registerer are required")
+	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Members == nil || cfg.Inventory == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Members, Inventory, Events, Clock, NewID and Registerer are required")
 	case len(cfg.Token) < minToken:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
 			WithHint("openssl rand -hex 32 makes one")
@@ -186,7 +192,7 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		store: cfg.Store, fleet: cfg.Fleet, members: cfg.Members, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
+		store: cfg.Store, fleet: cfg.Fleet, members: cfg.Members, inventory: cfg.Inventory, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
 		limits: newLimiter(cfg.Limits, callers), denials: rate.NewLimiter(deniedPerSecond, deniedBurst), recorder: cfg.Recorder,
 		clock: cfg.Clock, newID: cfg.NewID, vault: cfg.Vault, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),

@@ -71,8 +71,8 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 		if by != events.ByExpiry && !strings.HasPrefix(by, localOwner) {
 			by = localOwner + name // nobody of the hub's releases anything there
 		}
-		if len(reason) > maxReason {
-			reason = reason[:maxReason]
+		if len(reason) > store.MaxReason {
+			reason = reason[:store.MaxReason]
 		}
 		if h, err = c.cfg.Store.ReleaseHold(ctx, hr.ID, by, strings.ToValidUTF8(reason, "")); err != nil {
 			return err

@@ -28,7 +28,7 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 			a.Status.Sent[leaf] = s.Head
 		}
 	}
-	seen := append(c.Link.Conditions(name, acked, at, now), c.agentConds.Of(name)...)
+	seen := append(c.Link.Conditions(name, acked, at, now), c.Inventory.AgentConditions(name)...)
 	if clock := c.agentClock(name, r, at, now); ok && clock != nil {
 		seen = append(seen, *clock)
 	}

@@ -239,7 +239,7 @@ func (c *Control) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protoc
 		}
 		needs = append(needs, approval.Need{
 			Class: protocol.ApproveHoldOverride, Rack: rack.Metadata.Name, Target: h.Metadata.Name,
-			Asked: []string{h.Status.ReleasedBy}, Reason: reason[:min(len(reason), maxReason)],
+			Asked: []string{h.Status.ReleasedBy}, Reason: reason[:min(len(reason), store.MaxReason)],
 		})
 	}
 	return needs

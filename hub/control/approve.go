@@ -177,8 +177,8 @@ func (c *Control) takeSigned(ctx context.Context, r store.StoredApproval, signed
 // denied, invalid, conflict, unavailable and timeout.
 func (c *Control) DenyApproval(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
 	const op = "deny"
-	if len(reason) > maxReason {
-		return protocol.ApprovalRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason)
+	if len(reason) > store.MaxReason {
+		return protocol.ApprovalRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", store.MaxReason)
 	}
 	r, err := c.cfg.Store.GetApproval(id)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 )
@@ -137,7 +136,7 @@ func TestAgentTooOldToAsk(t *testing.T) {
 	if got := b.bmc("b1"); codes(got.Status.Conditions) != "AgentTooOld" {
 		t.Errorf("b1 says %q", codes(got.Status.Conditions))
 	}
-	if _, err := b.control.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnsupported {
+	if _, err := b.control.Inventory.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("probe: %v", err)
 	}
 	// Nor is it told of a segment of BMCs: it would take it for one of hosts.
@@ -160,7 +159,7 @@ func TestFencedHubAsksNothing(t *testing.T) {
 	if q := m.takeAsks(); len(q) != 0 {
 		t.Errorf("asked %+v", q)
 	}
-	if _, err := b.control.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnavailable {
+	if _, err := b.control.Inventory.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnavailable {
 		t.Errorf("probe: %v", err)
 	}
 }
@@ -170,7 +169,7 @@ func (m *modern) probes(ctx context.Context, name string) (protocol.Ask, <-chan 
 	m.b.t.Helper()
 	got, failed := make(chan []protocol.Probe, 1), make(chan error, 1)
 	go func() {
-		p, err := m.b.control.Probe(ctx, name, "/redfish/v1/Systems/1")
+		p, err := m.b.control.Inventory.Probe(ctx, name, "/redfish/v1/Systems/1")
 		if err != nil {
 			failed <- err
 			return
@@ -217,48 +216,8 @@ func TestProbe(t *testing.T) {
 		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.Link.OpenAsks() != open-1 {
 			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.Link.OpenAsks(), open)
 		}
-		if _, err := b.control.Probe(t.Context(), "none", ""); protocol.CodeOf(err) != protocol.CodeNotFound {
+		if _, err := b.control.Inventory.Probe(t.Context(), "none", ""); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("no such BMC: %v", err)
-		}
-	})
-}
-
-// An inventory too large for the store loses boot options first, and says so.
-func TestInventoryFits(t *testing.T) {
-	big := func(options, order int) *store.Inventory {
-		sys := protocol.Inventory{SystemURI: "/redfish/v1/Systems/1", Interfaces: []protocol.Interface{{MAC: "02:00:00:00:00:01"}}}
-		for range options {
-			sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0001", Kind: protocol.OptionDisk, Path: strings.Repeat("x", 1000)})
-		}
-		sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0002", Kind: protocol.OptionPXE, MAC: "02:00:00:00:00:01"})
-		for range order {
-			sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0003", Kind: protocol.OptionPXE, Path: strings.Repeat("x", 1000)})
-		}
-		return &store.Inventory{BMC: "b1", UID: "u", Systems: []protocol.Inventory{sys}}
-	}
-	for _, c := range []struct{ disks, nets, left, problems int }{{10, 10, 21, 0}, {300, 10, 11, 1}, {10, 300, 0, 2}} {
-		v := big(c.disks, c.nets)
-		fit(v)
-		s := v.Systems[0]
-		if v.Size() > store.MaxInventory || len(s.BootOptions) != c.left || len(s.Problems) != c.problems || len(s.Interfaces) != 1 {
-			t.Errorf("%+v: %d bytes with %d options, problems %+v", c, v.Size(), len(s.BootOptions), s.Problems)
-		}
-	}
-}
-
-// What an agent answers is what a BMC said.
-func FuzzAnswerBody(f *testing.F) {
-	f.Add([]byte(`[{"systemURI":"/redfish/v1/Systems/1","interfaces":[{"mac":"02:00:00:00:00:01"}]}]`))
-	f.Add([]byte(`[{"systemURI":"/redfish/v1/Systems/1"},{"systemURI":"/redfish/v1/Systems/1"}]`))
-	f.Add([]byte(`[] []`))
-	f.Add([]byte(`null`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		list, err := inventories(body)
-		if (err == nil) == (len(list) == 0 || len(list) > maxSystems) {
-			t.Fatalf("%d systems and %v", len(list), err)
-		}
-		if list, err := probes(body); (err == nil) == (len(list) == 0) {
-			t.Fatalf("%d probes and %v", len(list), err)
 		}
 	})
 }

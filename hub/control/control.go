@@ -8,9 +8,11 @@ import (
 	"rackboot/hub/conditions"
 	"rackboot/hub/events"
 	"rackboot/hub/images"
+	"rackboot/hub/inventory"
 	"rackboot/hub/link"
 	"rackboot/hub/members"
 	"rackboot/hub/reports"
+	"rackboot/hub/sealing"
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
 	"sync"
@@ -35,7 +37,7 @@ type Config struct {
 	Signer *wire.Signer
 	Images images.Registry
 	Issuer members.Issuer
-	Vault  Vault // nil where no Secrets are used
+	Vault  sealing.Vault // nil where no Secrets are used
 	// Catalogue has the files of boot images; nil where there are none.
 	Catalogue images.Files
 	// Signatures judges OCI images of entries that want it; nil refuses those.
@@ -82,36 +84,35 @@ type Config struct {
 
 // Control runs the hub's side of the link.
 type Control struct {
-	cfg     Config
-	log     *slog.Logger
-	fence   *fence.Start
-	began   time.Time
-	images  *images.Room
-	envs    *envBook
-	reports *reports.Mirror
-	Events  *events.Log
-	Terms   *terms.Terms
-	Link    *link.Room
-	Members *members.Room
-	wake    *wake.Units
+	cfg       Config
+	log       *slog.Logger
+	fence     *fence.Start
+	began     time.Time
+	images    *images.Room
+	envs      *envBook
+	reports   *reports.Mirror
+	Events    *events.Log
+	Terms     *terms.Terms
+	Link      *link.Room
+	Members   *members.Room
+	Inventory *inventory.Room
+	wake      *wake.Units
 
 	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
 	// sharing is held by the turns of racks together, and alone by what gives servers to claims
 	// and to roll-outs: those count what the racks spend.
 	sharing sync.RWMutex
 	metrics *metrics
+	seals   sealing.Count
 
 	approving    sync.Mutex   // see needApprovals
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, unbound, bmcConds, serverConds, agentConds, discoveryConds, groupConds *conditions.Book // by name
+	conds, unbound, discoveryConds, groupConds *conditions.Book // by name
 
 	groups       *groupBook
 	versionSince time.Time // when this version of the hub was first started
-
-	readings *readings
-	found    *foundBook
 
 	isoGrants *isoGrants
 }
@@ -121,8 +122,8 @@ type Control struct {
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash),
-		conds: conditions.New(), unbound: conditions.New(), bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
-		envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
+		conds: conditions.New(), unbound: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
+		envs:      newEnvBook(),
 		isoGrants: newISOGrants(),
 	}
 	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
@@ -133,6 +134,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	if c.versionSince, err = c.takeVersion(ctx); err != nil {
 		return nil, err
 	}
+	c.seals = sealing.NewCount()
 	c.Link = link.New(link.Config{
 		Store: cfg.Store, Start: cfg.Start, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Trust: members.TrustOf(cfg.Standing), Terms: c.Terms, Events: c.Events, Reports: c.reports, Wake: c.wake, Heard: c,
 		Publish: cfg.Publish, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
@@ -141,6 +143,10 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		Store: cfg.Store, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
 		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, DestructiveKey: c.destructiveKey(), Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
 		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.Inventory = inventory.New(inventory.Config{
+		Store: cfg.Store, Link: c.Link, Reports: c.reports, Events: c.Events, Wake: c.wake, Vault: cfg.Vault, Seals: c.seals, Began: c.began,
+		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.images = images.New(images.Config{
 		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
@@ -185,7 +191,7 @@ func (c *Control) tick() {
 	}
 	now := c.cfg.Clock()
 	c.Link.Tick(now)
-	c.readInventories(now)
+	c.Inventory.Read(now)
 	c.firmwareDue(now)
 	c.approvalsDue(now)
 	c.groupsDue(now)

@@ -18,7 +18,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.Server:
 		c.decorateServer(o)
 	case *protocol.BMC:
-		c.decorateBMC(o)
+		c.Inventory.Decorate(o)
 	case *protocol.Claim:
 		c.decorateClaim(o)
 	case *protocol.Maintenance:
@@ -32,7 +32,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.Agent:
 		c.decorateAgent(o)
 	case *protocol.Secret:
-		c.decorateSecret(o)
+		c.Inventory.DecorateSecret(o)
 	case *protocol.BootEnv:
 		c.decorateBootEnv(o)
 	case *protocol.BootImage:
@@ -60,9 +60,9 @@ func (c *Control) decorateServer(s *protocol.Server) {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
 	decorateEnv(s)
-	s.Status.Conditions = append(s.Status.Conditions, c.serverConds.Of(name)...)
+	s.Status.Conditions = append(s.Status.Conditions, c.Inventory.ServerConditions(name)...)
 	c.decorateDiscovery(in, s)
-	c.decorateClasses(f, s)
+	c.Inventory.DecorateServer(f, s)
 	c.decorateSafety(f, s)
 	if why := c.tooOld(f, name); why != "" {
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentTooOld, Since: c.began, Message: why})

@@ -179,7 +179,7 @@ func (c *Control) Discover(ctx context.Context, name, by string) (*protocol.Serv
 		now := c.cfg.Clock().UTC()
 		s.Status.Discovery = &protocol.DiscoveryStatus{AskedAt: &now, AskedBy: by}
 		err = c.cfg.Store.Put(ctx, s)
-		if protocol.CodeOf(err) == protocol.CodeConflict && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}
 		if err != nil {

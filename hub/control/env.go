@@ -274,7 +274,7 @@ func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	}
 	body, err := sealbox.SealEnv(a.Spec.SealKey, sealbox.EnvBinding{Agent: a.Metadata.Name, Server: b.Spec.Server, OwnerUID: b.Spec.Owner.UID, Bundle: made.intent.Bundle}, made.content)
 	if err != nil {
-		c.metrics.seals.WithLabelValues(sealFailed).Inc()
+		c.seals.Failed()
 		return book.keep(key, again(err, inputs), not(conditions.Text(err))), nil
 	}
 	next := &store.SealedEnv{
@@ -288,7 +288,7 @@ func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	if err := c.cfg.Store.PutEnv(ctx, next); err != nil {
 		return nil, err
 	}
-	c.metrics.seals.WithLabelValues(sealDone).Inc()
+	c.seals.Sealed()
 	c.cfg.Crash.At("hub.bootenv.sealed")
 	c.log.Info("boot environment sealed", "server", b.Spec.Server, "bootenv", next.Name, "bundle", next.Bundle, "agent", next.Agent, "key", next.Key)
 	return book.keep(key, inputs, nil), nil

@@ -16,7 +16,12 @@ func (c *Control) Told(ctx context.Context, a *protocol.Agent, s protocol.Server
 }
 
 // Found keeps which BMCs a report names.
-func (c *Control) Found(r protocol.Report) bool { return c.found.put(r) }
+func (c *Control) Found(r protocol.Report) bool { return c.Inventory.Found(r) }
+
+// SealKey takes the key that secrets are sealed for.
+func (c *Control) SealKey(ctx context.Context, agent string, key []byte) error {
+	return c.Inventory.SealKey(ctx, agent, key)
+}
 
 // file keeps signed facts append-only, and the outcomes of requests. One that
 // cannot be kept does not stop the others; it comes again with the next report.

@@ -23,7 +23,7 @@ func (c *Control) ActOnGroup(ctx context.Context, name string, action api.GroupA
 	}
 	for try := 1; ; try++ {
 		out, err := c.actOnGroup(ctx, name, action, r, by)
-		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < store.Tries {
 			continue // another writer was first
 		}
 		if err != nil {

@@ -146,7 +146,7 @@ func (c *Control) sealData(ctx context.Context, f plan.Fleet, b *protocol.BootCo
 	}
 	next, err := c.sealUserData(b, ref, a)
 	if err != nil {
-		c.metrics.seals.WithLabelValues(sealFailed).Inc()
+		c.seals.Failed()
 		return not(err.Error())
 	}
 	if have != nil {
@@ -155,7 +155,7 @@ func (c *Control) sealData(ctx context.Context, f plan.Fleet, b *protocol.BootCo
 	if err := put(ctx, next); err != nil {
 		return nil, err
 	}
-	c.metrics.seals.WithLabelValues(sealDone).Inc()
+	c.seals.Sealed()
 	c.cfg.Crash.At("hub.ignition.sealed")
 	c.log.Info("user data sealed", "server", b.Spec.Server, "secret", next.Secret, "version", next.Version, "agent", next.Agent, "key", next.Key)
 	return nil, nil

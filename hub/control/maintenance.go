@@ -62,7 +62,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 		return plan.BootSeen{State: plan.ImageFailing, Message: err.Error()}
 	}
 	b := m.Spec.Boot
-	if cond := c.carried(srv, b.BootPolicy); cond != nil {
+	if cond := c.Inventory.Carried(srv, b.BootPolicy); cond != nil {
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
 	if c.wipeWaitsAt(f, m) {

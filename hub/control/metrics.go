@@ -2,6 +2,7 @@ package control
 
 import (
 	"cmp"
+	"rackboot/hub/inventory"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -19,7 +20,6 @@ type metrics struct {
 	conditions, agents, open, fenced  *prometheus.Desc
 	bmcs, asks, left, approvals       *prometheus.Desc
 	maintenances                      *prometheus.Desc
-	refused, sent, answers, seals     *prometheus.CounterVec
 	discoveries, revisions            *prometheus.CounterVec
 	rollouts, orders                  *prometheus.CounterVec
 	groups                            groupMetrics
@@ -35,9 +35,6 @@ func newMetrics(c *Control) *metrics {
 	m := &metrics{
 		control: c, holdMetrics: newHoldMetrics(),
 		fenced: desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
-		seals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_secret_seals_total", Help: "Credentials, user data and boot environments that were to be sealed for an agent, by result.",
-		}, []string{"result"}),
 		isoPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_iso_pulls_total", Help: "Requests of agents for uploaded files, by result.",
 		}, []string{"result"}),
@@ -78,9 +75,6 @@ func newMetrics(c *Control) *metrics {
 	for _, cause := range protocol.RevisionCauses() {
 		m.revisions.WithLabelValues(string(cause))
 	}
-	for _, r := range []string{sealDone, sealFailed} {
-		m.seals.WithLabelValues(r)
-	}
 	for _, r := range []string{pullDone, pullDenied} {
 		m.pulls.WithLabelValues(r)
 		m.envPulls.WithLabelValues(r)
@@ -107,7 +101,6 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.rollouts.Describe(ch)
 	m.orders.Describe(ch)
 	m.groups.describe(ch)
-	m.seals.Describe(ch)
 	m.pulls.Describe(ch)
 	m.envPulls.Describe(ch)
 	m.isoPulls.Describe(ch)
@@ -124,7 +117,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.rollouts.Collect(ch)
 	m.orders.Collect(ch)
 	m.groups.collect(m.control.groups, m.control.groupConds, ch)
-	m.seals.Collect(ch)
 	m.pulls.Collect(ch)
 	m.envPulls.Collect(ch)
 	m.isoPulls.Collect(ch)
@@ -137,7 +129,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	f := m.control.fleet()
 	states := map[key]int{}
 	for _, b := range f.BMCs {
-		states[key{b.Spec.RackRef.Name, string(stateOf(b))}]++
+		states[key{b.Spec.RackRef.Name, string(inventory.StateOf(b))}]++
 	}
 	phases, powers, words, conds := map[key]int{}, map[key]int{}, map[key]int{}, map[key]int{}
 	for _, s := range f.Servers {
@@ -180,7 +172,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		for _, w := range []protocol.HoldWord{protocol.HoldAccepted, protocol.HoldEnforced, protocol.HoldFenced, protocol.HoldReleased} {
 			gauge(m.holds, float64(words[key{rack, string(w)}]), rack, string(w))
 		}
-		gauge(m.left, float64(m.control.found.leftOut(rack)), rack)
+		gauge(m.left, float64(m.control.Inventory.LeftOut(rack)), rack)
 		for _, s := range protocol.BMCStates() {
 			gauge(m.bmcs, float64(states[key{rack, string(s)}]), rack, string(s))
 		}

@@ -20,7 +20,9 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	c.envs.begin(v.Fleet)
 	errs := []error{c.vacate(ctx, v.Fleet)}
 	v = c.look(v)
-	errs = append(errs, c.bmcs(ctx, v))
+	errs = append(errs, c.Inventory.Find(ctx, v.Fleet))
+	v = c.look(v)
+	errs = append(errs, c.Inventory.SeeBehind(ctx, v.Fleet))
 	v = c.look(v)
 	errs = append(errs, c.owners(ctx, v))
 	v = c.look(v)
@@ -70,7 +72,7 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		}
 		c.reports.Drop(r.Status.Agent, servers)
 		c.Link.Forget(r.Status.Agent)
-		c.found.drop(r.Metadata.Name)
+		c.Inventory.Drop(r.Metadata.Name)
 		own := store.Copy(c.cfg.Store, r)
 		own.Status.Agent = ""
 		if err := c.cfg.Store.Put(ctx, own); err != nil {

@@ -62,7 +62,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if srv == nil {
 		return conds, err
 	}
-	if cond := c.carried(srv, cl.Spec.BootPolicy); cond != nil {
+	if cond := c.Inventory.Carried(srv, cl.Spec.BootPolicy); cond != nil {
 		c.imageRefused(ctx, cl, *cond)
 		return append(conds, *cond), nil
 	}

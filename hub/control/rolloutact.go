@@ -20,7 +20,7 @@ func (c *Control) CommandRollout(ctx context.Context, name string, r api.Rollout
 	}
 	for try := 1; ; try++ {
 		g, err := c.commandRollout(ctx, name, r, by)
-		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < store.Tries {
 			continue // a pass was first
 		}
 		if err != nil {

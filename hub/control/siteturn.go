@@ -68,14 +68,14 @@ func (c *Control) sweepAll(ctx context.Context) error {
 	errs := []error{
 		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.sweep(ctx),
 	}
-	c.readings.forget(store.List[*protocol.BMC](s))
 	units := map[string]bool{outsideUnit: true}
 	for _, r := range store.List[*protocol.Rack](s) {
 		units[wake.RackUnit(r.Metadata.Name)] = true
 	}
-	for _, b := range []*conditions.Book{c.conds, c.bmcConds, c.serverConds, c.agentConds, c.discoveryConds} {
+	for _, b := range []*conditions.Book{c.conds, c.discoveryConds} {
 		b.Forget(units)
 	}
+	c.Inventory.Forget(units)
 	c.envs.forget(units)
 	c.forgetImages()
 	c.forgetEnvImages()

@@ -25,7 +25,7 @@ func (c *Control) AdoptServer(ctx context.Context, name string, r api.AdoptReque
 	r.Reason = strings.TrimSpace(r.Reason)
 	for try := 1; ; try++ {
 		cl, err := c.takeOver(ctx, name, r, by)
-		if protocol.CodeOf(err) != protocol.CodeConflict || !stale(err, op) || try == writeTries {
+		if protocol.CodeOf(err) != protocol.CodeConflict || !stale(err, op) || try == store.Tries {
 			return cl, err
 		}
 	}

@@ -28,10 +28,10 @@ func (c *Control) Trace(ctx context.Context, server string, serial int) (protoco
 	case a == nil:
 		return protocol.Trace{}, fail(protocol.CodeUnavailable, "rack %s of server %s has no agent", rack, server).
 			WithHint("rackctl rack join-token %s", rack)
-	case c.cannotAsk(a.Metadata.Name):
+	case c.Link.CannotAsk(a.Metadata.Name):
 		return protocol.Trace{}, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", a.Metadata.Name).
 			WithHint("upgrade it")
-	case !c.hears(a.Metadata.Name):
+	case !c.Link.Hears(a.Metadata.Name):
 		return protocol.Trace{}, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", a.Metadata.Name).
 			WithHint("at its host: rackboot-agent trace %s", server)
 	}

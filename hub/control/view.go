@@ -139,7 +139,7 @@ func (c *Control) furnished(f plan.Fleet) plan.Fleet {
 	f.Groups = store.List[*protocol.ServerGroup](s)
 	f = f.Indexed() // what follows asks for each BMC and configuration
 	f.EnvImages, f.SecretVersions = c.images.Known(envAskers), c.secretVersions()
-	f.Sealed, f.ISOs, f.Envs = c.sealed(f), c.isos(), c.sealedEnvs(f)
+	f.Sealed, f.ISOs, f.Envs = c.Inventory.Sealed(f), c.isos(), c.sealedEnvs(f)
 	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
 	f.Keep = c.keeps(f)
 	return f

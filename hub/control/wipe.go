@@ -26,7 +26,7 @@ func wipeNeed(rack *protocol.Rack, m *protocol.Maintenance) approval.Need {
 	server, env := m.Spec.ServerRef.Name, m.Spec.Boot.BootEnv.Name
 	reason := env + ": " + m.Spec.Reason
 	return approval.Need{
-		Class: protocol.ApproveWipe, Rack: rack.Metadata.Name, Target: server, Asked: []string{m.Status.AskedBy}, Reason: reason[:min(len(reason), maxReason)],
+		Class: protocol.ApproveWipe, Rack: rack.Metadata.Name, Target: server, Asked: []string{m.Status.AskedBy}, Reason: reason[:min(len(reason), store.MaxReason)],
 		Boot: &protocol.ApprovedBoot{Server: server, Owner: m.Metadata.UID, BootEnv: env},
 	}
 }

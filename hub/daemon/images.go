@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"rackboot/hub/control"
+	"rackboot/hub/sealing"
 	"rackboot/hub/store"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
@@ -122,7 +122,7 @@ type images struct {
 // secrets are where the accounts of registries lie.
 type secrets struct {
 	store *store.Store
-	vault control.Vault
+	vault sealing.Vault
 }
 
 // own is the hub's own registry, or nil, and ca PEM of its authority.

@@ -90,3 +90,15 @@ func (c *Room) Session(agent string) string { return c.contacts.see(agent).now.s
 
 // DropAsk forgets a question for whose answer nobody waits any more.
 func (c *Room) DropAsk(id, agent string) { c.asks.take(id, agent) }
+
+// Hears says whether an agent can be asked now: it does answer, and was greeted.
+func (c *Room) Hears(agent string) bool {
+	l, err := c.cfg.Store.PeekLedger(agent)
+	return err == nil && l.Peer.Can(protocol.CapAsk) && c.Greeted(agent)
+}
+
+// CannotAsk says whether an agent is known to be of a version that answers nothing.
+func (c *Room) CannotAsk(agent string) bool {
+	l, err := c.cfg.Store.PeekLedger(agent)
+	return err == nil && l.Peer.Incarnation != "" && !l.Peer.Can(protocol.CapAsk)
+}

@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"context"
@@ -12,10 +12,8 @@ import (
 	"rackboot/protocol"
 )
 
-// bmcs is the part of a turn that is about BMCs: those that were found become
-// resources, and what is behind them becomes Servers.
-func (c *Control) bmcs(ctx context.Context, v view) error {
-	f := v.Fleet
+// Find makes resources of the BMCs that agents found.
+func (c *Room) Find(ctx context.Context, f plan.Fleet) error {
 	var errs []error
 	agents := map[string][]protocol.ConditionState{}
 	for _, r := range f.Racks {
@@ -38,19 +36,24 @@ func (c *Control) bmcs(ctx context.Context, v view) error {
 			})
 		}
 	}
-	f = c.look(v).Fleet
+	c.agentConds.Keep(f.Of, agents, c.cfg.Clock())
+	return errors.Join(errs...)
+}
+
+// SeeBehind makes Servers of what is behind the BMCs, and sees to their accounts.
+func (c *Room) SeeBehind(ctx context.Context, f plan.Fleet) error {
+	var errs []error
 	conds := bmcConditions{bmcs: map[string][]protocol.ConditionState{}, servers: map[string][]protocol.ConditionState{}}
 	for _, b := range f.BMCs {
 		errs = append(errs, c.rotation(ctx, f, b, &conds), c.dropOwn(ctx, b), c.sealAgain(ctx, f, b, &conds), c.behind(ctx, f, b, &conds))
 	}
 	now := c.cfg.Clock()
-	c.agentConds.Keep(f.Of, agents, now)
 	c.bmcConds.Keep(f.Of, conds.bmcs, now)
 	c.serverConds.Keep(f.Of, conds.servers, now)
 	return errors.Join(errs...)
 }
 
-func (c *Control) keepFinding(ctx context.Context, n plan.Finding) error {
+func (c *Room) keepFinding(ctx context.Context, n plan.Finding) error {
 	if n.Accepted && !n.New {
 		n.BMC.Metadata.Generation++
 	}
@@ -60,12 +63,12 @@ func (c *Control) keepFinding(ctx context.Context, n plan.Finding) error {
 	c.cfg.Crash.At("hub.bmc.found")
 	name := n.BMC.Metadata.Name
 	if n.New {
-		c.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventFoundBMC, fmt.Sprintf("%s by %s at %s on segment %s", name, n.BMC.Status.Found.By, n.BMC.Reach(), n.BMC.Status.Found.Segment))
+		c.cfg.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventFoundBMC, fmt.Sprintf("%s by %s at %s on segment %s", name, n.BMC.Status.Found.By, n.BMC.Reach(), n.BMC.Status.Found.Segment))
 	}
 	if n.Accepted {
-		c.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventAcceptedBMC, name+" by the rule of "+n.BMC.Status.AcceptedBy)
+		c.cfg.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventAcceptedBMC, name+" by the rule of "+n.BMC.Status.AcceptedBy)
 	}
-	c.log.Info("bmc found", "bmc", name, "new", n.New, "accepted", n.Accepted, "address", n.BMC.Reach())
+	c.cfg.Logger.Info("bmc found", "bmc", name, "new", n.New, "accepted", n.Accepted, "address", n.BMC.Reach())
 	return nil
 }
 
@@ -84,7 +87,7 @@ func (k *bmcConditions) server(name string, code protocol.ConditionCode, message
 
 // behind sees to what is behind one BMC: that its inventory is asked for, that its
 // systems have Servers, and that what does not agree is said.
-func (c *Control) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
+func (c *Room) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
 	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
 	intent, usable := f.BMCIntent(b)
 	inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID)
@@ -96,7 +99,7 @@ func (c *Control) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, con
 		conds.bmc(name, protocol.CondBMCUnreachable, "its address is not known: %s was not seen on a bmc segment of the rack", b.Spec.MACAddress)
 	case last.agent == "":
 		conds.bmc(name, protocol.CondNoAgent, "rack %s", b.Spec.RackRef.Name)
-	case c.cannotAsk(last.agent):
+	case c.cfg.Link.CannotAsk(last.agent):
 		conds.bmc(name, protocol.CondAgentTooOld, "agent %s cannot be asked what is behind the BMC", last.agent)
 	}
 	for _, s := range servers {
@@ -131,7 +134,7 @@ func (c *Control) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, con
 // makeServers makes the Servers of new systems, and remembers for which systems there
 // were some: first the Server, then that it was made. refused says which the store
 // would not have.
-func (c *Control) makeServers(ctx context.Context, inv *store.Inventory, d plan.Discovery) (refused []string, err error) {
+func (c *Room) makeServers(ctx context.Context, inv *store.Inventory, d plan.Discovery) (refused []string, err error) {
 	made := slices.Clone(inv.Made)
 	add := func(uri string) {
 		if !slices.Contains(made, uri) {
@@ -161,14 +164,8 @@ func (c *Control) makeServers(ctx context.Context, inv *store.Inventory, d plan.
 	return refused, c.cfg.Store.PutInventory(ctx, &next)
 }
 
-// cannotAsk says whether an agent is known to be of a version that answers nothing.
-func (c *Control) cannotAsk(agent string) bool {
-	l, err := c.cfg.Store.PeekLedger(agent)
-	return err == nil && l.Peer.Incarnation != "" && !l.Peer.Can(protocol.CapAsk)
-}
-
 // agentOf is the agent of a BMC's rack; empty if it has none.
-func (c *Control) agentOf(f plan.Fleet, b *protocol.BMC) string {
+func (c *Room) agentOf(f plan.Fleet, b *protocol.BMC) string {
 	if r := f.Rack(b.Spec.RackRef.Name); r != nil {
 		return r.Status.Agent
 	}

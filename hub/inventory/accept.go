@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // AcceptBMC makes a BMC that was found an accepted one. The same again is no change.
 // The codes are invalid, not_found, conflict, unavailable and timeout.
-func (c *Control) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by string) (*protocol.BMC, error) {
+func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by string) (*protocol.BMC, error) {
 	const op = "accept bmc"
 	for try := 1; ; try++ {
 		b, err := store.Get[*protocol.BMC](c.cfg.Store, name)
@@ -25,7 +25,7 @@ func (c *Control) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, b
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "BMC %q is accepted already, with other credentials or another pin", name).
 				WithHint("change those with rackctl apply; rackctl get bmc %s -o yaml shows it", name)
 		}
-		if err := c.checkSecret(r.CredentialsRef); err != nil {
+		if err := c.CheckSecret(r.CredentialsRef); err != nil {
 			return nil, err
 		}
 		if other := c.sameMAC(b); other != "" {
@@ -39,21 +39,21 @@ func (c *Control) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, b
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%q: %w", name, f).WithHint("nothing was changed; correct what is named")
 		}
 		err = c.cfg.Store.Put(ctx, b)
-		if protocol.CodeOf(err) == protocol.CodeConflict && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
 		c.cfg.Crash.At("hub.bmc.accepted")
-		c.log.Info("bmc accepted", "bmc", name, "by", by)
-		c.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindBMC, Name: name}, "", protocol.EventAcceptedBMC, name+" by "+by)
+		c.cfg.Logger.Info("bmc accepted", "bmc", name, "by", by)
+		c.cfg.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindBMC, Name: name}, "", protocol.EventAcceptedBMC, name+" by "+by)
 		return b, nil
 	}
 }
 
-// checkSecret says what is wrong with the Secret of a credentialsRef.
-func (c *Control) checkSecret(ref string) error {
+// CheckSecret says what is wrong with the Secret of a credentialsRef.
+func (c *Room) CheckSecret(ref string) error {
 	name := protocol.SecretOf(ref)
 	if name == "" {
 		return nil
@@ -71,7 +71,7 @@ func (c *Control) checkSecret(ref string) error {
 
 // sameMAC is another accepted BMC with the MAC address of one; empty if there is
 // none.
-func (c *Control) sameMAC(b *protocol.BMC) string {
+func (c *Room) sameMAC(b *protocol.BMC) string {
 	for _, other := range store.Find(c.cfg.Store, store.BMCsByMAC, b.Spec.MACAddress) {
 		if other.Metadata.Name != b.Metadata.Name && !other.Pending() {
 			return other.Metadata.Name
@@ -83,14 +83,14 @@ func (c *Control) sameMAC(b *protocol.BMC) string {
 // AcceptServer accepts the board and interfaces that a server's agent reports, if
 // they are the ones that were shown to whoever accepts. The codes are not_found,
 // conflict, unavailable and timeout.
-func (c *Control) AcceptServer(ctx context.Context, name string, r api.AcceptServer, by string) (*protocol.Server, error) {
+func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer, by string) (*protocol.Server, error) {
 	const op = "accept server"
 	for try := 1; ; try++ {
 		s, err := store.Get[*protocol.Server](c.cfg.Store, name)
 		if err != nil {
 			return nil, err
 		}
-		rep, _ := c.reports.Server(name)
+		rep, _ := c.cfg.Reports.Server(name)
 		switch {
 		case rep == nil || rep.Identity == "":
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "the agent has not reported what board and interfaces server %q has", name).
@@ -103,15 +103,15 @@ func (c *Control) AcceptServer(ctx context.Context, name string, r api.AcceptSer
 		}
 		s.Status.AcceptedIdentity = r.Identity
 		err = c.cfg.Store.Put(ctx, s)
-		if protocol.CodeOf(err) == protocol.CodeConflict && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
 		c.cfg.Crash.At("hub.server.accepted")
-		c.log.Info("server accepted", "server", name, "identity", r.Identity, "by", by)
-		c.Events.Own(ctx, name, protocol.EventIdentity, "accepted by "+by+": "+r.Identity)
+		c.cfg.Logger.Info("server accepted", "server", name, "identity", r.Identity, "by", by)
+		c.cfg.Events.Own(ctx, name, protocol.EventIdentity, "accepted by "+by+": "+r.Identity)
 		return s, nil
 	}
 }

@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"slices"
@@ -78,3 +78,6 @@ func (b *foundBook) see(bmc *protocol.BMC) (out *protocol.FoundBMC) {
 	}
 	return out
 }
+
+// Found keeps which BMCs a report names.
+func (c *Room) Found(r protocol.Report) bool { return c.found.put(r) }

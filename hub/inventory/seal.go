@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"bytes"
@@ -10,15 +10,9 @@ import (
 	"rackboot/protocol/sealbox"
 )
 
-// Vault decrypts Secrets.
-type Vault interface {
-	// Open has the codes unavailable, internal and unsupported; no error has a value.
-	Open(s store.StoredSecret) (protocol.SecretData, error)
-}
-
 // sealedFor is what was sealed of a Secret for a BMC and the present key of an agent,
 // and how far it is good. It may be of an earlier version of the Secret.
-func (c *Control) sealedFor(b *protocol.BMC, a *protocol.Agent) (*protocol.SealedCredentials, plan.Sealed) {
+func (c *Room) sealedFor(b *protocol.BMC, a *protocol.Agent) (*protocol.SealedCredentials, plan.Sealed) {
 	name := protocol.SecretOf(b.Spec.CredentialsRef)
 	if name == "" || a == nil {
 		return nil, plan.SealedNone
@@ -36,8 +30,8 @@ func (c *Control) sealedFor(b *protocol.BMC, a *protocol.Agent) (*protocol.Seale
 	}
 }
 
-// sealed are the credentials that travel, by BMC.
-func (c *Control) sealed(f plan.Fleet) map[string]*protocol.SealedCredentials {
+// Sealed are the credentials that travel, by BMC.
+func (c *Room) Sealed(f plan.Fleet) map[string]*protocol.SealedCredentials {
 	out := map[string]*protocol.SealedCredentials{}
 	agents := map[string]*protocol.Agent{}
 	for _, a := range f.Agents {
@@ -56,7 +50,7 @@ func (c *Control) sealed(f plan.Fleet) map[string]*protocol.SealedCredentials {
 }
 
 // bmcIntent is plan.BMCIntent with what was sealed.
-func (c *Control) bmcIntent(b *protocol.BMC, agent string) (protocol.BMCIntent, bool) {
+func (c *Room) bmcIntent(b *protocol.BMC, agent string) (protocol.BMCIntent, bool) {
 	in, usable := plan.BMCIntent(b)
 	if a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent); err == nil {
 		in.Sealed, _ = c.sealedFor(b, a)
@@ -66,7 +60,7 @@ func (c *Control) bmcIntent(b *protocol.BMC, agent string) (protocol.BMCIntent, 
 
 // sealAgain seals the credentials of one BMC for its agent where that is due, and says
 // what is wrong: at the BMC, and at the servers behind it.
-func (c *Control) sealAgain(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
+func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
 	name := protocol.SecretOf(b.Spec.CredentialsRef)
 	if name == "" || b.Pending() {
 		return nil
@@ -96,7 +90,7 @@ func (c *Control) sealAgain(ctx context.Context, f plan.Fleet, b *protocol.BMC, 
 	}
 	next, err := c.sealOne(stored, b, a)
 	if err != nil {
-		c.metrics.seals.WithLabelValues(sealFailed).Inc()
+		c.cfg.Seals.Failed()
 		why(protocol.CondSecretNotSealed, err.Error())
 		return nil
 	}
@@ -106,19 +100,13 @@ func (c *Control) sealAgain(ctx context.Context, f plan.Fleet, b *protocol.BMC, 
 	if err := c.cfg.Store.PutSealed(ctx, next); err != nil {
 		return err
 	}
-	c.metrics.seals.WithLabelValues(sealDone).Inc()
+	c.cfg.Seals.Sealed()
 	c.cfg.Crash.At("hub.secret.sealed")
-	c.log.Info("credentials sealed", "bmc", b.Metadata.Name, "secret", name, "version", next.Version, "agent", agent, "key", next.Key)
+	c.cfg.Logger.Info("credentials sealed", "bmc", b.Metadata.Name, "secret", name, "version", next.Version, "agent", agent, "key", next.Key)
 	return nil
 }
 
-// The results of rackboot_hub_secret_seals_total.
-const (
-	sealDone   = "sealed"
-	sealFailed = "failed"
-)
-
-func (c *Control) sealOne(s store.StoredSecret, b *protocol.BMC, a *protocol.Agent) (*store.Sealed, error) {
+func (c *Room) sealOne(s store.StoredSecret, b *protocol.BMC, a *protocol.Agent) (*store.Sealed, error) {
 	if c.cfg.Vault == nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "seal credentials", "this hub has no vault")
 	}
@@ -141,7 +129,7 @@ func (c *Control) sealOne(s store.StoredSecret, b *protocol.BMC, a *protocol.Age
 
 // SealKey takes over the key of a Hello, which the agent has signed. One that may
 // be of the past does not come here: it would have secrets sealed for a key that is gone.
-func (c *Control) SealKey(ctx context.Context, agent string, key []byte) error {
+func (c *Room) SealKey(ctx context.Context, agent string, key []byte) error {
 	if len(key) != protocol.SealKeySize {
 		return nil
 	}
@@ -150,23 +138,23 @@ func (c *Control) SealKey(ctx context.Context, agent string, key []byte) error {
 		if err != nil || bytes.Equal(a.Spec.SealKey, key) {
 			return err
 		}
-		c.log.Info("an agent has another key for secrets; what is for it is sealed again", "agent", agent, "key", sealbox.ID(key))
+		c.cfg.Logger.Info("an agent has another key for secrets; what is for it is sealed again", "agent", agent, "key", sealbox.ID(key))
 		a.Spec.SealKey = key
 		a.Metadata.Generation++
-		if err = c.cfg.Store.Put(ctx, a); protocol.CodeOf(err) != protocol.CodeConflict || try == writeTries {
+		if err = c.cfg.Store.Put(ctx, a); protocol.CodeOf(err) != protocol.CodeConflict || try == store.Tries {
 			return err
 		}
 	}
 }
 
-// decorateSecret says who uses a Secret and whether the hub can read it.
-func (c *Control) decorateSecret(s *protocol.Secret) {
+// DecorateSecret says who uses a Secret and whether the hub can read it.
+func (c *Room) DecorateSecret(s *protocol.Secret) {
 	s.Status.UsedBy = c.cfg.Store.SecretUsers(s.Metadata.Name)
 	stored, err := c.cfg.Store.Secret(s.Metadata.Name)
 	if err == nil && c.cfg.Vault != nil {
 		_, err = c.cfg.Vault.Open(stored)
 	}
 	if err != nil {
-		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondSecretUnreadable, Since: c.began, Message: err.Error()})
+		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondSecretUnreadable, Since: c.cfg.Began, Message: err.Error()})
 	}
 }

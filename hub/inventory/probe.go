@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // or empty for every host behind the BMC. It waits for the answer until ctx ends, at
 // most 3 minutes. The codes are not_found, conflict, unsupported, unavailable,
 // timeout, and those of the agent's answer.
-func (c *Control) Probe(ctx context.Context, name, system string) ([]protocol.Probe, error) {
+func (c *Room) Probe(ctx context.Context, name, system string) ([]protocol.Probe, error) {
 	const op = "probe"
 	b, err := store.Get[*protocol.BMC](c.cfg.Store, name)
 	if err != nil {
@@ -39,16 +39,16 @@ func (c *Control) Probe(ctx context.Context, name, system string) ([]protocol.Pr
 	case protocol.SecretOf(b.Spec.CredentialsRef) != "" && intent.Sealed == nil:
 		return nil, fail(protocol.CodeUnavailable, "the credentials of BMC %q are not sealed for agent %s yet", name, agent).
 			WithHint("rackctl describe bmc %s says why", name)
-	case c.cannotAsk(agent):
+	case c.cfg.Link.CannotAsk(agent):
 		return nil, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", agent).
 			WithHint("upgrade it, or use rackctl bmc probe --direct on a host of the rack")
-	case !c.hears(agent):
+	case !c.cfg.Link.Hears(agent):
 		return nil, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", agent).
 			WithHint("rackctl describe agent %s says since when it is silent", agent)
 	}
 	m := protocol.Ask{Kind: protocol.AskProbe, BMC: intent, SystemURI: system}
 	answered := make(chan protocol.Answer, 1)
-	q, err := c.Link.Ask(agent, m, func(a protocol.Answer) { answered <- a })
+	q, err := c.cfg.Link.Ask(agent, m, func(a protocol.Answer) { answered <- a })
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (c *Control) Probe(ctx context.Context, name, system string) ([]protocol.Pr
 		}
 		return probes(a.Body)
 	case <-ctx.Done():
-		c.Link.DropAsk(q, agent)
+		c.cfg.Link.DropAsk(q, agent)
 		return nil, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", agent).
 			WithHint("nothing was changed at the BMC; try again")
 	}

@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"rackboot/hub/plan"
@@ -6,15 +6,15 @@ import (
 	"rackboot/protocol"
 )
 
-// carried says why a server's BMC cannot carry a boot policy; nil where it can, and where
+// Carried says why a server's BMC cannot carry a boot policy; nil where it can, and where
 // that is not known.
-func (c *Control) carried(srv *protocol.Server, policy protocol.BootPolicy) *protocol.ConditionState {
+func (c *Room) Carried(srv *protocol.Server, policy protocol.BootPolicy) *protocol.ConditionState {
 	b, err := store.Peek[*protocol.BMC](c.cfg.Store, srv.Spec.BMCRef.Name)
 	if err != nil {
 		return nil
 	}
 	inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID)
-	if inv == nil || plan.Carries(policy.FirstBoot, systemOf(inv, srv.Spec.SystemURI)) {
+	if inv == nil || plan.Carries(policy.FirstBoot, inv.System(srv.Spec.SystemURI)) {
 		return nil
 	}
 	return &protocol.ConditionState{

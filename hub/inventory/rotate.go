@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"context"
@@ -16,7 +16,7 @@ const ownPrefix = "bmc-"
 // the agent beside the account in use. While one is under way, the same again is no
 // change. The codes are invalid, not_found, conflict, unsupported, unavailable and
 // timeout.
-func (c *Control) RotateBMC(ctx context.Context, name string, r api.RotateBMC, by string) (*protocol.BMC, error) {
+func (c *Room) RotateBMC(ctx context.Context, name string, r api.RotateBMC, by string) (*protocol.BMC, error) {
 	const op = "rotate account"
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (c *Control) RotateBMC(ctx context.Context, name string, r api.RotateBMC, b
 			return nil, err
 		}
 		c.cfg.Crash.At("hub.account.next")
-		c.log.Info("account is to be changed", "bmc", name, "secret", w.Name, "change", w.Rotation.ID, "by", by)
+		c.cfg.Logger.Info("account is to be changed", "bmc", name, "secret", w.Name, "change", w.Rotation.ID, "by", by)
 	}
 	if own {
 		b.Spec.CredentialsRef = "secret:" + ownPrefix + name
@@ -52,7 +52,7 @@ func (c *Control) RotateBMC(ctx context.Context, name string, r api.RotateBMC, b
 		}
 		c.cfg.Crash.At("hub.account.own")
 	}
-	c.wake.Rack(b.Spec.RackRef.Name)
+	c.cfg.Wake.Rack(b.Spec.RackRef.Name)
 	return b, nil
 }
 
@@ -61,7 +61,7 @@ func underWay(s *protocol.Secret) bool {
 }
 
 // nextAccount is the Secret with the next account beside the one in use.
-func (c *Control) nextAccount(b *protocol.BMC, secret *protocol.Secret, r api.RotateBMC, own bool) (w store.SecretWrite, err error) {
+func (c *Room) nextAccount(b *protocol.BMC, secret *protocol.Secret, r api.RotateBMC, own bool) (w store.SecretWrite, err error) {
 	const op = "rotate account"
 	name, from := b.Metadata.Name, protocol.SecretOf(b.Spec.CredentialsRef)
 	data := protocol.SecretData{}
@@ -101,7 +101,7 @@ func (c *Control) nextAccount(b *protocol.BMC, secret *protocol.Secret, r api.Ro
 
 // accountToRotate is the Secret to write, and whether the BMC gets one of its own. Only
 // a Secret that one BMC alone uses may be changed: the others would keep the old one.
-func (c *Control) accountToRotate(b *protocol.BMC, r api.RotateBMC) (own bool, secret *protocol.Secret, err error) {
+func (c *Room) accountToRotate(b *protocol.BMC, r api.RotateBMC) (own bool, secret *protocol.Secret, err error) {
 	name := b.Metadata.Name
 	refuse := func(code protocol.Code, hint, format string, args ...any) (bool, *protocol.Secret, error) {
 		return false, nil, protocol.Errorf(code, "rotate account", format, args...).WithHint("%s", hint)
@@ -141,17 +141,19 @@ func (c *Control) accountToRotate(b *protocol.BMC, r api.RotateBMC) (own bool, s
 }
 
 // canRotate says why no agent would do it.
-func (c *Control) canRotate(b *protocol.BMC) error {
+func (c *Room) canRotate(b *protocol.BMC) error {
 	const op = "rotate account"
-	f := c.rackFleet(b.Spec.RackRef.Name)
-	name, agent := b.Metadata.Name, c.agentOf(f, b)
+	name, agent := b.Metadata.Name, ""
+	if r, err := store.Peek[*protocol.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
+		agent = r.Status.Agent
+	}
 	if agent == "" {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "rack %s has no agent", b.Spec.RackRef.Name).WithHint("join one first")
 	}
 	if l, err := c.cfg.Store.PeekLedger(agent); err != nil || !l.Peer.Can(protocol.CapRotate) {
 		return protocol.Errorf(protocol.CodeUnsupported, op, "agent %s cannot change accounts", agent).WithHint("upgrade it; it says what it can when it connects")
 	}
-	if len(f.Behind(name)) == 0 {
+	if len(store.Referring[*protocol.Server](c.cfg.Store, protocol.KindBMC, name)) == 0 {
 		return protocol.Errorf(protocol.CodeConflict, op, "no Server is behind BMC %q, so the agent has not its account", name).WithHint("apply its Server first")
 	}
 	return nil

@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // rotation goes on with the change of a BMC's account, and says how it stands.
-func (c *Control) rotation(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
+func (c *Room) rotation(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
 	r := b.Status.Rotation
 	name := protocol.SecretOf(b.Spec.CredentialsRef)
 	secret, err := store.Peek[*protocol.Secret](c.cfg.Store, name)
@@ -48,7 +48,7 @@ func accountReport(f plan.Fleet, b *protocol.BMC, secret *protocol.Secret) (out 
 
 // rotated writes what came of a change. Each step is one write, and the next pass does
 // what a crash left.
-func (c *Control) rotated(ctx context.Context, b *protocol.BMC, peeked *protocol.Secret, verdict plan.RotationVerdict, reason string) error {
+func (c *Room) rotated(ctx context.Context, b *protocol.BMC, peeked *protocol.Secret, verdict plan.RotationVerdict, reason string) error {
 	name := peeked.Metadata.Name
 	stored, err := c.cfg.Store.Secret(name)
 	if err != nil || stored.Version != peeked.Status.Version {
@@ -80,14 +80,14 @@ func (c *Control) rotated(ctx context.Context, b *protocol.BMC, peeked *protocol
 		return err
 	}
 	c.cfg.Crash.At("hub.account." + string(verdict))
-	c.log.Info("change of an account", "bmc", b.Metadata.Name, "secret", name, "change", r.ID, "state", r.State, "reason", r.Reason)
-	c.wake.Rack(b.Spec.RackRef.Name)
+	c.cfg.Logger.Info("change of an account", "bmc", b.Metadata.Name, "secret", name, "change", r.ID, "state", r.State, "reason", r.Reason)
+	c.cfg.Wake.Rack(b.Spec.RackRef.Name)
 	return nil
 }
 
 // giveBack gives a BMC the credentials back that it had before it got a Secret of its
 // own, and then removes that Secret.
-func (c *Control) giveBack(ctx context.Context, b *protocol.BMC, from string, r protocol.Rotation) error {
+func (c *Room) giveBack(ctx context.Context, b *protocol.BMC, from string, r protocol.Rotation) error {
 	own, err := store.Get[*protocol.BMC](c.cfg.Store, b.Metadata.Name)
 	if err != nil {
 		return err
@@ -98,13 +98,13 @@ func (c *Control) giveBack(ctx context.Context, b *protocol.BMC, from string, r 
 		return err
 	}
 	c.cfg.Crash.At("hub.account.back")
-	c.log.Info("change of an account", "bmc", b.Metadata.Name, "change", r.ID, "state", r.State, "reason", r.Reason)
-	c.wake.Rack(b.Spec.RackRef.Name)
+	c.cfg.Logger.Info("change of an account", "bmc", b.Metadata.Name, "change", r.ID, "state", r.State, "reason", r.Reason)
+	c.cfg.Wake.Rack(b.Spec.RackRef.Name)
 	return c.dropOwn(ctx, own)
 }
 
 // dropOwn removes the Secret that was made for a BMC whose change failed.
-func (c *Control) dropOwn(ctx context.Context, b *protocol.BMC) error {
+func (c *Room) dropOwn(ctx context.Context, b *protocol.BMC) error {
 	name := ownPrefix + b.Metadata.Name
 	r := b.Status.Rotation
 	if r == nil || r.State != protocol.RotationFailed || protocol.SecretOf(b.Spec.CredentialsRef) == name {

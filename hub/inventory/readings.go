@@ -1,4 +1,4 @@
-package control
+package inventory
 
 import (
 	"bytes"
@@ -133,34 +133,28 @@ func (r *readings) with(k reading, do func(*reading)) {
 	}
 }
 
-// readInventories asks for what is due, of each agent as much as it may be asked.
-func (c *Control) readInventories(now time.Time) {
+// Read asks for what is due, of each agent as much as it may be asked.
+func (c *Room) Read(now time.Time) {
 	full := map[string]bool{} // agents that are not asked more
 	for _, k := range c.readings.due(now) {
-		if full[k.agent] = full[k.agent] || !c.hears(k.agent); full[k.agent] {
+		if full[k.agent] = full[k.agent] || !c.cfg.Link.Hears(k.agent); full[k.agent] {
 			continue
 		}
-		_, err := c.Link.Ask(k.agent, protocol.Ask{Kind: protocol.AskInventory, BMC: k.intent}, func(m protocol.Answer) { c.inventoried(k, m) })
+		_, err := c.cfg.Link.Ask(k.agent, protocol.Ask{Kind: protocol.AskInventory, BMC: k.intent}, func(m protocol.Answer) { c.inventoried(k, m) })
 		if full[k.agent] = err != nil; err == nil {
 			c.readings.begin(k)
 		}
 	}
 }
 
-// hears says whether an agent can be asked now: it does answer, and was greeted.
-func (c *Control) hears(agent string) bool {
-	l, err := c.cfg.Store.PeekLedger(agent)
-	return err == nil && l.Peer.Can(protocol.CapAsk) && c.Link.Greeted(agent)
-}
-
 // inventoried keeps what an agent read, or why it could not.
-func (c *Control) inventoried(k reading, m protocol.Answer) {
+func (c *Room) inventoried(k reading, m protocol.Answer) {
 	err := c.keepInventory(k, m)
 	c.readings.ended(k, c.cfg.Clock(), err)
-	c.wake.BMC(k.bmc)
+	c.cfg.Wake.BMC(k.bmc)
 }
 
-func (c *Control) keepInventory(k reading, m protocol.Answer) error {
+func (c *Room) keepInventory(k reading, m protocol.Answer) error {
 	const op = "read inventory"
 	if err := link.AnswerError(op, m); err != nil {
 		return err
@@ -178,7 +172,7 @@ func (c *Control) keepInventory(k reading, m protocol.Answer) error {
 		}
 		fit(&next)
 		err := c.cfg.Store.PutInventory(ctx, &next)
-		if protocol.CodeOf(err) != protocol.CodeConflict || try == writeTries {
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == store.Tries {
 			return err
 		}
 	}
@@ -186,9 +180,6 @@ func (c *Control) keepInventory(k reading, m protocol.Answer) error {
 
 // keepTimeout bounds the writing of one inventory.
 const keepTimeout = 30 * time.Second
-
-// writeTries is how often a write is tried that another writer overtook.
-const writeTries = 5
 
 // fit leaves out of an inventory what the store has no room for, and says so in it:
 // first the boot options that are no network's, then all of them, then the order.
