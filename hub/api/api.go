@@ -60,16 +60,9 @@ type Fleet interface {
 	Discover(ctx context.Context, server, by string) (*protocol.Server, error)
 	// Trace has the rack's agent say what it saw of a power-on; serial 0 is the newest.
 	Trace(ctx context.Context, server string, serial int) (protocol.Trace, error)
-	// Ignition is sealed user data for the agent of the certificate.
-	Ignition(ctx context.Context, r protoapi.IgnitionRequest, certificate string) (protoapi.IgnitionAnswer, error)
 	// RenderEnv makes what a server would be served of a boot environment, empty for its
 	// own, with secrets masked; path is empty for all files.
 	RenderEnv(ctx context.Context, server, env, path string) (protoapi.EnvRender, error)
-	// EnvBundle is a sealed boot environment for the agent of the certificate.
-	EnvBundle(ctx context.Context, r protoapi.EnvBundleRequest, certificate string) (protoapi.EnvBundleAnswer, error)
-	// MayFetchISO says why the agent of the certificate may not have the content of an
-	// uploaded file.
-	MayFetchISO(certificate, digest string) error
 }
 
 // Members are the agents of all racks.
@@ -99,6 +92,17 @@ type Inventory interface {
 	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
 }
 
+// Carried is what boots carry besides their image, sealed for agents.
+type Carried interface {
+	// Ignition is sealed user data for the agent of the certificate.
+	Ignition(ctx context.Context, r protoapi.IgnitionRequest, certificate string) (protoapi.IgnitionAnswer, error)
+	// EnvBundle is a sealed boot environment for the agent of the certificate.
+	EnvBundle(ctx context.Context, r protoapi.EnvBundleRequest, certificate string) (protoapi.EnvBundleAnswer, error)
+	// MayFetchISO says why the agent of the certificate may not have the content of an
+	// uploaded file.
+	MayFetchISO(certificate, digest string) error
+}
+
 // EventLog is what happened.
 type EventLog interface {
 	// After returns up to limit events with an index greater than after.
@@ -112,6 +116,7 @@ type Config struct {
 	Fleet     Fleet
 	Members   Members
 	Inventory Inventory
+	Carried   Carried
 	Events    EventLog
 	// Approver has the approvals of destructive actions; nil has none.
 	Approver Approver
@@ -152,6 +157,7 @@ type API struct {
 	fleet     Fleet
 	members   Members
 	inventory Inventory
+	carried   Carried
 	events    EventLog
 	approver  Approver
 	callers   []known
@@ -181,8 +187,8 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	const op = "configure api"
 	switch {
-	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Members == nil || cfg.Inventory == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Members, Inventory, Events, Clock, NewID and Registerer are required")
+	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Members == nil || cfg.Inventory == nil || cfg.Carried == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Members, Inventory, Carried, Events, Clock, NewID and Registerer are required")
 	case len(cfg.Token) < minToken:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
 			WithHint("openssl rand -hex 32 makes one")
@@ -192,7 +198,7 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		store: cfg.Store, fleet: cfg.Fleet, members: cfg.Members, inventory: cfg.Inventory, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
+		store: cfg.Store, fleet: cfg.Fleet, members: cfg.Members, inventory: cfg.Inventory, carried: cfg.Carried, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
 		limits: newLimiter(cfg.Limits, callers), denials: rate.NewLimiter(deniedPerSecond, deniedBurst), recorder: cfg.Recorder,
 		clock: cfg.Clock, newID: cfg.NewID, vault: cfg.Vault, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),

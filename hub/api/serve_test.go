@@ -39,6 +39,7 @@ type fleetWithEvents interface {
 	api.EventLog
 	api.Members
 	api.Inventory
+	api.Carried
 }
 
 func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.API {
@@ -49,7 +50,7 @@ func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := api.New(api.Config{Store: s, Fleet: fleet, Members: fleet, Inventory: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
+	a, err := api.New(api.Config{Store: s, Fleet: fleet, Members: fleet, Inventory: fleet, Carried: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func (b *bench) entry() *protocol.BootImage {
 func TestBootImageOfClaim(t *testing.T) {
 	b, m, files := catalogueSite(t, protocol.CapBootChain, protocol.CapBootFiles)
 	digest := "sha256:" + strings.Repeat("a", 64)
-	if err := b.control.MayFetchISO(m.name, digest); protocol.CodeOf(err) != protocol.CodeDenied {
+	if err := b.control.Env.MayFetchISO(m.name, digest); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("before any document: %v", err)
 	}
 	b.settles(m)
@@ -90,7 +90,7 @@ func TestBootImageOfClaim(t *testing.T) {
 	if boot == nil || boot.Image.Source != protocol.ImageFromHub || boot.Image.Reference != "bootimage/os-1" || len(boot.Image.Artefacts) != 2 {
 		t.Fatalf("%+v; the claim has %+v", boot, b.claim("c1").Status)
 	}
-	if err := b.control.MayFetchISO(m.name, digest); err != nil {
+	if err := b.control.Env.MayFetchISO(m.name, digest); err != nil {
 		t.Error(err)
 	}
 	if got := codes(b.claim("c1").Status.Conditions); strings.Contains(got, string(protocol.CondReprovisionRequired)) || strings.Contains(got, string(protocol.CondImageUnverified)) {
@@ -113,7 +113,7 @@ func TestBootImageOfClaim(t *testing.T) {
 	if !slices.Equal(files.fetched[2:], []string{"https://m.example/kernel"}) {
 		t.Errorf("fetched %v", files.fetched)
 	}
-	needed, err := b.control.ISODigests()
+	needed, err := b.control.Env.ISODigests()
 	if err != nil || !needed[digest] || len(needed) != 2 {
 		t.Errorf("%v, %v", needed, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"rackboot/hub/conditions"
+	"rackboot/hub/env"
 	"rackboot/hub/events"
 	"rackboot/hub/images"
 	"rackboot/hub/inventory"
@@ -89,13 +90,13 @@ type Control struct {
 	fence     *fence.Start
 	began     time.Time
 	images    *images.Room
-	envs      *envBook
 	reports   *reports.Mirror
 	Events    *events.Log
 	Terms     *terms.Terms
 	Link      *link.Room
 	Members   *members.Room
 	Inventory *inventory.Room
+	Env       *env.Room
 	wake      *wake.Units
 
 	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
@@ -114,7 +115,6 @@ type Control struct {
 	groups       *groupBook
 	versionSince time.Time // when this version of the hub was first started
 
-	isoGrants *isoGrants
 }
 
 // New reads the epoch and the events from the store, and makes this start of the hub
@@ -123,8 +123,6 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash),
 		conds: conditions.New(), unbound: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
-		envs:      newEnvBook(),
-		isoGrants: newISOGrants(),
 	}
 	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
 	var err error
@@ -150,6 +148,9 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	})
 	c.images = images.New(images.Config{
 		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
+	})
+	c.Env = env.New(env.Config{
+		Store: cfg.Store, Vault: cfg.Vault, Seals: c.seals, Images: c.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.metrics = newMetrics(c)
 	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.wake, c.images)

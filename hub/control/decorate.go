@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/env"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.Secret:
 		c.Inventory.DecorateSecret(o)
 	case *protocol.BootEnv:
-		c.decorateBootEnv(o)
+		c.Env.Decorate(o)
 	case *protocol.BootImage:
 		o.Status.Conditions = c.images.Conditions(o.Metadata.Name)
 	case *protocol.ServerGroup:
@@ -59,7 +60,7 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
-	decorateEnv(s)
+	env.DecorateServer(s)
 	s.Status.Conditions = append(s.Status.Conditions, c.Inventory.ServerConditions(name)...)
 	c.decorateDiscovery(in, s)
 	c.Inventory.DecorateServer(f, s)

@@ -31,7 +31,7 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 		w, ok := words[s.Metadata.Name]
 		if cfg := f.DiscoveryOf(s.Metadata.Name); !ok && cfg != nil {
 			errs = append(errs, c.regrant(ctx, cfg))
-			cond, err := c.sealEnv(ctx, f, cfg)
+			cond, err := c.Env.Seal(ctx, f, cfg)
 			errs = append(errs, err)
 			if cond != nil {
 				conds[s.Metadata.Name] = []protocol.ConditionState{*cond}

@@ -174,7 +174,7 @@ const revertLook = 10 * time.Second
 func (c *Control) bootableStill(ctx context.Context, r *protocol.GroupRevision) error {
 	const op = "revert group"
 	if r.Spec.Stub != nil {
-		if _, err := c.openIgnition(*r.Spec.Stub); err != nil {
+		if _, err := c.Env.OpenIgnition(*r.Spec.Stub); err != nil {
 			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the user data of revision %d is gone: %w", r.Spec.Number, err).WithHint("return to another revision")}
 		}
 	}

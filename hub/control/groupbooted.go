@@ -90,7 +90,7 @@ func (c *Control) openedRecord(f plan.Fleet, server string, raw []byte) (protoco
 		return page.record, page.record.Server == server
 	}
 	page := bootedPage{raw: raw}
-	if a := c.agentFor(f, server); a != nil {
+	if a := c.cfg.Store.AgentOf(server); a != nil {
 		if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, raw, &page.record); err != nil {
 			page.record = protocol.Provisioned{}
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"rackboot/hub/conditions"
+	"rackboot/hub/env"
 	"rackboot/hub/events"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func (c *Control) groupStub(ctx context.Context, g *protocol.ServerGroup, entry 
 	if spec == nil {
 		return bootimages.StubSeen{}
 	}
-	ref := c.ignitionOf(&spec.SecretRef)
+	ref := c.Env.IgnitionOf(&spec.SecretRef)
 	if ref == nil {
 		return bootimages.StubSeen{Named: true, State: bootimages.SeenInvalid, Message: "Secret " + spec.SecretRef.Name + " does not exist"}
 	}
@@ -90,7 +91,7 @@ func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *pr
 	spec := g.Spec.Stub
 	page.seen = bootimages.StubSeen{Named: true, State: bootimages.SeenReady, Original: ref, Stub: ref}
 	if !spec.Manage {
-		content, err := c.openIgnition(*ref)
+		content, err := c.Env.OpenIgnition(*ref)
 		if err != nil {
 			return page, nil, err
 		}
@@ -104,7 +105,7 @@ func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *pr
 		}
 		return page, nil, nil
 	}
-	raw, err := c.rawIgnition(*ref)
+	raw, err := c.Env.RawIgnition(*ref)
 	if err != nil {
 		return page, nil, err
 	}
@@ -163,7 +164,7 @@ func (c *Control) writeStub(ctx context.Context, g *protocol.ServerGroup, seen b
 		return seen, err
 	}
 	c.cfg.Crash.At("hub.group.stub")
-	again.seen.Stub, again.inputs, again.written = refOf(res[0].Object.(*protocol.Secret)), page.inputs, true
+	again.seen.Stub, again.inputs, again.written = env.RefOf(res[0].Object.(*protocol.Secret)), page.inputs, true
 	if res[0].Outcome != store.Unchanged {
 		c.groupEvent(ctx, g, "has its user data translated to specification %s, in Secret %s", again.seen.Version, name)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"rackboot/hub/env"
 	"slices"
 	"strconv"
 
@@ -186,7 +187,7 @@ func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool 
 		// Its UID and digest are the other hub's. What was made again here under its name is
 		// taken for the same.
 		if s, err := store.Peek[*protocol.Secret](in.control.cfg.Store, ref.Secret); err == nil {
-			cfg.Spec.Ignition = refOf(s)
+			cfg.Spec.Ignition = env.RefOf(s)
 		}
 	}
 	return true

@@ -50,7 +50,7 @@ func TestMayFetchISO(t *testing.T) {
 	b.names(two, isoDigest("b"))
 	may := func(what, agent, digest string, want bool) {
 		t.Helper()
-		err := b.control.MayFetchISO(agent, digest)
+		err := b.control.Env.MayFetchISO(agent, digest)
 		if (err == nil) != want || err != nil && (protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) == "") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -66,7 +66,7 @@ func TestMayFetchISO(t *testing.T) {
 	may("of the new one", one, isoDigest("c"), true)
 	b.restart()
 	may("after a restart of the hub", one, isoDigest("c"), true)
-	needed, err := b.control.ISODigests()
+	needed, err := b.control.Env.ISODigests()
 	if err != nil || len(needed) != 2 || !needed[isoDigest("b")] || !needed[isoDigest("c")] {
 		t.Errorf("%v, %v", needed, err)
 	}
@@ -83,7 +83,7 @@ func TestMayFetchISO(t *testing.T) {
 	if err := b.store.PutLedger(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}
-	if needed, err := b.control.ISODigests(); err == nil {
+	if needed, err := b.control.Env.ISODigests(); err == nil {
 		t.Errorf("a document cannot be read, and this is needed: %v", needed)
 	}
 }
@@ -100,7 +100,7 @@ func TestFleetISOs(t *testing.T) {
 	if got := b.control.rackFleet("r1").ISOs; len(got) != 1 || got["A.iso"] != want {
 		t.Errorf("%+v", got)
 	}
-	b.control.ISOEvent(t.Context(), "A.iso was uploaded")
+	b.control.Env.ISOEvent(t.Context(), "A.iso was uploaded")
 	if !slices.ContainsFunc(b.control.Events.After(0, 100), func(e api.EventRecord) bool { return e.Code == protocol.EventUploadedFile && e.Agent == events.HubName }) {
 		t.Error("no event")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/env"
 	"rackboot/hub/events"
 	"rackboot/hub/images"
 	"strings"
@@ -48,7 +49,7 @@ func (c *Control) forgetImages() {
 		}
 	}
 	c.images.Forget(func(asker string) bool {
-		return !there[asker] && !strings.HasPrefix(asker, envAskers) && !strings.HasPrefix(asker, groupAskers)
+		return !there[asker] && !strings.HasPrefix(asker, env.Askers) && !strings.HasPrefix(asker, groupAskers)
 	})
 }
 
@@ -84,7 +85,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 	if seen.State != plan.ImageReady {
 		return seen
 	}
-	data, cond := c.userData(b.IgnitionSecretRef)
+	data, cond := c.Env.UserData(b.IgnitionSecretRef)
 	if cond != nil {
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
@@ -112,7 +113,7 @@ func (c *Control) seen(unit string, q images.Question, server, owner string) pla
 
 // seenEnv is what is known of a boot environment.
 func (c *Control) seenEnv(f plan.Fleet, srv *protocol.Server, name string, w plan.EnvFor, key string) plan.BootSeen {
-	img, cond := c.seeEnv(f, srv, name, w, key)
+	img, cond := c.Env.See(f, srv, name, w, key)
 	switch {
 	case cond != nil:
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
@@ -138,11 +139,11 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 		w.Message = seen.Message // what it boots is not to be had any more, or not known since a start
 	}
 	if cfg != nil {
-		data, err := c.sealIgnition(ctx, f, cfg)
+		data, err := c.Env.SealIgnition(ctx, f, cfg)
 		if err != nil {
 			return err
 		}
-		env, err := c.sealEnv(ctx, f, cfg)
+		env, err := c.Env.Seal(ctx, f, cfg)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func TestMaintenanceUserData(t *testing.T) {
 		if in == nil || in.Sealed == "" {
 			t.Fatalf("%+v travels", in)
 		}
-		got, err := b.control.Ignition(ctx(t), api.IgnitionRequest{Sealed: in.Sealed}, m.name)
+		got, err := b.control.Env.Ignition(ctx(t), api.IgnitionRequest{Sealed: in.Sealed}, m.name)
 		if err != nil {
 			t.Fatal(err)
 		}

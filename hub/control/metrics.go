@@ -23,7 +23,6 @@ type metrics struct {
 	discoveries, revisions            *prometheus.CounterVec
 	rollouts, orders                  *prometheus.CounterVec
 	groups                            groupMetrics
-	pulls, envPulls, isoPulls         *prometheus.CounterVec
 	clocks                            *prometheus.Desc
 	holdMetrics
 }
@@ -35,15 +34,6 @@ func newMetrics(c *Control) *metrics {
 	m := &metrics{
 		control: c, holdMetrics: newHoldMetrics(),
 		fenced: desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
-		isoPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_iso_pulls_total", Help: "Requests of agents for uploaded files, by result.",
-		}, []string{"result"}),
-		pulls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_ignition_pulls_total", Help: "Sealed user data that agents asked for, by result.",
-		}, []string{"result"}),
-		envPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_bootenv_pulls_total", Help: "Sealed boot environments that agents asked for, by result.",
-		}, []string{"result"}),
 		discoveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_discoveries_total", Help: "Discoveries of servers that ended, by result.",
 		}, []string{"result"}),
@@ -75,11 +65,6 @@ func newMetrics(c *Control) *metrics {
 	for _, cause := range protocol.RevisionCauses() {
 		m.revisions.WithLabelValues(string(cause))
 	}
-	for _, r := range []string{pullDone, pullDenied} {
-		m.pulls.WithLabelValues(r)
-		m.envPulls.WithLabelValues(r)
-		m.isoPulls.WithLabelValues(r)
-	}
 	for _, k := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReprovision, rollout.OrderReturn} {
 		m.orders.WithLabelValues(string(k))
 	}
@@ -101,9 +86,6 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.rollouts.Describe(ch)
 	m.orders.Describe(ch)
 	m.groups.describe(ch)
-	m.pulls.Describe(ch)
-	m.envPulls.Describe(ch)
-	m.isoPulls.Describe(ch)
 	m.describe(ch)
 }
 
@@ -117,9 +99,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.rollouts.Collect(ch)
 	m.orders.Collect(ch)
 	m.groups.collect(m.control.groups, m.control.groupConds, ch)
-	m.pulls.Collect(ch)
-	m.envPulls.Collect(ch)
-	m.isoPulls.Collect(ch)
 	fenced := 0.0
 	if m.control.fence.SteppedDown() {
 		fenced = 1

@@ -17,7 +17,7 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	c.sharing.RLock()
 	defer c.sharing.RUnlock()
 	v := c.look(of(wake.RackUnit(rack)))
-	c.envs.begin(v.Fleet)
+	c.Env.Begin(v.Fleet)
 	errs := []error{c.vacate(ctx, v.Fleet)}
 	v = c.look(v)
 	errs = append(errs, c.Inventory.Find(ctx, v.Fleet))
@@ -26,7 +26,7 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	v = c.look(v)
 	errs = append(errs, c.owners(ctx, v))
 	v = c.look(v)
-	errs = append(errs, c.inForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.approvals(ctx, v.Fleet), c.compile(ctx, v))
+	errs = append(errs, c.Env.InForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.approvals(ctx, v.Fleet), c.compile(ctx, v))
 	// Afterwards: a hold is on its way before it is written about.
 	for _, h := range store.Find(c.cfg.Store, store.HoldsByRack, rack) {
 		errs = append(errs, c.Events.AuditHold(ctx, h))
@@ -45,7 +45,7 @@ func (c *Control) owners(ctx context.Context, v view) error {
 		conds[cl.Metadata.Name] = more
 	}
 	for _, m := range f.Maintenances {
-		conds[bookName(m)] = f.Maintained(m, c.ignitionOf(m.Spec.Boot.IgnitionSecretRef))
+		conds[bookName(m)] = f.Maintained(m, c.Env.IgnitionOf(m.Spec.Boot.IgnitionSecretRef))
 	}
 	c.conds.Keep(f.Of, conds, c.cfg.Clock())
 	v = c.look(v)

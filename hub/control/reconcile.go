@@ -37,7 +37,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 		srv = nil // not bound, or gone since
 	}
 	take := c.takeForClaim(cl, srv)
-	conds := plan.Claimed(cl, srv, cfg, c.ignitionOf(cl.Spec.IgnitionSecretRef), c.rackHasAgent(f, cl.Status.Server))
+	conds := plan.Claimed(cl, srv, cfg, c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef), c.rackHasAgent(f, cl.Status.Server))
 	first := plan.FirstGoes
 	switch {
 	case cfg == nil:
@@ -104,7 +104,7 @@ func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Cla
 	if err := errors.Join(c.settled(ctx, cl), c.regrant(ctx, cfg)); err != nil {
 		return nil, err
 	}
-	for _, seal := range []func(context.Context, plan.Fleet, *protocol.BootConfiguration) (*protocol.ConditionState, error){c.sealIgnition, c.sealFormer, c.sealEnv} {
+	for _, seal := range []func(context.Context, plan.Fleet, *protocol.BootConfiguration) (*protocol.ConditionState, error){c.Env.SealIgnition, c.Env.SealFormer, c.Env.Seal} {
 		cond, err := seal(ctx, f, cfg)
 		if cond != nil {
 			conds = append(conds, *cond)
@@ -123,7 +123,7 @@ func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Ser
 		return c.takenImage(take, srv, cl.Spec.BootPolicy, cl.Spec.KernelArgs)
 	}
 	if env := cl.Spec.BootEnv; env != nil {
-		return c.seeEnv(f, srv, env.Name, plan.EnvFor{
+		return c.Env.See(f, srv, env.Name, plan.EnvFor{
 			Purpose: protocol.PurposeClaim, Owner: cl.Metadata.Name, Ignition: cl.Spec.IgnitionSecretRef != nil,
 			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 		}, cl.Metadata.UID)

@@ -58,7 +58,7 @@ func (c *Control) allot(ctx context.Context) error {
 // withoutRack moves along what is in no rack.
 func (c *Control) withoutRack(ctx context.Context, all bool) error {
 	v := c.look(view{Fleet: plan.Fleet{Of: outsideUnit}, all: all})
-	c.envs.begin(v.Fleet)
+	c.Env.Begin(v.Fleet)
 	return c.owners(ctx, v)
 }
 
@@ -76,9 +76,8 @@ func (c *Control) sweepAll(ctx context.Context) error {
 		b.Forget(units)
 	}
 	c.Inventory.Forget(units)
-	c.envs.forget(units)
+	c.Env.Forget(units)
 	c.forgetImages()
-	c.forgetEnvImages()
 	holds := map[string]bool{}
 	for _, h := range store.List[*protocol.Hold](s) {
 		holds[h.Metadata.Name] = true

@@ -111,7 +111,7 @@ func (c *Control) keep(ctx context.Context, cl *protocol.Claim, srv *protocol.Se
 		Owner:      protocol.Owner{Kind: protocol.PurposeClaim, Name: cl.Metadata.Name, UID: cl.Metadata.UID},
 		BootSpec:   protocol.BootSpec{Image: img, BootPolicy: cl.Spec.BootPolicy},
 		BootEnv:    img.BootEnv(),
-		Ignition:   c.ignitionOf(cl.Spec.IgnitionSecretRef),
+		Ignition:   c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef),
 		KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 	}}
 	now := c.cfg.Clock()
@@ -187,7 +187,7 @@ func (c *Control) undecided(ctx context.Context, f plan.Fleet, cl *protocol.Clai
 
 // ownRecord is the record that the active agent of the server's rack reports for a claim.
 func (c *Control) ownRecord(f plan.Fleet, cl *protocol.Claim) (*protocol.Provisioned, []byte) {
-	r, a := f.Reports[cl.Status.Server], c.agentFor(f, cl.Status.Server)
+	r, a := f.Reports[cl.Status.Server], c.cfg.Store.AgentOf(cl.Status.Server)
 	if r == nil || a == nil || len(r.Provisioned) == 0 || cl.Spec.BootPolicy.Boot == protocol.BootNetwork {
 		return nil, nil
 	}

@@ -19,8 +19,7 @@ func (c *Control) Trace(ctx context.Context, server string, serial int) (protoco
 		return protocol.Trace{}, err
 	}
 	rack, _ := c.cfg.Store.RackOf(server) // empty where its BMC is gone
-	f := c.rackFleet(rack)
-	a := c.agentFor(f, server)
+	a := c.cfg.Store.AgentOf(server)
 	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
 		return protocol.Errorf(code, op, format, args...)
 	}

@@ -1,7 +1,9 @@
 package control
 
 import (
+	"context"
 	"rackboot/hub/wake"
+	"rackboot/protocol/api"
 	"slices"
 	"strings"
 
@@ -138,9 +140,8 @@ func (c *Control) furnished(f plan.Fleet) plan.Fleet {
 	f.Profiles, f.Params = store.List[*protocol.Profile](s), store.List[*protocol.Param](s)
 	f.Groups = store.List[*protocol.ServerGroup](s)
 	f = f.Indexed() // what follows asks for each BMC and configuration
-	f.EnvImages, f.SecretVersions = c.images.Known(envAskers), c.secretVersions()
-	f.Sealed, f.ISOs, f.Envs = c.Inventory.Sealed(f), c.isos(), c.sealedEnvs(f)
-	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
+	f = c.Env.Furnish(f)
+	f.Sealed = c.Inventory.Sealed(f)
 	f.Keep = c.keeps(f)
 	return f
 }
@@ -167,4 +168,10 @@ func openRequests(stored []store.StoredRequest) (out []plan.Request) {
 		out = append(out, plan.Request{Request: q.Request, Rack: q.Rack})
 	}
 	return out
+}
+
+// RenderEnv makes what a server would be served of a boot environment; see package env.
+func (c *Control) RenderEnv(ctx context.Context, server, env, path string) (api.EnvRender, error) {
+	rack, _ := c.cfg.Store.RackOf(server) // empty where its BMC is gone
+	return c.Env.Render(ctx, c.rackFleet(rack), server, env, path)
 }

@@ -11,3 +11,20 @@ func (v *Inventory) System(uri string) *protocol.Inventory {
 	}
 	return nil
 }
+
+// AgentOf is the agent that serves a server's rack; nil without one.
+func (s *Store) AgentOf(server string) *protocol.Agent {
+	rack, err := s.RackOf(server)
+	if err != nil {
+		return nil
+	}
+	r, err := Peek[*protocol.Rack](s, rack)
+	if err != nil || r.Status.Agent == "" {
+		return nil
+	}
+	a, err := Peek[*protocol.Agent](s, r.Status.Agent)
+	if err != nil {
+		return nil
+	}
+	return a
+}

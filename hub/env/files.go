@@ -1,4 +1,4 @@
-package control
+package env
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // isos are the uploaded files that environments may name.
-func (c *Control) isos() map[string]protocol.EnvISO {
+func (c *Room) isos() map[string]protocol.EnvISO {
 	out := map[string]protocol.EnvISO{}
 	for _, f := range c.cfg.Store.ISOs() {
 		out[f.File] = f.Env()
@@ -33,7 +33,7 @@ type isoGrant struct {
 func newISOGrants() *isoGrants { return &isoGrants{by: map[string]isoGrant{}} }
 
 // isosOf are the digests of the files of the hub that an agent's documents name.
-func (c *Control) isosOf(agent string) (map[string]bool, error) {
+func (c *Room) isosOf(agent string) (map[string]bool, error) {
 	l, err := c.cfg.Store.PeekLedger(agent)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (c *Control) isosOf(agent string) (map[string]bool, error) {
 			continue
 		}
 		var d protocol.RackDoc
-		if err := c.Link.Open(protocol.TopicDown(agent, leaf), sent.Body, &d); err != nil {
+		if err := c.cfg.Link.Open(protocol.TopicDown(agent, leaf), sent.Body, &d); err != nil {
 			return nil, err
 		}
 		for _, in := range d.Servers {
@@ -69,19 +69,19 @@ func (c *Control) isosOf(agent string) (map[string]bool, error) {
 // serves its rack, and a document that it was sent names the digest. certificate is the
 // common name of the one that TLS has verified. The code is denied, whether the file
 // exists or not.
-func (c *Control) MayFetchISO(certificate, digest string) error {
+func (c *Room) MayFetchISO(certificate, digest string) error {
 	a, err := store.Peek[*protocol.Agent](c.cfg.Store, certificate)
-	if certificate != "" && err == nil && c.Terms.Active(a) {
+	if certificate != "" && err == nil && c.cfg.Terms.Active(a) {
 		digests, err := c.isosOf(certificate)
 		if err != nil {
 			return err
 		}
 		if digests[digest] {
-			c.metrics.isoPulls.WithLabelValues(pullDone).Inc()
+			c.isoPulls.WithLabelValues(pullDone).Inc()
 			return nil
 		}
 	}
-	c.metrics.isoPulls.WithLabelValues(pullDenied).Inc()
+	c.isoPulls.WithLabelValues(pullDenied).Inc()
 	return protocol.Errorf(protocol.CodeDenied, "fetch file", "no document of the agent of the certificate names this digest").
 		WithHint("only the agent that serves a rack gets the files that its servers boot from, by its own certificate; a newer document may name another digest")
 }
@@ -89,7 +89,7 @@ func (c *Control) MayFetchISO(certificate, digest string) error {
 // ISODigests are the contents that documents name which agents were sent, and those of the
 // catalogue of boot images, see [store.Store.HubFiles]. An agent whose
 // documents cannot be read makes it fail: nobody knows what it needs.
-func (c *Control) ISODigests() (map[string]bool, error) {
+func (c *Room) ISODigests() (map[string]bool, error) {
 	out := c.cfg.Store.HubFiles()
 	for _, a := range store.List[*protocol.Agent](c.cfg.Store) {
 		digests, err := c.isosOf(a.Metadata.Name)
@@ -104,6 +104,6 @@ func (c *Control) ISODigests() (map[string]bool, error) {
 }
 
 // ISOEvent files what became of an uploaded file.
-func (c *Control) ISOEvent(ctx context.Context, message string) {
-	c.Events.Own(ctx, "", protocol.EventUploadedFile, message)
+func (c *Room) ISOEvent(ctx context.Context, message string) {
+	c.cfg.Events.Own(ctx, "", protocol.EventUploadedFile, message)
 }

@@ -1,4 +1,4 @@
-package control
+package env
 
 import (
 	"context"
@@ -16,18 +16,16 @@ import (
 // envMask takes the place of what is secret before anything is rendered.
 const envMask = "********"
 
-// RenderEnv makes what a server would be served of a boot environment: of the one that it
+// Render makes what a server would be served of a boot environment: of the one that it
 // has, or of another by name. Values of Secrets are masked before, whatever a template
 // does with them. The codes are not_found, conflict for a server that has none, and those
 // of a rendering.
-func (c *Control) RenderEnv(ctx context.Context, server, name, path string) (api.EnvRender, error) {
+func (c *Room) Render(ctx context.Context, f plan.Fleet, server, name, path string) (api.EnvRender, error) {
 	const op = "render boot environment"
 	srv, err := store.Peek[*protocol.Server](c.cfg.Store, server)
 	if err != nil {
 		return api.EnvRender{}, err
 	}
-	rack, _ := c.cfg.Store.RackOf(server) // empty where its BMC is gone
-	f := c.rackFleet(rack)
 	w, has := c.envOwner(f, srv)
 	if name == "" {
 		name = has
@@ -57,7 +55,7 @@ func (c *Control) RenderEnv(ctx context.Context, server, name, path string) (api
 }
 
 // envOwner is whom a server's environment is for, and which one it is; empty for none.
-func (c *Control) envOwner(f plan.Fleet, srv *protocol.Server) (w plan.EnvFor, env string) {
+func (c *Room) envOwner(f plan.Fleet, srv *protocol.Server) (w plan.EnvFor, env string) {
 	w = plan.EnvFor{Purpose: protocol.PurposeClaim, KernelArgs: srv.Spec.KernelArgs}
 	uid := ""
 	if m, cl := f.MaintenanceOf(srv.Metadata.Name), f.ClaimOf(srv.Metadata.Name); m != nil {

@@ -1,4 +1,4 @@
-package control
+package env
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 	"rackboot/protocol/sealbox"
 )
 
-// refOf is the present version of a Secret of user data.
-func refOf(s *protocol.Secret) *protocol.IgnitionRef {
+// RefOf is the present version of a Secret of user data.
+func RefOf(s *protocol.Secret) *protocol.IgnitionRef {
 	return &protocol.IgnitionRef{Secret: s.Metadata.Name, UID: s.Metadata.UID, Version: s.Status.Version, Digest: s.Status.Digest}
 }
 
-// ignitionOf is the present version of the Secret that a claim or a maintenance names;
+// IgnitionOf is the present version of the Secret that a claim or a maintenance names;
 // nil without one.
-func (c *Control) ignitionOf(named *protocol.Ref) *protocol.IgnitionRef {
+func (c *Room) IgnitionOf(named *protocol.Ref) *protocol.IgnitionRef {
 	if named == nil {
 		return nil
 	}
@@ -27,32 +27,32 @@ func (c *Control) ignitionOf(named *protocol.Ref) *protocol.IgnitionRef {
 	if err != nil {
 		return nil
 	}
-	return refOf(s)
+	return RefOf(s)
 }
 
-// userData is what an owner's configuration is to fix. It is read and checked before
+// UserData is what an owner's configuration is to fix. It is read and checked before
 // anything is made, so that data that is wrong has no other effect than its condition.
-func (c *Control) userData(named *protocol.Ref) (*protocol.IgnitionRef, *protocol.ConditionState) {
+func (c *Room) UserData(named *protocol.Ref) (*protocol.IgnitionRef, *protocol.ConditionState) {
 	if named == nil {
 		return nil, nil
 	}
 	invalid := func(why string) (*protocol.IgnitionRef, *protocol.ConditionState) {
 		return nil, &protocol.ConditionState{Code: protocol.CondUserDataInvalid, Message: why}
 	}
-	ref := c.ignitionOf(named)
+	ref := c.IgnitionOf(named)
 	if ref == nil {
 		return invalid(fmt.Sprintf("Secret %s does not exist", named.Name))
 	}
-	if _, err := c.openIgnition(*ref); err != nil {
+	if _, err := c.OpenIgnition(*ref); err != nil {
 		return invalid(err.Error())
 	}
 	return ref, nil
 }
 
-// openIgnition is user data as the server is to get it. No error has anything of it.
-func (c *Control) openIgnition(ref protocol.IgnitionRef) ([]byte, error) {
+// OpenIgnition is user data as the server is to get it. No error has anything of it.
+func (c *Room) OpenIgnition(ref protocol.IgnitionRef) ([]byte, error) {
 	const op = "read user data"
-	raw, err := c.rawIgnition(ref)
+	raw, err := c.RawIgnition(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func (c *Control) openIgnition(ref protocol.IgnitionRef) ([]byte, error) {
 	return out.JSON, nil
 }
 
-// rawIgnition is user data as somebody wrote it. No error has anything of it.
-func (c *Control) rawIgnition(ref protocol.IgnitionRef) ([]byte, error) {
+// RawIgnition is user data as somebody wrote it. No error has anything of it.
+func (c *Room) RawIgnition(ref protocol.IgnitionRef) ([]byte, error) {
 	stored, err := c.cfg.Store.StubSecret(ref)
 	switch {
 	case err != nil:
@@ -85,10 +85,10 @@ func sealsIgnition(v *store.SealedIgnition, b *protocol.BootConfiguration, ref *
 
 // ignitions is what travels of sealed user data, by configuration: of itself, and of what
 // it may return to.
-func (c *Control) ignitions(f plan.Fleet) (own, former map[string]protocol.IgnitionIntent) {
+func (c *Room) ignitions(f plan.Fleet) (own, former map[string]protocol.IgnitionIntent) {
 	own, former = map[string]protocol.IgnitionIntent{}, map[string]protocol.IgnitionIntent{}
 	for _, b := range f.Configs {
-		a := c.agentFor(f, b.Spec.Server)
+		a := c.cfg.Store.AgentOf(b.Spec.Server)
 		if v := c.cfg.Store.PeekIgnition(b.Metadata.Name); sealsIgnition(v, b, b.Spec.Ignition, a) {
 			own[b.Metadata.Name] = v.IgnitionIntent
 		}
@@ -99,31 +99,18 @@ func (c *Control) ignitions(f plan.Fleet) (own, former map[string]protocol.Ignit
 	return own, former
 }
 
-// agentFor is the agent of a server's rack; nil without one.
-func (c *Control) agentFor(f plan.Fleet, server string) *protocol.Agent {
-	r := f.Rack(f.RackOf(server))
-	if r == nil || r.Status.Agent == "" {
-		return nil
-	}
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, r.Status.Agent)
-	if err != nil {
-		return nil
-	}
-	return a
-}
-
-// sealIgnition seals a configuration's user data for the agent of its server where that
+// SealIgnition seals a configuration's user data for the agent of its server where that
 // is due: for the first time, or because the agent has another key or is another one.
 // What is provisioned needs none any more, unless each of its boots is from the network.
-func (c *Control) sealIgnition(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
+func (c *Room) SealIgnition(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
 	if b.Spec.Ignition == nil || b.Installed() && !plan.Repeats(b.Spec.Owner.Kind, b.Spec.BootPolicy) {
 		return nil, nil
 	}
 	return c.sealData(ctx, f, b, *b.Spec.Ignition, c.cfg.Store.PeekIgnition(b.Metadata.Name), c.cfg.Store.PutIgnition)
 }
 
-// sealFormer does the same for what the configuration may return to.
-func (c *Control) sealFormer(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
+// SealFormer does the same for what the configuration may return to.
+func (c *Room) SealFormer(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
 	ref := b.Spec.Former.Data()
 	if ref == nil {
 		return nil, nil
@@ -131,13 +118,13 @@ func (c *Control) sealFormer(ctx context.Context, f plan.Fleet, b *protocol.Boot
 	return c.sealData(ctx, f, b, *ref, c.cfg.Store.PeekFormerIgnition(b.Metadata.Name), c.cfg.Store.PutFormerIgnition)
 }
 
-func (c *Control) sealData(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration, ref protocol.IgnitionRef, have *store.SealedIgnition,
+func (c *Room) sealData(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration, ref protocol.IgnitionRef, have *store.SealedIgnition,
 	put func(context.Context, *store.SealedIgnition) error,
 ) (*protocol.ConditionState, error) {
 	not := func(why string) (*protocol.ConditionState, error) {
 		return &protocol.ConditionState{Code: protocol.CondUserDataNotSealed, Message: why}, nil
 	}
-	a := c.agentFor(f, b.Spec.Server)
+	a := c.cfg.Store.AgentOf(b.Spec.Server)
 	switch {
 	case a == nil, sealsIgnition(have, b, &ref, a): // CondNoAgent is said elsewhere
 		return nil, nil
@@ -146,7 +133,7 @@ func (c *Control) sealData(ctx context.Context, f plan.Fleet, b *protocol.BootCo
 	}
 	next, err := c.sealUserData(b, ref, a)
 	if err != nil {
-		c.seals.Failed()
+		c.cfg.Seals.Failed()
 		return not(err.Error())
 	}
 	if have != nil {
@@ -155,14 +142,14 @@ func (c *Control) sealData(ctx context.Context, f plan.Fleet, b *protocol.BootCo
 	if err := put(ctx, next); err != nil {
 		return nil, err
 	}
-	c.seals.Sealed()
+	c.cfg.Seals.Sealed()
 	c.cfg.Crash.At("hub.ignition.sealed")
-	c.log.Info("user data sealed", "server", b.Spec.Server, "secret", next.Secret, "version", next.Version, "agent", next.Agent, "key", next.Key)
+	c.cfg.Logger.Info("user data sealed", "server", b.Spec.Server, "secret", next.Secret, "version", next.Version, "agent", next.Agent, "key", next.Key)
 	return nil, nil
 }
 
-func (c *Control) sealUserData(b *protocol.BootConfiguration, ref protocol.IgnitionRef, a *protocol.Agent) (*store.SealedIgnition, error) {
-	content, err := c.openIgnition(ref)
+func (c *Room) sealUserData(b *protocol.BootConfiguration, ref protocol.IgnitionRef, a *protocol.Agent) (*store.SealedIgnition, error) {
+	content, err := c.OpenIgnition(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -183,15 +170,15 @@ func (c *Control) sealUserData(b *protocol.BootConfiguration, ref protocol.Ignit
 // Ignition is the sealed user data that an agent asks for. agent is the common name of
 // the certificate that TLS has verified. Everything that is not sealed for this agent, as
 // it serves its rack now, is not there.
-func (c *Control) Ignition(_ context.Context, q api.IgnitionRequest, agent string) (api.IgnitionAnswer, error) {
+func (c *Room) Ignition(_ context.Context, q api.IgnitionRequest, agent string) (api.IgnitionAnswer, error) {
 	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
-	if agent != "" && err == nil && c.Terms.Active(a) {
+	if agent != "" && err == nil && c.cfg.Terms.Active(a) {
 		if v := c.cfg.Store.IgnitionFor(agent, q.Sealed); v != nil {
-			c.metrics.pulls.WithLabelValues(pullDone).Inc()
+			c.pulls.WithLabelValues(pullDone).Inc()
 			return api.IgnitionAnswer{Body: v.Body}, nil
 		}
 	}
-	c.metrics.pulls.WithLabelValues(pullDenied).Inc()
+	c.pulls.WithLabelValues(pullDenied).Inc()
 	return api.IgnitionAnswer{}, protocol.Errorf(protocol.CodeDenied, "fetch user data", "nothing of this digest is sealed for the agent of the certificate").
 		WithHint("only the agent that serves a rack gets what is sealed for it, by its own certificate; a newer document may name another digest")
 }

@@ -1,4 +1,4 @@
-package control
+package env
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"rackboot/protocol"
 )
 
-// inForce stores which boot environment a server has, as its agent says: an environment
+// InForce stores which boot environment a server has, as its agent says: an environment
 // that is refused or being made changes nothing (seed 004: OS.Name is used to set the
 // Machine OS field when the Machine is set to a new BootEnv). It is stored, so that a
 // system that is installed keeps its name when no files are made for it any more.
-func (c *Control) inForce(ctx context.Context, f plan.Fleet) error {
+func (c *Room) InForce(ctx context.Context, f plan.Fleet) error {
 	var errs []error
 	for _, s := range f.Servers {
 		r := f.Reports[s.Metadata.Name]
@@ -29,14 +29,14 @@ func (c *Control) inForce(ctx context.Context, f plan.Fleet) error {
 			continue
 		}
 		c.cfg.Crash.At("hub.bootenv.inforce")
-		c.Events.Own(ctx, s.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
+		c.cfg.Events.Own(ctx, s.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
 	}
 	return errors.Join(errs...)
 }
 
-// decorateEnv says what the agent's report of a server's environment means, where the
+// DecorateServer says what the agent's report of a server's environment means, where the
 // agent itself raises no condition.
-func decorateEnv(s *protocol.Server) {
+func DecorateServer(s *protocol.Server) {
 	r := s.Status.Report
 	if r == nil || r.Env == nil {
 		return
@@ -54,8 +54,8 @@ func decorateEnv(s *protocol.Server) {
 	}
 }
 
-// decorateBootEnv says whether an environment can be used at all, and where it is.
-func (c *Control) decorateBootEnv(e *protocol.BootEnv) {
+// Decorate says whether an environment can be used at all, and where it is.
+func (c *Room) Decorate(e *protocol.BootEnv) {
 	e.Status = protocol.BootEnvStatus{}
 	for _, wrong := range c.cfg.Store.CheckBootEnv(e) {
 		e.Status.Errors = append(e.Status.Errors, wrong.Path+": "+wrong.Message)

@@ -1,11 +1,17 @@
-package control
+// Package env makes what a boot carries besides its image: boot environments with their params, user data, and
+// uploaded files. Each is checked before it is used, and sealed for the agent that serves it.
+package env
 
 import (
 	"context"
-	"maps"
+	"log/slog"
+	"rackboot/hub/events"
 	"rackboot/hub/images"
+	"rackboot/hub/link"
+	"rackboot/hub/sealing"
+	"rackboot/hub/terms"
+	"rackboot/state"
 	"strings"
-	"sync"
 
 	"rackboot/hub/conditions"
 	"rackboot/hub/plan"
@@ -15,104 +21,34 @@ import (
 	"rackboot/protocol/sealbox"
 )
 
-// envBook keeps what was last found of the environment of each owner and configuration,
-// so that a turn in which nothing of it changed costs no more than to see that. It is safe for
-// concurrent use by turns of several units.
-type envBook struct {
-	mu    sync.Mutex
-	units map[string]*envUnit
+// Config is what a Room is made of.
+type Config struct {
+	Store  *store.Store
+	Vault  sealing.Vault // nil where no Secrets are used
+	Seals  sealing.Count
+	Images *images.Room
+	Terms  *terms.Terms
+	Link   *link.Room
+	Events *events.Log
+	Logger *slog.Logger
+	Crash  state.Crasher // nil in production
 }
 
-// envUnit is what the turns of one unit have found, one turn at a time.
-type envUnit struct {
-	shared string // EnvShared of this turn
-	pages  map[string]envPage
-
-	mu    *sync.Mutex     // the book's: others look at what is asked
-	asked map[string]bool // askers of images in this turn, and in the last one
-	last  map[string]bool
+// Room is safe for concurrent use by the turns of several units.
+type Room struct {
+	cfg       Config
+	envs      *envBook
+	isoGrants *isoGrants
+	metrics
 }
 
-// envPage is what was found with some inputs; see plan.Fleet.EnvInputs.
-type envPage struct {
-	inputs string
-	cond   *protocol.ConditionState
-	used   bool // in this turn
-}
-
-func newEnvBook() *envBook { return &envBook{units: map[string]*envUnit{}} }
-
-// of is what a unit has found.
-func (b *envBook) of(unit string) *envUnit {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	u := b.units[unit]
-	if u == nil {
-		u = &envUnit{mu: &b.mu, pages: map[string]envPage{}, asked: map[string]bool{}}
-		b.units[unit] = u
-	}
-	return u
-}
-
-// begin begins a turn: what the last one did not ask for is forgotten.
-func (b *envBook) begin(f plan.Fleet) {
-	u := b.of(f.Of)
-	for k, p := range u.pages {
-		if !p.used {
-			delete(u.pages, k)
-			continue
-		}
-		p.used = false
-		u.pages[k] = p
-	}
-	u.shared = f.EnvShared()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	u.last, u.asked = u.asked, map[string]bool{}
-}
-
-// forget drops what units have found that are gone.
-func (b *envBook) forget(there map[string]bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	maps.DeleteFunc(b.units, func(unit string, _ *envUnit) bool { return !there[unit] })
-}
-
-// asks reports whether any unit asks for an image.
-func (b *envBook) asks(asker string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, u := range b.units {
-		if u.asked[asker] || u.last[asker] {
-			return true
-		}
-	}
-	return false
-}
-
-func (u *envUnit) ask(asker string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.asked[asker] = true
-}
-
-func (u *envUnit) see(key, inputs string) (cond *protocol.ConditionState, ok bool) {
-	p, there := u.pages[key]
-	if !there || p.inputs != inputs {
-		return nil, false
-	}
-	p.used = true
-	u.pages[key] = p
-	return p.cond, true
-}
-
-func (u *envUnit) keep(key, inputs string, cond *protocol.ConditionState) *protocol.ConditionState {
-	u.pages[key] = envPage{inputs: inputs, cond: cond, used: true}
-	return cond
+// New makes a Room that has made nothing yet.
+func New(cfg Config) *Room {
+	return &Room{cfg: cfg, envs: newEnvBook(), isoGrants: newISOGrants(), metrics: newMetrics()}
 }
 
 // secretVersions are the digests of the Secrets of params, by name.
-func (c *Control) secretVersions() map[string]string {
+func (c *Room) secretVersions() map[string]string {
 	out := map[string]string{}
 	for _, s := range store.Find(c.cfg.Store, store.SecretsByType, string(protocol.SecretParams)) {
 		out[s.Metadata.Name] = s.Metadata.UID + " " + s.Status.Digest
@@ -121,7 +57,7 @@ func (c *Control) secretVersions() map[string]string {
 }
 
 // envSecrets opens the Secrets of a server's params. No error has anything of them.
-func (c *Control) envSecrets(f plan.Fleet, srv *protocol.Server) (map[string]plan.EnvSecret, error) {
+func (c *Room) envSecrets(f plan.Fleet, srv *protocol.Server) (map[string]plan.EnvSecret, error) {
 	const op = "read params"
 	out := map[string]plan.EnvSecret{}
 	for _, name := range f.EnvSecretsOf(srv) {
@@ -151,10 +87,10 @@ func (c *Control) envSecrets(f plan.Fleet, srv *protocol.Server) (map[string]pla
 	return out, nil
 }
 
-// seeEnv judges a boot environment for an owner before anything is made. The image stands
+// See judges a boot environment for an owner before anything is made. The image stands
 // for the environment; it and the condition are nil while something is looked up. key is
 // the owner's UID, or what stands for it.
-func (c *Control) seeEnv(f plan.Fleet, srv *protocol.Server, name string, w plan.EnvFor, key string) (*protocol.Image, *protocol.ConditionState) {
+func (c *Room) See(f plan.Fleet, srv *protocol.Server, name string, w plan.EnvFor, key string) (*protocol.Image, *protocol.ConditionState) {
 	env := f.BootEnv(name)
 	if env == nil {
 		return nil, noEnv(name)
@@ -181,11 +117,11 @@ func (c *Control) seeEnv(f plan.Fleet, srv *protocol.Server, name string, w plan
 
 // envImages looks up the OCI images that an environment may boot; false while a registry
 // is asked. One that is not to be had is not in the bundle, which says so.
-func (c *Control) envImages(f plan.Fleet, srv *protocol.Server, env *protocol.BootEnv) bool {
+func (c *Room) envImages(f plan.Fleet, srv *protocol.Server, env *protocol.BootEnv) bool {
 	for _, k := range f.EnvImageKeys(srv, env) {
 		asker := envAsker(k)
 		c.envs.of(f.Of).ask(asker)
-		img, cond := c.images.Get(f.Of, images.Question{Asker: asker, Reference: k.Reference, Architecture: k.Architecture})
+		img, cond := c.cfg.Images.Get(f.Of, images.Question{Asker: asker, Reference: k.Reference, Architecture: k.Architecture})
 		if img == nil && cond == nil {
 			return false
 		}
@@ -196,14 +132,14 @@ func (c *Control) envImages(f plan.Fleet, srv *protocol.Server, env *protocol.Bo
 	return true
 }
 
-// envAskers begins the names of what asks for images of environments.
-const envAskers = "bootenv/"
+// Askers begins the names of what asks for images of environments.
+const Askers = "bootenv/"
 
-func envAsker(k plan.EnvImageKey) string { return envAskers + k.Architecture + "/" + k.Reference }
+func envAsker(k plan.EnvImageKey) string { return Askers + k.Architecture + "/" + k.Reference }
 
 // forgetEnvImages ends the questions about images that no environment in use names.
-func (c *Control) forgetEnvImages() {
-	c.images.Forget(func(asker string) bool { return strings.HasPrefix(asker, envAskers) && !c.envs.asks(asker) })
+func (c *Room) forgetEnvImages() {
+	c.cfg.Images.Forget(func(asker string) bool { return strings.HasPrefix(asker, Askers) && !c.envs.asks(asker) })
 }
 
 // compiled is a bundle that can be made into files, with what it boots from.
@@ -213,7 +149,7 @@ type compiled struct {
 }
 
 // compileEnv makes the bundle of a server and judges it.
-func (c *Control) compileEnv(f plan.Fleet, srv *protocol.Server, env *protocol.BootEnv, w plan.EnvFor) (*compiled, error) {
+func (c *Room) compileEnv(f plan.Fleet, srv *protocol.Server, env *protocol.BootEnv, w plan.EnvFor) (*compiled, error) {
 	secrets, err := c.envSecrets(f, srv)
 	if err != nil {
 		return nil, err
@@ -233,16 +169,16 @@ func (c *Control) compileEnv(f plan.Fleet, srv *protocol.Server, env *protocol.B
 	return &compiled{intent: protocol.EnvIntent{Name: b.BootEnv, Bundle: digest, ISOs: b.ISOs, Images: b.Images}, content: content}, nil
 }
 
-// sealEnv makes the bundle of a configuration and seals it for the agent of its server
+// Seal makes the bundle of a configuration and seals it for the agent of its server
 // where that is due: for the first time, because something in it has changed, or because
 // the agent has another key or is another one. What cannot be made or sealed leaves what
 // was sealed before in force, with a condition.
-func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
+func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
 	if !plan.EnvNeeded(b) || b.Metadata.DeletedAt != nil {
 		return nil, nil
 	}
 	srv, err := store.Peek[*protocol.Server](c.cfg.Store, b.Spec.Server)
-	a := c.agentFor(f, b.Spec.Server)
+	a := c.cfg.Store.AgentOf(b.Spec.Server)
 	if err != nil || a == nil { // CondNoAgent is said elsewhere
 		return nil, nil //nolint:nilerr // the server is gone, and with it what it boots
 	}
@@ -274,7 +210,7 @@ func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	}
 	body, err := sealbox.SealEnv(a.Spec.SealKey, sealbox.EnvBinding{Agent: a.Metadata.Name, Server: b.Spec.Server, OwnerUID: b.Spec.Owner.UID, Bundle: made.intent.Bundle}, made.content)
 	if err != nil {
-		c.seals.Failed()
+		c.cfg.Seals.Failed()
 		return book.keep(key, again(err, inputs), not(conditions.Text(err))), nil
 	}
 	next := &store.SealedEnv{
@@ -288,9 +224,9 @@ func (c *Control) sealEnv(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	if err := c.cfg.Store.PutEnv(ctx, next); err != nil {
 		return nil, err
 	}
-	c.seals.Sealed()
+	c.cfg.Seals.Sealed()
 	c.cfg.Crash.At("hub.bootenv.sealed")
-	c.log.Info("boot environment sealed", "server", b.Spec.Server, "bootenv", next.Name, "bundle", next.Bundle, "agent", next.Agent, "key", next.Key)
+	c.cfg.Logger.Info("boot environment sealed", "server", b.Spec.Server, "bootenv", next.Name, "bundle", next.Bundle, "agent", next.Agent, "key", next.Key)
 	return book.keep(key, inputs, nil), nil
 }
 
@@ -322,13 +258,13 @@ func sealsEnv(v *store.SealedEnv, b *protocol.BootConfiguration, a *protocol.Age
 }
 
 // sealedEnvs is what travels of sealed environments, by configuration.
-func (c *Control) sealedEnvs(f plan.Fleet) map[string]protocol.EnvIntent {
+func (c *Room) sealedEnvs(f plan.Fleet) map[string]protocol.EnvIntent {
 	out := map[string]protocol.EnvIntent{}
 	for _, b := range f.Configs {
 		if !plan.EnvNeeded(b) {
 			continue
 		}
-		if v := c.cfg.Store.PeekEnv(b.Metadata.Name); sealsEnv(v, b, c.agentFor(f, b.Spec.Server)) {
+		if v := c.cfg.Store.PeekEnv(b.Metadata.Name); sealsEnv(v, b, c.cfg.Store.AgentOf(b.Spec.Server)) {
 			out[b.Metadata.Name] = v.EnvIntent
 		}
 	}
@@ -338,15 +274,32 @@ func (c *Control) sealedEnvs(f plan.Fleet) map[string]protocol.EnvIntent {
 // EnvBundle is the sealed environment that an agent asks for. agent is the common name of
 // the certificate that TLS has verified. Everything that is not sealed for this agent, as
 // it serves its rack now, is not there.
-func (c *Control) EnvBundle(_ context.Context, q api.EnvBundleRequest, agent string) (api.EnvBundleAnswer, error) {
+func (c *Room) EnvBundle(_ context.Context, q api.EnvBundleRequest, agent string) (api.EnvBundleAnswer, error) {
 	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
-	if agent != "" && err == nil && c.Terms.Active(a) {
+	if agent != "" && err == nil && c.cfg.Terms.Active(a) {
 		if v := c.cfg.Store.EnvFor(agent, q.Sealed); v != nil {
-			c.metrics.envPulls.WithLabelValues(pullDone).Inc()
+			c.envPulls.WithLabelValues(pullDone).Inc()
 			return api.EnvBundleAnswer{Body: v.Body}, nil
 		}
 	}
-	c.metrics.envPulls.WithLabelValues(pullDenied).Inc()
+	c.envPulls.WithLabelValues(pullDenied).Inc()
 	return api.EnvBundleAnswer{}, protocol.Errorf(protocol.CodeDenied, "fetch boot environment", "nothing of this digest is sealed for the agent of the certificate").
 		WithHint("only the agent that serves a rack gets what is sealed for it, by its own certificate; a newer document may name another digest")
+}
+
+// Furnish fills a fleet with what is sealed, known and uploaded for its boots.
+func (c *Room) Furnish(f plan.Fleet) plan.Fleet {
+	f.EnvImages, f.SecretVersions = c.cfg.Images.Known(Askers), c.secretVersions()
+	f.ISOs, f.Envs = c.isos(), c.sealedEnvs(f)
+	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
+	return f
+}
+
+// begin begins a turn of a unit: what its last one did not ask for is forgotten.
+func (c *Room) Begin(f plan.Fleet) { c.envs.begin(f) }
+
+// Forget drops what units have found that are gone, and the images that nobody asks for.
+func (c *Room) Forget(there map[string]bool) {
+	c.envs.forget(there)
+	c.forgetEnvImages()
 }
