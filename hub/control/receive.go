@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"rackboot/hub/intake"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -13,49 +14,64 @@ import (
 // receiveTimeout bounds what one message may cost.
 const receiveTimeout = 30 * time.Second
 
-// Receive takes one message of an agent. A message that is not signed by the
-// agent that its topic names is refused, and noted at that agent.
+// Receive takes one message of an agent at once.
 func (c *Control) Receive(topic string, payload []byte) {
+	m, ok := intake.Parse(topic, payload)
+	if !ok {
+		c.Misplaced()
+		return
+	}
+	c.Take(m)
+}
+
+// Misplaced implements [intake.Handler].
+func (c *Control) Misplaced() { c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc() }
+
+// Take implements [intake.Handler]. A message that is not signed by the agent that its topic names
+// is refused, and noted at that agent.
+func (c *Control) Take(m intake.Message) (shard, shards int) {
 	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
 	defer cancel()
-	agent, direction, leaf, ok := protocol.SplitTopic(topic)
-	if !ok || direction != "u" {
-		c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc()
-		return
+	if e, over := c.ending(m.Agent); over {
+		c.afterwards(m.Agent, m.Leaf, e)
+		return 0, 0
 	}
-	if e, over := c.ending(agent); over {
-		c.afterwards(agent, leaf, e)
-		return
-	}
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*protocol.Agent](c.cfg.Store, m.Agent)
 	if err != nil {
-		c.stranger(agent, leaf, err)
-		return
+		c.stranger(m.Agent, m.Leaf, err)
+		return 0, 0
 	}
 	allowed := false
-	c.contacts.with(agent, func(k *contact) { allowed = k.limit.AllowN(c.cfg.Clock(), 1) })
+	c.contacts.with(m.Agent, func(k *contact) { allowed = k.limit.AllowN(c.cfg.Clock(), 1) })
 	if !allowed {
 		c.metrics.refused.WithLabelValues(string(reasonRate)).Inc()
-		return
+		return 0, 0
 	}
-	in := incoming{c, a, topic, payload}
-	switch leaf {
+	in := incoming{c, a, m}
+	switch m.Leaf {
 	case protocol.LeafHello:
-		err = open(in, leaf, func(m protocol.Hello) error { return c.hello(ctx, a, m) })
+		err = open(in, func(m protocol.Hello) error { return c.hello(ctx, a, m) })
 	case protocol.LeafApplied:
-		err = open(in, leaf, func(m protocol.Applied) error { return c.applied(ctx, a, m) })
+		err = open(in, func(m protocol.Applied) error { return c.applied(ctx, a, m) })
 	case protocol.LeafReport:
-		err = open(in, leaf, func(m protocol.Report) error { return c.report(ctx, a, m) })
+		err = open(in, func(m protocol.Report) error {
+			taken, err := c.report(ctx, a, m)
+			if taken {
+				shard, shards = m.Shard, max(1, m.Shards)
+			}
+			return err
+		})
 	case protocol.LeafEvent:
-		err = open(in, leaf, func(m protocol.EventBatch) error { return c.eventBatch(ctx, a, m) })
+		err = open(in, func(m protocol.EventBatch) error { return c.eventBatch(ctx, a, m) })
 	case protocol.LeafAnswer:
-		err = open(in, leaf, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
+		err = open(in, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
 	default:
-		c.refuse(agent, "", reasonTopic)
+		c.refuse(m.Agent, "", reasonTopic)
 	}
 	if err != nil {
-		c.log.Warn("message not taken", "agent", agent, "leaf", leaf, "err", err)
+		c.log.Warn("message not taken", "agent", m.Agent, "leaf", m.Leaf, "err", err)
 	}
+	return shard, shards
 }
 
 // afterwards counts a message of an agent whose term is over, and tells it so, unless
@@ -89,14 +105,13 @@ func (c *Control) stranger(agent, leaf string, err error) {
 type incoming struct {
 	control *Control
 	agent   *protocol.Agent
-	topic   string
-	payload []byte
+	message intake.Message
 }
 
-func open[T any](in incoming, leaf string, then func(T) error) error {
+func open[T any](in incoming, then func(T) error) error {
 	var m T
-	if err := wire.Open(in.control.verifier(in.agent), in.topic, in.payload, &m); err != nil {
-		in.control.refuse(in.agent.Metadata.Name, leaf, why(in.payload, err))
+	if err := wire.Open(in.control.verifier(in.agent), in.message.Topic, in.message.Payload, &m); err != nil {
+		in.control.refuse(in.agent.Metadata.Name, in.message.Leaf, why(in.message.Payload, err))
 		return err
 	}
 	return then(m)

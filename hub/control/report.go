@@ -10,20 +10,21 @@ import (
 )
 
 // report takes an agent's report into the mirror and files what it signed. An
-// agent can only speak of its own rack's servers.
-func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Report) error {
+// agent can only speak of its own rack's servers. taken says that older reports of the
+// shard are worth nothing any more.
+func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Report) (taken bool, err error) {
 	name := a.Metadata.Name
 	if !c.active(a) || c.yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
-		return nil
+		return false, nil
 	}
 	l, err := c.cfg.Store.PeekLedger(name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	now := c.cfg.Clock()
 	if !c.mirror.accepts(name, m) {
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
-		return nil
+		return false, nil
 	}
 	c.overtook(name, l, m)
 	m.Agent, m.Rack = name, a.Spec.RackRef.Name
@@ -43,7 +44,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 	}
 	if err := errors.Join(errs...); err != nil {
 		c.mirror.again(name, m.Shard)
-		return err // the shard's next report comes within 15 s
+		return true, err // the shard's next report comes within 15 s
 	}
 	ready := false
 	c.contacts.with(name, func(k *contact) {
@@ -54,7 +55,7 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 	if ready {
 		c.units.wakeRack(m.Rack)
 	}
-	return nil
+	return true, nil
 }
 
 // overtook notes whether a report names newer documents than the hub ever made.

@@ -22,6 +22,7 @@ import (
 	"rackboot/hub/audit"
 	"rackboot/hub/broker"
 	"rackboot/hub/control"
+	"rackboot/hub/intake"
 	"rackboot/hub/iso"
 	"rackboot/hub/pki"
 	"rackboot/hub/secret"
@@ -192,6 +193,7 @@ type hub struct {
 	control  *control.Control
 	isos     *iso.Shelf
 	registry *ownRegistry // nil without one
+	intake   *intake.Intake
 	link     *link.Link
 	clients  []api.Client
 
@@ -245,9 +247,12 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	if h.intake, err = intake.New(h.control, h.reg); err != nil {
+		return err
+	}
 	h.link, err = link.New(link.Config{
 		Broker: to.hub, TLS: to.tls, QoS: to.qos, Subscribe: []string{protocol.TopicAllUp},
-		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.control.Receive,
+		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.intake.Put,
 		MinBackoff: h.options.MaxBackoff / 5, MaxBackoff: h.options.MaxBackoff, Logger: h.log, Registerer: h.reg,
 	})
 	return err
@@ -287,6 +292,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })
 	group.Go(func() error { return h.control.Run(ctx) })
+	group.Go(func() error { return h.intake.Run(ctx) })
 	group.Go(func() error { return h.link.Run(ctx) })
 	group.Go(func() error { return h.isos.Run(ctx) })
 	group.Go(func() error { return a.Serve(ctx, ln, h.keys.ServerTLS(h.authorities...)) })
