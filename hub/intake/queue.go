@@ -72,11 +72,13 @@ func (q *queue) put(m Message, now time.Time) (dropped []drop) {
 	return dropped
 }
 
-// longest is the line with the most bytes. It is looked for only when the lane is full.
+// longest is the line with the most bytes, of several the first by name. It is looked for only
+// when the lane is full.
 func (q *queue) longest() (most *line) {
-	for _, l := range q.lines {
-		if most == nil || l.bytes > most.bytes {
-			most = l
+	name := ""
+	for agent, l := range q.lines {
+		if most == nil || l.bytes > most.bytes || l.bytes == most.bytes && agent < name {
+			most, name = l, agent
 		}
 	}
 	return most
