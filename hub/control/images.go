@@ -38,12 +38,13 @@ type resolver struct {
 
 	mu    sync.Mutex
 	found map[question]protocol.Image
+	envs  map[question]protocol.Image // those of found that environments ask for, which are few
 	last  map[string]question          // of each asker
 	waits map[question]map[string]bool // units that have asked, and not been answered
 }
 
 func newResolver(c *Control) *resolver {
-	r := &resolver{images: c.cfg.Images, count: func(o resolveOutcome) { c.metrics.resolved.WithLabelValues(string(o)).Inc() }, found: map[question]protocol.Image{}}
+	r := &resolver{images: c.cfg.Images, count: func(o resolveOutcome) { c.metrics.resolved.WithLabelValues(string(o)).Inc() }, found: map[question]protocol.Image{}, envs: map[question]protocol.Image{}}
 	r.last, r.waits = map[string]question{}, map[question]map[string]bool{}
 	r.jobs = pending.New(pending.Config[question]{
 		Do: r.resolve, Tried: func(q question) { r.tried(c, q) }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
@@ -90,6 +91,7 @@ func (r *resolver) tried(c *Control, q question) {
 // drop forgets a question; it needs r.mu.
 func (r *resolver) drop(q question) {
 	delete(r.found, q)
+	delete(r.envs, q)
 	delete(r.waits, q)
 	r.jobs.Drop(q)
 	if r.last[q.claimUID] == q {
@@ -144,6 +146,9 @@ func (r *resolver) resolve(ctx context.Context, q question) error {
 	defer r.mu.Unlock()
 	if r.last[q.claimUID] == q { // it is still asked
 		r.found[q] = img
+		if strings.HasPrefix(q.claimUID, envAskers) {
+			r.envs[q] = img
+		}
 	}
 	return nil
 }
@@ -176,10 +181,8 @@ func (r *resolver) known() map[plan.EnvImageKey]protocol.Image {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := map[plan.EnvImageKey]protocol.Image{}
-	for q, img := range r.found {
-		if strings.HasPrefix(q.claimUID, envAskers) {
-			out[plan.EnvImageKey{Reference: q.reference, Architecture: q.arch}] = img
-		}
+	for q, img := range r.envs {
+		out[plan.EnvImageKey{Reference: q.reference, Architecture: q.arch}] = img
 	}
 	return out
 }

@@ -28,8 +28,8 @@ func (c *Control) Receive(topic string, payload []byte) {
 func (c *Control) Misplaced() { c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc() }
 
 // Take implements [intake.Handler]. A message that is not signed by the agent that its topic names
-// is refused, and noted at that agent.
-func (c *Control) Take(m intake.Message) (shard, shards int) {
+// is refused, and noted at that agent. The parts of what an agent reports are its shards.
+func (c *Control) Take(m intake.Message) (part, parts int) {
 	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
 	defer cancel()
 	if e, over := c.ending(m.Agent); over {
@@ -57,12 +57,18 @@ func (c *Control) Take(m intake.Message) (shard, shards int) {
 		err = open(in, func(m protocol.Report) error {
 			taken, err := c.report(ctx, a, m)
 			if taken {
-				shard, shards = m.Shard, max(1, m.Shards)
+				part, parts = m.Shard, max(1, m.Shards)
 			}
 			return err
 		})
 	case protocol.LeafEvent:
-		err = open(in, func(m protocol.EventBatch) error { return c.eventBatch(ctx, a, m) })
+		err = open(in, func(m protocol.EventBatch) error {
+			err := c.eventBatch(ctx, a, m)
+			if err == nil {
+				parts = 1
+			}
+			return err
+		})
 	case protocol.LeafAnswer:
 		err = open(in, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
 	default:
@@ -71,7 +77,7 @@ func (c *Control) Take(m intake.Message) (shard, shards int) {
 	if err != nil {
 		c.log.Warn("message not taken", "agent", m.Agent, "leaf", m.Leaf, "err", err)
 	}
-	return shard, shards
+	return part, parts
 }
 
 // afterwards counts a message of an agent whose term is over, and tells it so, unless

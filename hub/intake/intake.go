@@ -12,10 +12,10 @@ import (
 
 // Handler does what messages say.
 type Handler interface {
-	// Take takes one message. Of a report that it has taken over it returns of how many shards it
-	// is one, and which; of everything else 0. It is called from several goroutines: in each lane
-	// for one message of an agent at a time.
-	Take(m Message) (shard, shards int)
+	// Take takes one message. Where that makes older ones of its kind worthless it returns of how
+	// many parts the agent says such things, and which this is; else 0. It is called from several
+	// goroutines: in each lane for one message of an agent at a time.
+	Take(m Message) (part, parts int)
 	// Misplaced counts a message whose topic is no agent's.
 	Misplaced()
 }
@@ -27,14 +27,15 @@ const workers = 4
 const (
 	firstLine, firstBytes     = 256, 16 << 20
 	reportsLine, reportsBytes = 32, 64 << 20
-	restLine, restBytes       = 16, 64 << 20
+	eventsLine, eventsBytes   = 16, 64 << 20
+	restLine, restBytes       = 32, 64 << 20 // an agent has 18 questions open at most
 )
 
 // Intake has what waits to be handled. Make it with New.
 type Intake struct {
-	handler              Handler
-	first, reports, rest *lane
-	metrics              *metrics
+	handler                      Handler
+	first, reports, events, rest *lane
+	metrics                      *metrics
 }
 
 // New makes an intake. Errors: internal if the metrics are registered already.
@@ -43,6 +44,7 @@ func New(h Handler, r prometheus.Registerer) (*Intake, error) {
 		handler: h,
 		first:   newLane("first", bounds{firstLine, firstBytes}, false),
 		reports: newLane("reports", bounds{reportsLine, reportsBytes}, true),
+		events:  newLane("events", bounds{eventsLine, eventsBytes}, true),
 		rest:    newLane("rest", bounds{restLine, restBytes}, false),
 	}
 	i.metrics = newMetrics(i.lanes())
@@ -52,7 +54,7 @@ func New(h Handler, r prometheus.Registerer) (*Intake, error) {
 	return i, nil
 }
 
-func (i *Intake) lanes() []*lane { return []*lane{i.first, i.reports, i.rest} }
+func (i *Intake) lanes() []*lane { return []*lane{i.first, i.reports, i.events, i.rest} }
 
 // laneOf is where a message waits.
 func (i *Intake) laneOf(m Message) *lane {
@@ -61,6 +63,8 @@ func (i *Intake) laneOf(m Message) *lane {
 		return i.first
 	case protocol.LeafReport:
 		return i.reports
+	case protocol.LeafEvent:
+		return i.events
 	}
 	return i.rest
 }
@@ -100,22 +104,22 @@ func (i *Intake) work(ctx context.Context, l *lane) {
 			i.metrics.waited.WithLabelValues(l.name).Observe(time.Since(m.since).Seconds())
 		}
 		if over := newestFirst(taken, i.handler.Take); over > 0 {
-			i.metrics.overtaken.Add(float64(over))
+			i.metrics.overtaken.WithLabelValues(taken[0].kind()).Add(float64(over))
 		}
 		l.done(agent)
 	}
 }
 
 // newestFirst takes messages of one agent, of which the oldest is the first, and returns how many
-// need not be taken, because of each shard a newer report was.
-func newestFirst(messages []waiting, take func(Message) (shard, shards int)) (over int) {
+// need not be taken, because a newer one of each part was.
+func newestFirst(messages []waiting, take func(Message) (part, parts int)) (over int) {
 	had := map[int]bool{}
 	for i := len(messages) - 1; i >= 0; i-- {
-		shard, shards := take(messages[i].Message)
-		if shards == 0 {
+		part, parts := take(messages[i].Message)
+		if parts == 0 {
 			continue
 		}
-		if had[shard] = true; len(had) >= shards {
+		if had[part] = true; len(had) >= parts {
 			return i
 		}
 	}

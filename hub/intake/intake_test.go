@@ -20,11 +20,11 @@ type hall struct {
 	mu        sync.Mutex
 	taken     []string
 	misplaced int
-	of        func(m Message) (shard, shards int)
+	of        func(m Message) (part, parts int)
 	closed    map[string]chan struct{} // by leaf: until it is closed nobody comes through
 }
 
-func (h *hall) Take(m Message) (shard, shards int) {
+func (h *hall) Take(m Message) (part, parts int) {
 	h.mu.Lock()
 	h.taken = append(h.taken, m.Agent+" "+m.Leaf+" "+string(m.Payload))
 	door := h.closed[m.Leaf]
@@ -111,25 +111,25 @@ func TestNobodyWaitsBehindReports(t *testing.T) {
 func TestAFloodTakesOneWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		door := make(chan struct{})
-		h := &hall{closed: map[string]chan struct{}{protocol.LeafEvent: door}}
+		h := &hall{closed: map[string]chan struct{}{protocol.LeafAnswer: door}}
 		i := begin(t, h)
-		put(i, "chatty", protocol.LeafEvent, "0")
-		if got := h.came(); !slices.Equal(got, []string{"chatty event 0"}) {
+		put(i, "chatty", protocol.LeafAnswer, "0")
+		if got := h.came(); !slices.Equal(got, []string{"chatty answer 0"}) {
 			t.Fatalf("came: %q", got)
 		}
 		for n := range 999 {
-			put(i, "chatty", protocol.LeafEvent, fmt.Sprint(n+1))
+			put(i, "chatty", protocol.LeafAnswer, fmt.Sprint(n+1))
 		}
 		put(i, "quiet", protocol.LeafAnswer, "1")
 		if got := h.came(); !slices.Equal(got, []string{"quiet answer 1"}) {
 			t.Errorf("came: %q", got)
 		}
-		if got := testutil.ToFloat64(i.metrics.dropped.WithLabelValues(protocol.LeafEvent, string(whyLine))); got != 1000-1-restLine {
+		if got := testutil.ToFloat64(i.metrics.dropped.WithLabelValues(protocol.LeafAnswer, string(whyLine))); got != 1000-1-restLine {
 			t.Errorf("%g were dropped", got)
 		}
 		close(door)
 		got := h.came()
-		if len(got) != restLine || got[len(got)-1] != "chatty event 999" {
+		if len(got) != restLine || got[len(got)-1] != "chatty answer 999" {
 			t.Errorf("the newest do not come: %q", got)
 		}
 	})
@@ -149,21 +149,21 @@ func TestPut(t *testing.T) {
 	})
 }
 
-// Reports are taken from the newest on, until one of each shard was taken over.
+// Messages are taken from the newest on, until one of each part was taken over.
 func TestNewestFirst(t *testing.T) {
-	// A message is "shard/shards", or "-" for one that is not taken over.
+	// A message is "part/parts", or "-" for one that is not taken over.
 	for _, row := range []struct {
 		name, waiting, taken string
 		over                 int
 	}{
 		{"one", "0/1", "0/1", 0},
-		{"of three of one shard the newest", "0/1 0/1 0/1", "0/1", 2},
+		{"of three the newest", "0/1 0/1 0/1", "0/1", 2},
 		{"the newest is refused", "0/1 0/1 -", "- 0/1", 1},
 		{"all are refused", "- - -", "- - -", 0},
-		{"three shards, each once", "0/3 1/3 2/3", "2/3 1/3 0/3", 0},
-		{"two shards, several times", "0/2 1/2 0/2 1/2 1/2", "1/2 1/2 0/2", 2},
-		{"a shard that is missing", "1/3 2/3 1/3 2/3", "2/3 1/3 2/3 1/3", 0},
-		{"there are fewer shards than before", "0/2 1/2 0/1", "0/1", 2},
+		{"three parts, each once", "0/3 1/3 2/3", "2/3 1/3 0/3", 0},
+		{"two parts, several times", "0/2 1/2 0/2 1/2 1/2", "1/2 1/2 0/2", 2},
+		{"a part that is missing", "1/3 2/3 1/3 2/3", "2/3 1/3 2/3 1/3", 0},
+		{"there are fewer parts than before", "0/2 1/2 0/1", "0/1", 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var messages []waiting
@@ -171,12 +171,12 @@ func TestNewestFirst(t *testing.T) {
 				messages = append(messages, waiting{Message: said("a", protocol.LeafReport, what)})
 			}
 			var taken []string
-			over := newestFirst(messages, func(m Message) (shard, shards int) {
+			over := newestFirst(messages, func(m Message) (part, parts int) {
 				taken = append(taken, string(m.Payload))
-				if _, err := fmt.Sscanf(string(m.Payload), "%d/%d", &shard, &shards); err != nil {
+				if _, err := fmt.Sscanf(string(m.Payload), "%d/%d", &part, &parts); err != nil {
 					return 0, 0
 				}
-				return shard, shards
+				return part, parts
 			})
 			if got := strings.Join(taken, " "); got != row.taken || over != row.over {
 				t.Errorf("taken %q and %d are over, want %q and %d", got, over, row.taken, row.over)
@@ -202,7 +202,7 @@ func TestOlderReportsAreNotRead(t *testing.T) {
 		if got := h.came(); !slices.Equal(got, []string{"a report 9"}) {
 			t.Errorf("came: %q", got)
 		}
-		if got := testutil.ToFloat64(i.metrics.overtaken); got != 8 {
+		if got := testutil.ToFloat64(i.metrics.overtaken.WithLabelValues(protocol.LeafReport)); got != 8 {
 			t.Errorf("%g were overtaken", got)
 		}
 	})
@@ -271,8 +271,8 @@ func TestOrderOfEachAgentAndLane(t *testing.T) {
 
 type checker func(Message)
 
-func (c checker) Take(m Message) (shard, shards int) { c(m); return 0, 0 }
-func (checker) Misplaced()                           {}
+func (c checker) Take(m Message) (part, parts int) { c(m); return 0, 0 }
+func (checker) Misplaced()                         {}
 
 func TestMetrics(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
@@ -285,6 +285,7 @@ func TestMetrics(t *testing.T) {
 	want := `
 # HELP rackboot_hub_intake_messages Messages of agents that wait to be handled, by lane.
 # TYPE rackboot_hub_intake_messages gauge
+rackboot_hub_intake_messages{lane="events"} 0
 rackboot_hub_intake_messages{lane="first"} 1
 rackboot_hub_intake_messages{lane="reports"} 1
 rackboot_hub_intake_messages{lane="rest"} 0

@@ -1,12 +1,16 @@
 package intake
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
+)
 
 type metrics struct {
 	lanes           []*lane
 	messages, bytes *prometheus.Desc
 	dropped         *prometheus.CounterVec
-	overtaken       prometheus.Counter
+	overtaken       *prometheus.CounterVec
 	waited          *prometheus.HistogramVec
 }
 
@@ -18,15 +22,18 @@ func newMetrics(lanes []*lane) *metrics {
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_intake_dropped_total", Help: "Messages of agents that were dropped because too much waited: of their agent (line), or in all (lane). Their senders send again.",
 		}, []string{"kind", "reason"}),
-		overtaken: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rackboot_hub_intake_overtaken_total", Help: "Reports that were not read because a newer one of the same servers was.",
-		}),
+		overtaken: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_intake_overtaken_total", Help: "Messages of agents that were not read because a newer one that says all of it was, by kind.",
+		}, []string{"kind"}),
 		waited: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "rackboot_hub_intake_wait_seconds", Help: "How long messages of agents waited to be handled, by lane.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8),
 		}, []string{"lane"}),
 	}
 	for _, l := range lanes {
 		m.waited.WithLabelValues(l.name)
+	}
+	for _, k := range []string{protocol.LeafReport, protocol.LeafEvent} {
+		m.overtaken.WithLabelValues(k)
 	}
 	for _, k := range kinds() {
 		for _, w := range whys() {
