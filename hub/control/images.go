@@ -38,7 +38,7 @@ type resolver struct {
 
 	mu    sync.Mutex
 	found map[question]protocol.Image
-	envs  map[question]protocol.Image // those of found that environments ask for, which are few
+	envs  map[question]protocol.Image  // those of found that environments ask for, which are few
 	last  map[string]question          // of each asker
 	waits map[question]map[string]bool // units that have asked, and not been answered
 }
