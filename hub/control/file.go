@@ -31,7 +31,7 @@ func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server str
 		return nil
 	}
 	var r protocol.Receipt
-	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactReceipt, h.Receipt, &r); err != nil {
+	if err := wire.Open(c.verifier(a), wire.FactReceipt, h.Receipt, &r); err != nil {
 		return err
 	}
 	if r.HoldID != h.ID || r.Server != server {
@@ -55,7 +55,7 @@ func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.Req
 // unset.
 func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, server string, signed []byte) error {
 	var p protocol.Provisioned
-	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, signed, &p); err != nil {
+	if err := wire.Open(c.verifier(a), wire.FactProvisioned, signed, &p); err != nil {
 		return err
 	}
 	configs := store.Find(c.cfg.Store, store.ConfigsByOwner, p.OwnerUID)

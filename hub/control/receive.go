@@ -127,7 +127,7 @@ func open[T any](in incoming, then func(T) error) error {
 func (c *Control) verifier(a *protocol.Agent) (v *wire.Verifier) {
 	c.contacts.with(a.Metadata.Name, func(k *contact) {
 		if k.verifier == nil || !bytes.Equal(k.key, a.Spec.Key) {
-			k.key, k.verifier = bytes.Clone(a.Spec.Key), wire.NewVerifier(a.Spec.Key)
+			k.key, k.verifier = bytes.Clone(a.Spec.Key), c.own.Beside(a.Spec.Key)
 		}
 		v = k.verifier
 	})
