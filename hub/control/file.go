@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -21,13 +22,13 @@ func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.Server
 		errs = append(errs, c.fileOutcome(ctx, s.Server, q))
 	}
 	if len(s.Provisioned) > 0 {
-		errs = append(errs, c.fileProvisioned(ctx, a, s.Server, s.Provisioned))
+		errs = append(errs, c.fileProvisioned(ctx, a, s))
 	}
 	return errors.Join(errs...)
 }
 
 func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server string, h protocol.HoldReport) error {
-	if len(h.Receipt) == 0 {
+	if len(h.Receipt) == 0 || c.mirror.filed(wire.Digest(h.Receipt)) {
 		return nil
 	}
 	var r protocol.Receipt
@@ -52,8 +53,14 @@ func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.Req
 }
 
 // fileProvisioned keeps an agent's record for its configuration. It is never
-// unset.
-func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, server string, signed []byte) error {
+// unset. What is kept already was verified then, and is looked for first: nearly every
+// report of an installed server repeats it.
+func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+	server, signed := s.Server, s.Provisioned
+	kept := func(b *protocol.BootConfiguration) bool { return bytes.Equal(b.Status.SignedProvisioned, signed) }
+	if slices.ContainsFunc(store.Find(c.cfg.Store, store.ConfigsByOwner, s.OwnerUID), kept) {
+		return nil
+	}
 	var p protocol.Provisioned
 	if err := wire.Open(c.verifier(a), wire.FactProvisioned, signed, &p); err != nil {
 		return err
