@@ -28,9 +28,25 @@ type question struct {
 	method    protocol.BootTarget // empty for an image of a boot environment, which says itself what it needs
 }
 
+// asking is what a registry is asked, whoever wants to know.
+type asking struct {
+	reference, arch string
+	method          protocol.BootTarget
+}
+
+// answer is what came of asking a registry.
+type answer struct {
+	image protocol.Image
+	err   error
+	begun uint64 // when it was asked
+}
+
+// maxAnswers bounds the answers that are kept for those who ask the same.
+const maxAnswers = 1000
+
 // resolver asks registries in the background until there is an image that fits
 // the claim, and not again: a tag that moves later changes nothing for a server
-// that was claimed before.
+// that was claimed before. Claims that wait for the same are answered together.
 type resolver struct {
 	images Images
 	count  func(resolveOutcome)
@@ -41,11 +57,17 @@ type resolver struct {
 	envs  map[question]protocol.Image  // those of found that environments ask for, which are few
 	last  map[string]question          // of each asker
 	waits map[question]map[string]bool // units that have asked, and not been answered
+
+	// turn counts when registries were asked. An answer is one to all who wanted to know before.
+	turn    uint64
+	wanted  map[question]uint64 // since when those that have no image want one
+	answers map[asking]answer
 }
 
 func newResolver(c *Control) *resolver {
 	r := &resolver{images: c.cfg.Images, count: func(o resolveOutcome) { c.metrics.resolved.WithLabelValues(string(o)).Inc() }, found: map[question]protocol.Image{}, envs: map[question]protocol.Image{}}
 	r.last, r.waits = map[string]question{}, map[question]map[string]bool{}
+	r.wanted, r.answers = map[question]uint64{}, map[asking]answer{}
 	r.jobs = pending.New(pending.Config[question]{
 		Do: r.resolve, Tried: func(q question) { r.tried(c, q) }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: c.cfg.Clock,
 	})
@@ -65,7 +87,7 @@ func (r *resolver) get(unit string, q question) (*protocol.Image, *protocol.Cond
 		return &img, nil
 	}
 	if r.waits[q] == nil {
-		r.waits[q] = map[string]bool{}
+		r.waits[q], r.wanted[q] = map[string]bool{}, r.turn
 	}
 	r.waits[q][unit] = true
 	r.jobs.Add(q)
@@ -81,6 +103,7 @@ func (r *resolver) tried(c *Control, q question) {
 	waits := slices.Collect(maps.Keys(r.waits[q]))
 	if _, found := r.found[q]; found {
 		delete(r.waits, q)
+		delete(r.wanted, q)
 	}
 	r.mu.Unlock()
 	for _, unit := range waits {
@@ -93,6 +116,7 @@ func (r *resolver) drop(q question) {
 	delete(r.found, q)
 	delete(r.envs, q)
 	delete(r.waits, q)
+	delete(r.wanted, q)
 	r.jobs.Drop(q)
 	if r.last[q.claimUID] == q {
 		delete(r.last, q.claimUID)
@@ -134,11 +158,7 @@ func (r *resolver) forget(drop func(question) bool) {
 }
 
 func (r *resolver) resolve(ctx context.Context, q question) error {
-	img, err := r.images.Resolve(ctx, q.reference, q.arch)
-	if err == nil && q.method != "" {
-		err = r.images.Require(img, q.method)
-	}
-	r.count(resolutionOf(err))
+	img, err := r.ask(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -151,6 +171,41 @@ func (r *resolver) resolve(ctx context.Context, q question) error {
 		}
 	}
 	return nil
+}
+
+// ask asks a registry, unless somebody did since the question came, or since it was last tried: where
+// a thousand servers are claimed at once, the registry is asked once.
+func (r *resolver) ask(ctx context.Context, q question) (protocol.Image, error) {
+	what := asking{q.reference, q.arch, q.method}
+	r.mu.Lock()
+	a, there := r.answers[what]
+	if there && r.wanted[q] < a.begun {
+		r.tries(q) // if it was no good, the next try asks anew
+		r.mu.Unlock()
+		return a.image, a.err
+	}
+	r.turn++
+	a = answer{begun: r.turn}
+	r.mu.Unlock()
+	if a.image, a.err = r.images.Resolve(ctx, q.reference, q.arch); a.err == nil && q.method != "" {
+		a.err = r.images.Require(a.image, q.method)
+	}
+	r.count(resolutionOf(a.err))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tries(q)
+	if len(r.answers) >= maxAnswers {
+		clear(r.answers)
+	}
+	r.answers[what] = a
+	return a.image, a.err
+}
+
+// tries notes that a question was tried; it needs r.mu.
+func (r *resolver) tries(q question) {
+	if _, waits := r.wanted[q]; waits { // nobody has dropped it meanwhile
+		r.wanted[q] = r.turn
+	}
 }
 
 // resolveOutcome is a label of rackboot_hub_image_resolutions_total.

@@ -13,8 +13,7 @@ import (
 	"rackboot/protocol"
 )
 
-// Whatever happens to BMCs, who is due is what a look at all of them says, in an order in which
-// nobody comes before one that waits longer.
+// Whatever happens to BMCs, who is due is what a look at all of them says.
 func TestReadingsDue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newReadings()
