@@ -60,8 +60,8 @@ func (m *mirror) accepts(agent string, r protocol.Report) bool {
 const wholeEvery = time.Minute
 
 // put takes a report of an agent's own rack that was accepted, and returns the servers of which
-// it has news. whole reports that these are all, whatever it says of them.
-func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerReport, whole bool) {
+// it has news, or all where that is due. changed reports whether it has news of any.
+func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerReport, changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.agents[r.Agent]
@@ -69,12 +69,14 @@ func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerRe
 		a = &agentMirror{seqs: map[int]uint64{}, whole: map[int]time.Time{}}
 		m.agents[r.Agent] = a
 	}
-	if whole = now.Sub(a.whole[r.Shard]) >= wholeEvery; whole {
+	whole := now.Sub(a.whole[r.Shard]) >= wholeEvery
+	if whole {
 		a.whole[r.Shard] = now
 	}
 	for i := range r.Servers {
 		s := r.Servers[i]
-		if whole || !sameNews(m.byName[s.Server], &r.Servers[i]) {
+		differs := !sameNews(m.byName[s.Server], &r.Servers[i])
+		if changed = changed || differs; whole || differs {
 			news = append(news, s)
 		}
 		s.Image = inventoryOf(m.byName[s.Server], s.Image)
@@ -91,7 +93,7 @@ func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerRe
 		r.Servers = nil
 		a.last = r
 	}
-	return news, whole
+	return news, changed
 }
 
 // again has the next report of a shard taken over as if all of it was news.

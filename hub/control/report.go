@@ -33,8 +33,8 @@ func (c *Control) report(ctx context.Context, a *protocol.Agent, m protocol.Repo
 		return err != nil || rack != m.Rack
 	})
 	found := c.found.put(m)
-	news, whole := c.mirror.put(m, now)
-	if len(news) > 0 || whole || found {
+	news, changed := c.mirror.put(m, now)
+	if changed || found { // of the rest, sweeps see to it
 		defer c.units.wakeRack(m.Rack)
 		defer c.units.wakeSiteForServers()
 	}
