@@ -63,11 +63,8 @@ func (c *Control) Take(m intake.Message) (part, parts int) {
 		})
 	case protocol.LeafEvent:
 		err = open(in, func(m protocol.EventBatch) error {
-			err := c.eventBatch(ctx, a, m)
-			if err == nil {
-				parts = 1
-			}
-			return err
+			parts = 1 // what could not be filed comes again
+			return c.eventBatch(ctx, a, m)
 		})
 	case protocol.LeafAnswer:
 		err = open(in, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
