@@ -202,11 +202,11 @@ func (b *bench) readOff() {
 		if name == "" {
 			continue
 		}
-		if m.byName[name] == nil {
-			m.byName[name] = &protocol.ServerReport{Server: name, Power: protocol.PowerOff}
+		if m.seen[name] == nil {
+			m.seen[name] = &sight{report: &protocol.ServerReport{Server: name, Power: protocol.PowerOff}}
 		}
 		if b.feature {
-			m.at[name] = b.now // a roll-out waits for who is silent
+			m.seen[name].at = b.now // a roll-out waits for who is silent
 		}
 	}
 }

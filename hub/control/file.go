@@ -57,9 +57,11 @@ func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.Req
 // report of an installed server repeats it.
 func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
 	server, signed := s.Server, s.Provisioned
-	kept := func(b *protocol.BootConfiguration) bool { return bytes.Equal(b.Status.SignedProvisioned, signed) }
-	if slices.ContainsFunc(store.Find(c.cfg.Store, store.ConfigsByOwner, s.OwnerUID), kept) {
-		return nil
+	for _, b := range store.Find(c.cfg.Store, store.ConfigsByOwner, s.OwnerUID) {
+		if bytes.Equal(b.Status.SignedProvisioned, signed) {
+			c.mirror.keep(server, b.Status.SignedProvisioned)
+			return nil
+		}
 	}
 	var p protocol.Provisioned
 	if err := wire.Open(c.verifier(a), wire.FactProvisioned, signed, &p); err != nil {

@@ -62,7 +62,9 @@ func TestManyWaitForOneImage(t *testing.T) {
 	images := &flakyRegistry{down: true}
 	b := newBench(t, images)
 	r := b.control.images
-	of := func(claim string) question { return question{claim, "registry.example/os:1", "amd64", protocol.TargetUefiHTTP} }
+	of := func(claim string) question {
+		return question{claim, "registry.example/os:1", "amd64", protocol.TargetUefiHTTP}
+	}
 	digests := func(claims ...string) (out []string) {
 		for _, c := range claims {
 			img, _ := r.get("rack/r1", of(c))

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"maps"
 	"sync"
 	"time"
@@ -13,10 +14,7 @@ import (
 type mirror struct {
 	mu     sync.RWMutex
 	agents map[string]*agentMirror
-	byName map[string]*protocol.ServerReport
-	at     map[string]time.Time       // by server: when the hub got it
-	reads  map[string]time.Time       // by server: when its last recorded read was begun, by the hub's clock
-	first  map[string]time.Time       // by server: when its present agent first told of it
+	seen   map[string]*sight          // by server
 	known  map[string]bool            // digests of facts that are in the log
 	freed  map[string]string          // holds whose release was acknowledged in this run, and by whom
 	laid   map[string]map[string]bool // by agent: the holds of its acknowledged document
@@ -27,6 +25,14 @@ type mirror struct {
 // maxKnown bounds the facts whose filing is remembered.
 const maxKnown = 100_000
 
+// sight is what is known of a server.
+type sight struct {
+	report *protocol.ServerReport
+	at     time.Time // when the hub got it
+	read   time.Time // when its last recorded read was begun, by the hub's clock
+	first  time.Time // when its present agent first told of it
+}
+
 type agentMirror struct {
 	last protocol.Report // the newest of the session, without servers
 	seqs map[int]uint64  // the last of each shard in the session
@@ -36,7 +42,7 @@ type agentMirror struct {
 }
 
 func newMirror() *mirror {
-	return &mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, reads: map[string]time.Time{}, first: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
+	return &mirror{agents: map[string]*agentMirror{}, seen: map[string]*sight{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
 }
 
 // accepts says whether a report is newer than what is there of its shard: by number
@@ -75,17 +81,24 @@ func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerRe
 	}
 	for i := range r.Servers {
 		s := r.Servers[i]
-		differs := !sameNews(m.byName[s.Server], &r.Servers[i])
+		k := m.seen[s.Server]
+		if k == nil {
+			k = &sight{first: now}
+			m.seen[s.Server] = k
+		}
+		differs := !sameNews(k.report, &r.Servers[i])
 		if changed = changed || differs; whole || differs {
 			news = append(news, s)
 		}
-		s.Image = inventoryOf(m.byName[s.Server], s.Image)
-		m.byName[s.Server], m.at[s.Server] = &s, now
-		if ago, known := s.ReadAgo(r.At); known && now.Add(-ago).After(m.reads[s.Server]) {
-			m.reads[s.Server] = now.Add(-ago)
+		if k.report != nil {
+			s.Image = inventoryOf(k.report, s.Image)
+			if bytes.Equal(s.Provisioned, k.report.Provisioned) {
+				s.Provisioned = k.report.Provisioned
+			}
 		}
-		if _, before := m.first[s.Server]; !before {
-			m.first[s.Server] = now
+		k.report, k.at = &s, now
+		if ago, known := s.ReadAgo(r.At); known && now.Add(-ago).After(k.read) {
+			k.read = now.Add(-ago)
 		}
 	}
 	a.seqs[r.Shard], a.got = r.Seq, now
@@ -94,6 +107,19 @@ func (m *mirror) put(r protocol.Report, now time.Time) (news []protocol.ServerRe
 		a.last = r
 	}
 	return news, changed
+}
+
+// keep has the record of an installed server in memory once: as it is stored.
+func (m *mirror) keep(server string, stored []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.seen[server]
+	if k == nil || !bytes.Equal(k.report.Provisioned, stored) || len(stored) == 0 || &k.report.Provisioned[0] == &stored[0] {
+		return
+	}
+	own := *k.report // which others read
+	own.Provisioned = stored
+	k.report = &own
 }
 
 // again has the next report of a shard taken over as if all of it was news.
@@ -119,13 +145,20 @@ func inventoryOf(last *protocol.ServerReport, now *protocol.ImageReport) *protoc
 func (m *mirror) servers() map[string]*protocol.ServerReport {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return maps.Clone(m.byName)
+	out := make(map[string]*protocol.ServerReport, len(m.seen))
+	for name, k := range m.seen {
+		out[name] = k.report
+	}
+	return out
 }
 
 func (m *mirror) server(name string) (*protocol.ServerReport, time.Time) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.byName[name], m.at[name]
+	if k := m.seen[name]; k != nil {
+		return k.report, k.at
+	}
+	return nil, time.Time{}
 }
 
 // readAt is when the last recorded read of a server was begun, zero where none is known,
@@ -133,7 +166,10 @@ func (m *mirror) server(name string) (*protocol.ServerReport, time.Time) {
 func (m *mirror) readAt(name string) (at, first time.Time) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.reads[name], m.first[name]
+	if k := m.seen[name]; k != nil {
+		return k.read, k.first
+	}
+	return time.Time{}, time.Time{}
 }
 
 func (m *mirror) agent(name string) (protocol.Report, time.Time, bool) {
@@ -153,10 +189,7 @@ func (m *mirror) drop(agent string, servers []string) {
 	defer m.mu.Unlock()
 	delete(m.agents, agent)
 	for _, s := range servers {
-		delete(m.byName, s)
-		delete(m.at, s)
-		delete(m.reads, s)
-		delete(m.first, s)
+		delete(m.seen, s)
 	}
 }
 
