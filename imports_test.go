@@ -24,7 +24,7 @@ func layers() []layer {
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
 		"agent/store", "agent/discover", "agent/loaders", "agent/local",
 	}
-	hub := slices.Concat([]string{"protocol/...", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob"}, offline)
+	hub := slices.Concat([]string{"protocol/...", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
 		{".", nil, "the root holds the guards"},
 		{"protocol", nil, "nouns, codes and topics: who speaks them takes no library along"},
@@ -96,6 +96,7 @@ func layers() []layer {
 		{"hub/catalogue/fetch", []string{"protocol", "hub/iso", "state"}, "files of boot images by HTTP, into the store of uploaded files"},
 		{"hub/store", []string{"protocol", "state"}, "typed resources over a store"},
 		{"hub/store/storetest", []string{"protocol", "state", "hub/store"}, "fakes for tests"},
+		{"hub/intake", []string{"protocol"}, "what agents say waits here; who reads it, it knows as an interface"},
 		{"hub/turns", nil, "a queue of names, whatever they are of"},
 		{"hub/api", hub, "the HTTPS API"},
 		{"hub/api/apitest", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/iso", "hub/secret", "hub/store/storetest"}), "the API for tests of its clients"},

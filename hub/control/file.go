@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -34,17 +35,17 @@ func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.Server
 		errs = append(errs, c.fileOutcome(ctx, s.Server, q))
 	}
 	if len(s.Provisioned) > 0 {
-		errs = append(errs, c.fileProvisioned(ctx, a, s.Server, s.Provisioned))
+		errs = append(errs, c.fileProvisioned(ctx, a, s))
 	}
 	return errors.Join(errs...)
 }
 
 func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server string, h protocol.HoldReport) error {
-	if len(h.Receipt) == 0 {
+	if len(h.Receipt) == 0 || c.reports.Filed(wire.Digest(h.Receipt)) {
 		return nil
 	}
 	var r protocol.Receipt
-	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactReceipt, h.Receipt, &r); err != nil {
+	if err := c.Link.OpenOf(a, wire.FactReceipt, h.Receipt, &r); err != nil {
 		return err
 	}
 	if r.HoldID != h.ID || r.Server != server {
@@ -65,10 +66,18 @@ func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.Req
 }
 
 // fileProvisioned keeps an agent's record for its configuration. It is never
-// unset.
-func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, server string, signed []byte) error {
+// unset. What is kept already was verified then, and is looked for first: nearly every
+// report of an installed server repeats it.
+func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+	server, signed := s.Server, s.Provisioned
+	for _, b := range store.Find(c.cfg.Store, store.ConfigsByOwner, s.OwnerUID) {
+		if bytes.Equal(b.Status.SignedProvisioned, signed) {
+			c.reports.Keep(server, b.Status.SignedProvisioned)
+			return nil
+		}
+	}
 	var p protocol.Provisioned
-	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, signed, &p); err != nil {
+	if err := c.Link.OpenOf(a, wire.FactProvisioned, signed, &p); err != nil {
 		return err
 	}
 	configs := store.Find(c.cfg.Store, store.ConfigsByOwner, p.OwnerUID)

@@ -28,8 +28,8 @@ func BenchmarkTurn(b *testing.B) {
 		n := uint64(0)
 		report := func(b *testing.B) {
 			n++
-			if err := f.control.Link.Report(b.Context(), f.agent, f.reportOf(n)); err != nil {
-				b.Fatal(err)
+			if taken, err := f.control.Link.Report(b.Context(), f.agent, f.reportOf(n)); err != nil || !taken {
+				b.Fatal(taken, err)
 			}
 		}
 		turn := func(b *testing.B, unit string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rackboot/hub/env"
 	"rackboot/hub/events"
 	"rackboot/hub/images"
 	"strings"
@@ -49,7 +48,7 @@ func (c *Control) forgetImages() {
 		}
 	}
 	c.images.Forget(func(asker string) bool {
-		return !there[asker] && !strings.HasPrefix(asker, env.Askers) && !strings.HasPrefix(asker, groupAskers)
+		return !there[asker] && !strings.HasPrefix(asker, images.EnvAskers) && !strings.HasPrefix(asker, groupAskers)
 	})
 }
 

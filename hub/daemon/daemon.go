@@ -23,6 +23,7 @@ import (
 	"rackboot/hub/broker"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
+	"rackboot/hub/intake"
 	"rackboot/hub/iso"
 	"rackboot/hub/pki"
 	"rackboot/hub/secret"
@@ -194,6 +195,7 @@ type hub struct {
 	control  *control.Control
 	isos     *iso.Shelf
 	registry *ownRegistry // nil without one
+	intake   *intake.Intake
 	link     *link.Link
 	clients  []api.Client
 
@@ -251,9 +253,12 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	if h.intake, err = intake.New(h.control.Link, h.reg); err != nil {
+		return err
+	}
 	h.link, err = link.New(link.Config{
 		Broker: to.hub, TLS: to.tls, QoS: to.qos, Subscribe: []string{protocol.TopicAllUp},
-		OnConnect: func(context.Context) { h.control.Link.Announce() }, OnMessage: h.control.Link.Receive,
+		OnConnect: func(context.Context) { h.control.Link.Announce() }, OnMessage: h.intake.Put,
 		MinBackoff: h.options.MaxBackoff / 5, MaxBackoff: h.options.MaxBackoff, Logger: h.log, Registerer: h.reg,
 	})
 	return err
@@ -293,6 +298,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })
 	group.Go(func() error { return h.control.Run(ctx) })
+	group.Go(func() error { return h.intake.Run(ctx) })
 	group.Go(func() error { return h.link.Run(ctx) })
 	group.Go(func() error { return h.isos.Run(ctx) })
 	group.Go(func() error { return a.Serve(ctx, ln, h.keys.ServerTLS(h.authorities...)) })

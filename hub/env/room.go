@@ -132,14 +132,13 @@ func (c *Room) envImages(f plan.Fleet, srv *protocol.Server, env *protocol.BootE
 	return true
 }
 
-// Askers begins the names of what asks for images of environments.
-const Askers = "bootenv/"
-
-func envAsker(k plan.EnvImageKey) string { return Askers + k.Architecture + "/" + k.Reference }
+func envAsker(k plan.EnvImageKey) string {
+	return images.EnvAskers + k.Architecture + "/" + k.Reference
+}
 
 // forgetEnvImages ends the questions about images that no environment in use names.
 func (c *Room) forgetEnvImages() {
-	c.cfg.Images.Forget(func(asker string) bool { return strings.HasPrefix(asker, Askers) && !c.envs.asks(asker) })
+	c.cfg.Images.Forget(func(asker string) bool { return strings.HasPrefix(asker, images.EnvAskers) && !c.envs.asks(asker) })
 }
 
 // compiled is a bundle that can be made into files, with what it boots from.
@@ -289,7 +288,7 @@ func (c *Room) EnvBundle(_ context.Context, q api.EnvBundleRequest, agent string
 
 // Furnish fills a fleet with what is sealed, known and uploaded for its boots.
 func (c *Room) Furnish(f plan.Fleet) plan.Fleet {
-	f.EnvImages, f.SecretVersions = c.cfg.Images.Known(Askers), c.secretVersions()
+	f.EnvImages, f.SecretVersions = c.cfg.Images.Known(), c.secretVersions()
 	f.ISOs, f.Envs = c.isos(), c.sealedEnvs(f)
 	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
 	return f

@@ -91,10 +91,8 @@ func (r *Room) Forget(drop func(asker string) bool) {
 // ForgetOf drops what one asker has asked.
 func (r *Room) ForgetOf(asker string) { r.resolver.forgetOf(asker) }
 
-// Known are the images that askers with a prefix have got.
-func (r *Room) Known(askers string) map[plan.EnvImageKey]protocol.Image {
-	return r.resolver.known(askers)
-}
+// Known are the images of environments that were resolved.
+func (r *Room) Known() map[plan.EnvImageKey]protocol.Image { return r.resolver.known() }
 
 // Remembered is how many images are known.
 func (r *Room) Remembered() int {

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"bytes"
+	"container/heap"
 	"context"
 	"encoding/json"
 	"io"
@@ -32,14 +33,64 @@ type reading struct {
 	intent          protocol.BMCIntent
 	wanted          bool // it is accepted, its address is known, and its agent can be asked
 	servers         []string
-	problem         string            // why the last reading failed
-	identity        map[string]string // by server, as last reported
+	problem         string     // why the last reading failed
+	seen            []identity // as last reported
+	planned         bool       // it is in the line
+	at              time.Time  // and when
 }
 
-// readings are those of all BMCs, by name.
+// identity is which board and interfaces a server has.
+type identity struct{ server, what string }
+
+// shows notes a server's identity and says whether it was another one before.
+func (k *reading) shows(server, what string) (changed bool) {
+	for i := range k.seen {
+		if k.seen[i].server == server {
+			changed = k.seen[i].what != what
+			k.seen[i].what = what
+			return changed
+		}
+	}
+	k.seen = append(k.seen, identity{server, what})
+	return false
+}
+
+// readings are those of all BMCs, by name. Who is due stands in a line, so that nobody looks at
+// all of them each second.
 type readings struct {
 	mu    sync.Mutex
 	byBMC map[string]*reading
+	line  dueLine
+}
+
+// plan puts a reading into the line, unless it stands there and comes as early; it needs r.mu.
+func (r *readings) plan(k *reading) {
+	at, ok := k.Due()
+	if !ok || !k.wanted || k.planned && !at.Before(k.at) {
+		return
+	}
+	k.planned, k.at = true, at
+	heap.Push(&r.line, dueReading{at, k})
+}
+
+// dueReading is a place in the line. One that is not where its reading is planned is left over.
+type dueReading struct {
+	at time.Time
+	of *reading
+}
+
+// dueLine is a heap, the earliest first.
+type dueLine []dueReading
+
+func (l dueLine) Len() int           { return len(l) }
+func (l dueLine) Less(i, j int) bool { return l[i].at.Before(l[j].at) }
+func (l dueLine) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
+func (l *dueLine) Push(x any)        { *l = append(*l, x.(dueReading)) }
+func (l *dueLine) Pop() any {
+	last := (*l)[len(*l)-1]
+	(*l)[len(*l)-1] = dueReading{}
+	*l = (*l)[:len(*l)-1]
+	return last
 }
 
 func newReadings() *readings { return &readings{byBMC: map[string]*reading{}} }
@@ -52,7 +103,7 @@ func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*pr
 	name, uid := s.bmc.Metadata.Name, s.bmc.Metadata.UID
 	k := r.byBMC[name]
 	if k == nil || k.uid != uid {
-		k = &reading{uid: uid, bmc: name, identity: map[string]string{}}
+		k = &reading{uid: uid, bmc: name}
 		r.byBMC[name] = k
 	}
 	if !k.intent.Same(s.intent) || k.agent != s.agent {
@@ -68,14 +119,14 @@ func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*pr
 		if rep == nil || rep.Identity == "" {
 			continue
 		}
-		if was := k.identity[server]; was != "" && was != rep.Identity {
+		if k.shows(server, rep.Identity) {
 			k.Changed = now
 		}
-		k.identity[server] = rep.Identity
 	}
 	_, usable := plan.BMCIntent(s.bmc)
 	sealed := protocol.SecretOf(s.bmc.Spec.CredentialsRef) == "" || s.intent.Sealed != nil
 	k.wanted = usable && sealed && s.agent != ""
+	r.plan(k)
 	return *k
 }
 
@@ -97,14 +148,22 @@ func (r *readings) forget(there []*protocol.BMC) {
 func (r *readings) due(now time.Time) (out []reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := map[string]time.Time{}
-	for _, k := range r.byBMC {
-		if when, ok := k.Due(); ok && k.wanted && !when.After(now) {
+	var still []*reading
+	for len(r.line) > 0 && !r.line[0].at.After(now) {
+		d := heap.Pop(&r.line).(dueReading)
+		k := d.of
+		if r.byBMC[k.bmc] != k || !k.planned || !k.at.Equal(d.at) {
+			continue
+		}
+		k.planned = false
+		still = append(still, k)
+		if at, ok := k.Due(); ok && k.wanted && !at.After(now) {
 			out = append(out, *k)
-			at[k.bmc] = when
 		}
 	}
-	slices.SortFunc(out, func(a, b reading) int { return at[a.bmc].Compare(at[b.bmc]) })
+	for _, k := range still { // those that are not begun now stay due
+		r.plan(k)
+	}
 	return out
 }
 
@@ -130,6 +189,7 @@ func (r *readings) with(k reading, do func(*reading)) {
 	defer r.mu.Unlock()
 	if there := r.byBMC[k.bmc]; there != nil && there.uid == k.uid {
 		do(there)
+		r.plan(there)
 	}
 }
 

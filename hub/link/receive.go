@@ -6,6 +6,7 @@ import (
 	"rackboot/hub/terms"
 	"time"
 
+	"rackboot/hub/intake"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -14,49 +15,67 @@ import (
 // receiveTimeout bounds what one message may cost.
 const receiveTimeout = 30 * time.Second
 
-// Receive takes one message of an agent. A message that is not signed by the
-// agent that its topic names is refused, and noted at that agent.
+// Receive takes one message of an agent at once.
 func (c *Room) Receive(topic string, payload []byte) {
+	m, ok := intake.Parse(topic, payload)
+	if !ok {
+		c.Misplaced()
+		return
+	}
+	c.Take(m)
+}
+
+// Misplaced implements [intake.Handler].
+func (c *Room) Misplaced() { c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc() }
+
+// Take implements [intake.Handler]. A message that is not signed by the agent that its topic names
+// is refused, and noted at that agent. The parts of what an agent reports are its shards.
+func (c *Room) Take(m intake.Message) (part, parts int) {
 	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
 	defer cancel()
-	agent, direction, leaf, ok := protocol.SplitTopic(topic)
-	if !ok || direction != "u" {
-		c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc()
-		return
+	if e, over := c.cfg.Terms.EndingOf(m.Agent); over {
+		c.afterwards(m.Agent, m.Leaf, e)
+		return 0, 0
 	}
-	if e, over := c.cfg.Terms.EndingOf(agent); over {
-		c.afterwards(agent, leaf, e)
-		return
-	}
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*protocol.Agent](c.cfg.Store, m.Agent)
 	if err != nil {
-		c.stranger(agent, leaf, err)
-		return
+		c.stranger(m.Agent, m.Leaf, err)
+		return 0, 0
 	}
 	allowed := false
-	c.contacts.with(agent, func(k *contact) { allowed = k.limit.AllowN(c.cfg.Clock(), 1) })
+	c.contacts.with(m.Agent, func(k *contact) { allowed = k.limit.AllowN(c.cfg.Clock(), 1) })
 	if !allowed {
 		c.metrics.refused.WithLabelValues(string(reasonRate)).Inc()
-		return
+		return 0, 0
 	}
-	in := incoming{c, a, topic, payload}
-	switch leaf {
+	in := incoming{c, a, m}
+	switch m.Leaf {
 	case protocol.LeafHello:
-		err = open(in, leaf, func(m protocol.Hello) error { return c.hello(ctx, a, m) })
+		err = open(in, func(m protocol.Hello) error { return c.hello(ctx, a, m) })
 	case protocol.LeafApplied:
-		err = open(in, leaf, func(m protocol.Applied) error { return c.applied(ctx, a, m) })
+		err = open(in, func(m protocol.Applied) error { return c.applied(ctx, a, m) })
 	case protocol.LeafReport:
-		err = open(in, leaf, func(m protocol.Report) error { return c.Report(ctx, a, m) })
+		err = open(in, func(m protocol.Report) error {
+			taken, err := c.Report(ctx, a, m)
+			if taken {
+				part, parts = m.Shard, max(1, m.Shards)
+			}
+			return err
+		})
 	case protocol.LeafEvent:
-		err = open(in, leaf, func(m protocol.EventBatch) error { return c.eventBatch(ctx, a, m) })
+		err = open(in, func(m protocol.EventBatch) error {
+			parts = 1 // what could not be filed comes again
+			return c.eventBatch(ctx, a, m)
+		})
 	case protocol.LeafAnswer:
-		err = open(in, leaf, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
+		err = open(in, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
 	default:
-		c.refuse(agent, "", reasonTopic)
+		c.refuse(m.Agent, "", reasonTopic)
 	}
 	if err != nil {
-		c.cfg.Logger.Warn("message not taken", "agent", agent, "leaf", leaf, "err", err)
+		c.cfg.Logger.Warn("message not taken", "agent", m.Agent, "leaf", m.Leaf, "err", err)
 	}
+	return part, parts
 }
 
 // afterwards counts a message of an agent whose term is over, and tells it so, unless
@@ -90,14 +109,13 @@ func (c *Room) stranger(agent, leaf string, err error) {
 type incoming struct {
 	room    *Room
 	agent   *protocol.Agent
-	topic   string
-	payload []byte
+	message intake.Message
 }
 
-func open[T any](in incoming, leaf string, then func(T) error) error {
+func open[T any](in incoming, then func(T) error) error {
 	var m T
-	if err := wire.Open(in.room.verifier(in.agent), in.topic, in.payload, &m); err != nil {
-		in.room.refuse(in.agent.Metadata.Name, leaf, why(in.payload, err))
+	if err := wire.Open(in.room.verifier(in.agent), in.message.Topic, in.message.Payload, &m); err != nil {
+		in.room.refuse(in.agent.Metadata.Name, in.message.Leaf, why(in.message.Payload, err))
 		return err
 	}
 	return then(m)
@@ -107,7 +125,7 @@ func open[T any](in incoming, leaf string, then func(T) error) error {
 func (c *Room) verifier(a *protocol.Agent) (v *wire.Verifier) {
 	c.contacts.with(a.Metadata.Name, func(k *contact) {
 		if k.verifier == nil || !bytes.Equal(k.key, a.Spec.Key) {
-			k.key, k.verifier = bytes.Clone(a.Spec.Key), wire.NewVerifier(a.Spec.Key)
+			k.key, k.verifier = bytes.Clone(a.Spec.Key), c.own.Beside(a.Spec.Key)
 		}
 		v = k.verifier
 	})

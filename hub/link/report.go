@@ -10,20 +10,21 @@ import (
 )
 
 // Report takes an agent's report into the mirror and files what it signed. An
-// agent can only speak of its own rack's servers.
-func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report) error {
+// agent can only speak of its own rack's servers. taken says that older reports of the
+// shard are worth nothing any more.
+func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report) (taken bool, err error) {
 	name := a.Metadata.Name
 	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
-		return nil
+		return false, nil
 	}
 	l, err := c.cfg.Store.PeekLedger(name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	now := c.cfg.Clock()
 	if !c.cfg.Reports.Accepts(name, m) {
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
-		return nil
+		return false, nil
 	}
 	c.overtook(name, l, m)
 	m.Agent, m.Rack = name, a.Spec.RackRef.Name
@@ -32,8 +33,8 @@ func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report)
 		return err != nil || rack != m.Rack
 	})
 	found := c.cfg.Heard.Found(m)
-	news, whole := c.cfg.Reports.Put(m, now)
-	if len(news) > 0 || whole || found {
+	news, changed := c.cfg.Reports.Put(m, now)
+	if changed || found { // of the rest, sweeps see to it
 		defer c.cfg.Wake.Rack(m.Rack)
 		defer c.cfg.Wake.SiteForServers()
 	}
@@ -43,7 +44,7 @@ func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report)
 	}
 	if err := errors.Join(errs...); err != nil {
 		c.cfg.Reports.Again(name, m.Shard)
-		return err // the shard's next report comes within 15 s
+		return true, err // the shard's next report comes within 15 s
 	}
 	ready := false
 	c.contacts.with(name, func(k *contact) {
@@ -54,7 +55,7 @@ func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report)
 	if ready {
 		c.cfg.Wake.Rack(m.Rack)
 	}
-	return nil
+	return true, nil
 }
 
 // overtook notes whether a report names newer documents than the hub ever made.

@@ -3,6 +3,7 @@
 package reports
 
 import (
+	"bytes"
 	"maps"
 	"sync"
 	"time"
@@ -21,10 +22,7 @@ const DarkAfter = 45 * time.Second
 type Mirror struct {
 	mu     sync.RWMutex
 	agents map[string]*agentMirror
-	byName map[string]*protocol.ServerReport
-	at     map[string]time.Time       // by server: when the hub got it
-	reads  map[string]time.Time       // by server: when its last recorded read was begun, by the hub's clock
-	first  map[string]time.Time       // by server: when its present agent first told of it
+	seen   map[string]*sight          // by server
 	known  map[string]bool            // digests of facts that are in the log
 	freed  map[string]string          // holds whose release was acknowledged in this run, and by whom
 	laid   map[string]map[string]bool // by agent: the holds of its acknowledged document
@@ -34,6 +32,14 @@ type Mirror struct {
 
 // maxKnown bounds the facts whose filing is remembered.
 const maxKnown = 100_000
+
+// sight is what is known of a server.
+type sight struct {
+	report *protocol.ServerReport
+	at     time.Time // when the hub got it
+	read   time.Time // when its last recorded read was begun, by the hub's clock
+	first  time.Time // when its present agent first told of it
+}
 
 type agentMirror struct {
 	last protocol.Report // the newest of the session, without servers
@@ -45,7 +51,7 @@ type agentMirror struct {
 
 // New returns a mirror that has heard nothing.
 func New() *Mirror {
-	return &Mirror{agents: map[string]*agentMirror{}, byName: map[string]*protocol.ServerReport{}, at: map[string]time.Time{}, reads: map[string]time.Time{}, first: map[string]time.Time{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
+	return &Mirror{agents: map[string]*agentMirror{}, seen: map[string]*sight{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
 }
 
 // Accepts says whether a report is newer than what is there of its shard: by number
@@ -69,8 +75,8 @@ func (m *Mirror) Accepts(agent string, r protocol.Report) bool {
 const wholeEvery = time.Minute
 
 // Put takes a report of an agent's own rack that was accepted, and returns the servers of which
-// it has news. whole reports that these are all, whatever it says of them.
-func (m *Mirror) Put(r protocol.Report, now time.Time) (news []protocol.ServerReport, whole bool) {
+// it has news, or all where that is due. changed reports whether it has news of any.
+func (m *Mirror) Put(r protocol.Report, now time.Time) (news []protocol.ServerReport, changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.agents[r.Agent]
@@ -78,21 +84,30 @@ func (m *Mirror) Put(r protocol.Report, now time.Time) (news []protocol.ServerRe
 		a = &agentMirror{seqs: map[int]uint64{}, whole: map[int]time.Time{}}
 		m.agents[r.Agent] = a
 	}
-	if whole = now.Sub(a.whole[r.Shard]) >= wholeEvery; whole {
+	whole := now.Sub(a.whole[r.Shard]) >= wholeEvery
+	if whole {
 		a.whole[r.Shard] = now
 	}
 	for i := range r.Servers {
 		s := r.Servers[i]
-		if whole || !sameNews(m.byName[s.Server], &r.Servers[i]) {
+		k := m.seen[s.Server]
+		if k == nil {
+			k = &sight{first: now}
+			m.seen[s.Server] = k
+		}
+		differs := !sameNews(k.report, &r.Servers[i])
+		if changed = changed || differs; whole || differs {
 			news = append(news, s)
 		}
-		s.Image = inventoryOf(m.byName[s.Server], s.Image)
-		m.byName[s.Server], m.at[s.Server] = &s, now
-		if ago, known := s.ReadAgo(r.At); known && now.Add(-ago).After(m.reads[s.Server]) {
-			m.reads[s.Server] = now.Add(-ago)
+		if k.report != nil {
+			s.Image = inventoryOf(k.report, s.Image)
+			if bytes.Equal(s.Provisioned, k.report.Provisioned) {
+				s.Provisioned = k.report.Provisioned
+			}
 		}
-		if _, before := m.first[s.Server]; !before {
-			m.first[s.Server] = now
+		k.report, k.at = &s, now
+		if ago, known := s.ReadAgo(r.At); known && now.Add(-ago).After(k.read) {
+			k.read = now.Add(-ago)
 		}
 	}
 	a.seqs[r.Shard], a.got = r.Seq, now
@@ -100,7 +115,20 @@ func (m *Mirror) Put(r protocol.Report, now time.Time) (news []protocol.ServerRe
 		r.Servers = nil
 		a.last = r
 	}
-	return news, whole
+	return news, changed
+}
+
+// Keep has the record of an installed server in memory once: as it is stored.
+func (m *Mirror) Keep(server string, stored []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.seen[server]
+	if k == nil || !bytes.Equal(k.report.Provisioned, stored) || len(stored) == 0 || &k.report.Provisioned[0] == &stored[0] {
+		return
+	}
+	own := *k.report // which others read
+	own.Provisioned = stored
+	k.report = &own
 }
 
 // Again has the next report of a shard taken over as if all of it was news.
@@ -127,14 +155,21 @@ func inventoryOf(last *protocol.ServerReport, now *protocol.ImageReport) *protoc
 func (m *Mirror) Servers() map[string]*protocol.ServerReport {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return maps.Clone(m.byName)
+	out := make(map[string]*protocol.ServerReport, len(m.seen))
+	for name, k := range m.seen {
+		out[name] = k.report
+	}
+	return out
 }
 
 // Server is the newest report of a server, and when it came; nil without one.
 func (m *Mirror) Server(name string) (*protocol.ServerReport, time.Time) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.byName[name], m.at[name]
+	if k := m.seen[name]; k != nil {
+		return k.report, k.at
+	}
+	return nil, time.Time{}
 }
 
 // ReadAt is when the last recorded read of a server was begun, zero where none is known,
@@ -142,7 +177,10 @@ func (m *Mirror) Server(name string) (*protocol.ServerReport, time.Time) {
 func (m *Mirror) ReadAt(name string) (at, first time.Time) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.reads[name], m.first[name]
+	if k := m.seen[name]; k != nil {
+		return k.read, k.first
+	}
+	return time.Time{}, time.Time{}
 }
 
 // Agent is the newest report of an agent, without servers, and when it came.
@@ -163,10 +201,7 @@ func (m *Mirror) Drop(agent string, servers []string) {
 	defer m.mu.Unlock()
 	delete(m.agents, agent)
 	for _, s := range servers {
-		delete(m.byName, s)
-		delete(m.at, s)
-		delete(m.reads, s)
-		delete(m.first, s)
+		delete(m.seen, s)
 	}
 }
 
@@ -258,10 +293,10 @@ func (m *Mirror) Apart(now time.Time) map[string]time.Duration {
 func (m *Mirror) Assume(r protocol.ServerReport, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.byName[r.Server] == nil {
-		m.byName[r.Server] = &r
+	if m.seen[r.Server] == nil {
+		m.seen[r.Server] = &sight{report: &r}
 	}
 	if !at.IsZero() {
-		m.at[r.Server] = at
+		m.seen[r.Server].at = at
 	}
 }

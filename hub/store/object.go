@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"hash/crc32"
 
 	"rackboot/protocol"
 	"rackboot/state"
@@ -81,11 +83,40 @@ func read(e state.Entry) (cached, error) {
 			obj, err := decode(k, e)
 			if err == nil {
 				c.obj = obj
+				c.slim()
 			}
 			return c, err
 		}
 	}
 	return c, nil
+}
+
+// slim leaves the Value of a resource away, if the resource says all that is in it, to the byte:
+// what a newer hub has written may say more.
+func (c *cached) slim() {
+	if made, err := encode(c.obj); err == nil && bytes.Equal(made, c.Value) {
+		c.sum, c.Value = crc32.ChecksumIEEE(made), nil
+	}
+}
+
+// copied is a deep copy of a resource.
+func (c cached) copied(kind protocol.Kind) (protocol.Object, error) {
+	if c.obj == nil || c.Value != nil {
+		return decode(kind, c.Entry) // which says why it cannot be read
+	}
+	return clone(c.obj)
+}
+
+// value is what is stored of a resource.
+func (c cached) value() ([]byte, error) {
+	if c.obj == nil || c.Value != nil {
+		return c.Value, nil
+	}
+	own, err := clone(c.obj)
+	if err != nil {
+		return nil, err
+	}
+	return encode(own)
 }
 
 // readLogged is read for entries that cannot be refused; one that cannot be
@@ -104,7 +135,7 @@ func (s *Store) GetObject(kind protocol.Kind, name string) (protocol.Object, err
 	if !ok {
 		return nil, notFound("get", kind, name)
 	}
-	return decode(kind, e.Entry)
+	return e.copied(kind)
 }
 
 // CopyObjects returns deep copies of all resources of the kind, sorted by name.
@@ -116,7 +147,7 @@ func (s *Store) CopyObjects(kind protocol.Kind) []protocol.Object {
 		if e.obj == nil {
 			continue
 		}
-		if obj, err := decode(kind, e.Entry); err == nil {
+		if obj, err := e.copied(kind); err == nil {
 			out = append(out, obj)
 		}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"hash/crc32"
 	"reflect"
 
 	"rackboot/protocol"
@@ -58,10 +59,20 @@ func (s *Store) Altered() (keys []string) {
 			if e.obj == nil {
 				continue
 			}
-			if stored, err := decode(kind, e.Entry); err != nil || !reflect.DeepEqual(stored, e.obj) {
+			if e.altered(kind) {
 				keys = append(keys, e.Key)
 			}
 		}
 	}
 	return keys
+}
+
+func (c cached) altered(kind protocol.Kind) bool {
+	value, err := c.value()
+	if err != nil || c.Value == nil && crc32.ChecksumIEEE(value) != c.sum {
+		return true
+	}
+	c.Value = value
+	stored, err := decode(kind, c.Entry)
+	return err != nil || !reflect.DeepEqual(stored, c.obj)
 }

@@ -26,6 +26,8 @@ type Config struct {
 	Dir string
 	// Racks are 1 to MaxRacks, with 1 to protocol.MaxServersPerShard Servers each.
 	Racks, Servers int
+	// Skip is how many racks come before the first: those of a fleet beside it, at the same hub.
+	Skip int
 	// Image is what each server is claimed for; empty is no claims.
 	Image string
 	// From are addresses of this host from which agents connect, each from its own, as racks
@@ -73,6 +75,8 @@ func (c *Config) check() error {
 	switch {
 	case c.Racks < 1 || c.Racks > MaxRacks:
 		return bad("%d is not 1 to %d racks", c.Racks, MaxRacks)
+	case c.Skip < 0 || c.Skip > MaxRacks-c.Racks:
+		return bad("%d racks to skip and %d are not 0 to %d", c.Skip, c.Racks, MaxRacks)
 	case c.Servers < 1 || c.Servers > protocol.MaxServersPerShard:
 		return bad("%d is not 1 to %d servers of a rack", c.Servers, protocol.MaxServersPerShard)
 	case c.ReportEvery < time.Second || c.ReportEvery > time.Hour:
@@ -99,8 +103,8 @@ func (c *Config) checkFrom() error {
 	if !c.From.IsValid() {
 		return nil
 	}
-	if bits := c.From.Addr().BitLen() - c.From.Bits(); bits < 31 && 1<<bits < c.Racks+2 {
-		return protocol.Errorf(protocol.CodeInvalid, op, "%s has fewer than %d addresses for hosts", c.From, c.Racks)
+	if bits := c.From.Addr().BitLen() - c.From.Bits(); bits < 31 && 1<<bits < c.Skip+c.Racks+2 {
+		return protocol.Errorf(protocol.CodeInvalid, op, "%s has fewer than %d addresses for hosts", c.From, c.Skip+c.Racks)
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(c.From.Masked().Addr().Next().String(), "0"))
 	if err != nil {
@@ -117,6 +121,9 @@ func (c *Config) from() []net.Addr {
 		return out
 	}
 	at := c.From.Masked().Addr()
+	for range c.Skip {
+		at = at.Next()
+	}
 	for i := range out {
 		at = at.Next()
 		out[i] = net.TCPAddrFromAddrPort(netip.AddrPortFrom(at, 0))

@@ -9,16 +9,19 @@ import (
 
 func TestConfigRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"no rack":              func(c *Config) { c.Racks = 0 },
-		"too many racks":       func(c *Config) { c.Racks = MaxRacks + 1 },
-		"too many servers":     func(c *Config) { c.Servers = protocol.MaxServersPerShard + 1 },
-		"no folder":            func(c *Config) { c.Dir = "" },
-		"news":                 func(c *Config) { c.News = -1 },
-		"holds":                func(c *Config) { c.Holds = maxHolds + 1 },
-		"time":                 func(c *Config) { c.For = -1 },
-		"pause":                func(c *Config) { c.ReportEvery = 1 },
-		"too few addresses":    func(c *Config) { c.Racks, c.From = 10, netip.MustParsePrefix("127.80.0.0/29") },
-		"addresses of another": func(c *Config) { c.From = netip.MustParsePrefix("192.0.2.0/24") },
+		"no rack":                          func(c *Config) { c.Racks = 0 },
+		"too many racks":                   func(c *Config) { c.Racks = MaxRacks + 1 },
+		"too many servers":                 func(c *Config) { c.Servers = protocol.MaxServersPerShard + 1 },
+		"no folder":                        func(c *Config) { c.Dir = "" },
+		"news":                             func(c *Config) { c.News = -1 },
+		"holds":                            func(c *Config) { c.Holds = maxHolds + 1 },
+		"time":                             func(c *Config) { c.For = -1 },
+		"pause":                            func(c *Config) { c.ReportEvery = 1 },
+		"skipped below none":               func(c *Config) { c.Skip = -1 },
+		"skipped too many":                 func(c *Config) { c.Skip = MaxRacks },
+		"too few addresses beside another": func(c *Config) { c.Racks, c.Skip, c.From = 2, 5, netip.MustParsePrefix("127.80.0.0/29") },
+		"too few addresses":                func(c *Config) { c.Racks, c.From = 10, netip.MustParsePrefix("127.80.0.0/29") },
+		"addresses of another":             func(c *Config) { c.From = netip.MustParsePrefix("192.0.2.0/24") },
 	} {
 		c := Config{Racks: 1, Servers: 1, Dir: "x"}
 		change(&c)
@@ -35,6 +38,10 @@ func TestConfigRefuses(t *testing.T) {
 	}
 	if at := c.from(); at[0].String() != "127.80.0.1:0" || at[299].String() != "127.80.1.44:0" {
 		t.Errorf("addresses %v to %v", at[0], at[299])
+	}
+	c.Racks, c.Skip = 1, 299
+	if at := c.from(); at[0].String() != "127.80.1.44:0" {
+		t.Errorf("beside 299 others: %v", at)
 	}
 }
 

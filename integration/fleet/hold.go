@@ -50,7 +50,7 @@ func (f *Fleet) holds(ctx context.Context, n int, over time.Duration) (good []he
 		}
 		all.Go(func() {
 			defer func() { <-busy }()
-			server := serverName(rackName(i%f.cfg.Racks), i/f.cfg.Racks%f.cfg.Servers)
+			server := serverName(rackName(f.cfg.Skip+i%f.cfg.Racks), i/f.cfg.Racks%f.cfg.Servers)
 			got, err := f.hold(ctx, server, fmt.Sprintf("rackboot-sim-%s-%d", run, i))
 			mu.Lock()
 			defer mu.Unlock()

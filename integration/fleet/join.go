@@ -56,7 +56,7 @@ func (c *Config) identities(ctx context.Context, from []net.Addr) (ids []identit
 }
 
 func (c *Config) identity(ctx context.Context, i int, from net.Addr, id *identity) (fresh int, err error) {
-	rack := rackName(i)
+	rack := rackName(c.Skip + i)
 	found, err := load(c.Dir, rack, identityFile, id)
 	if found || err != nil {
 		return 0, err

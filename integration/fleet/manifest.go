@@ -54,7 +54,7 @@ const atOnce = 1000
 func (c *Config) apply(ctx context.Context) (n int, err error) {
 	var objs []protocol.Object
 	for i := range c.Racks {
-		more := c.manifests(i)
+		more := c.manifests(c.Skip + i)
 		if len(objs)+len(more) > atOnce {
 			if _, err := c.Client.Apply(ctx, objs, false); err != nil {
 				return n, err

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"testing"
 
 	"rackboot/protocol"
@@ -31,5 +32,29 @@ func TestBeside(t *testing.T) {
 		if _, err := Seal(s, "t", hello()); protocol.CodeOf(err) != protocol.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A verifier beside another opens what its own keys sealed, also what is compressed, and nothing
+// of the other's.
+func TestVerifierBeside(t *testing.T) {
+	first := NewVerifier(testKey(0).Public().(ed25519.PublicKey))
+	beside := first.Beside(testKey(1).Public().(ed25519.PublicKey))
+	for name, msg := range benchmarks() {
+		for key, opens := range map[byte]*Verifier{0: first, 1: beside} {
+			data, err := Seal(NewSigner(testKey(key)), "t", msg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range []*Verifier{first, beside} {
+				var got map[string]any
+				if err := Open(v, "t", data, &got); (err == nil) != (v == opens) || err != nil && protocol.CodeOf(err) != protocol.CodeDenied {
+					t.Errorf("%s of key %d: %v", name, key, err)
+				}
+			}
+		}
+	}
+	if err := Open(first.Beside(), "t", nil, nil); protocol.CodeOf(err) != protocol.CodeDenied {
+		t.Errorf("beside, without a key: %v", err)
 	}
 }

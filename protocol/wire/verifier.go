@@ -19,10 +19,18 @@ type Verifier struct {
 // NewVerifier makes a verifier for the keys. Without a usable key it refuses
 // everything.
 func NewVerifier(keys ...ed25519.PublicKey) *Verifier {
-	v := &Verifier{keys: map[string]cose.Verifier{}}
+	v := &Verifier{}
 	if v.codec, v.err = newCodec(); v.err != nil {
 		return v
 	}
+	v.unpack, v.err = newUnpacker()
+	return v.Beside(keys...)
+}
+
+// Beside makes a verifier for other keys that shares the decompressor of v, which has some 200 KiB
+// once it was used. It is for a process that hears thousands.
+func (v *Verifier) Beside(keys ...ed25519.PublicKey) *Verifier {
+	out := &Verifier{keys: map[string]cose.Verifier{}, codec: v.codec, unpack: v.unpack, err: v.err}
 	for _, k := range keys {
 		if len(k) != ed25519.PublicKeySize {
 			continue
@@ -31,10 +39,9 @@ func NewVerifier(keys ...ed25519.PublicKey) *Verifier {
 		if err != nil {
 			continue
 		}
-		v.keys[string(KeyID(k))] = cv
+		out.keys[string(KeyID(k))] = cv
 	}
-	v.unpack, v.err = newUnpacker()
-	return v
+	return out
 }
 
 // newUnpacker makes a decompressor whose caps hold before anything is allocated: a

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -80,7 +81,7 @@ func (k *KV) last(ctx context.Context, op, key string) (state.Entry, error) {
 func (k *KV) entry(subject string, h nats.Header, data []byte, seq uint64) state.Entry {
 	return state.Entry{
 		Key:      subject[len(k.st.prefix):],
-		Value:    data,
+		Value:    bytes.Clone(data), // which has the message's header before it, and who keeps an entry keeps that
 		Revision: seq,
 		Deleted:  h.Get(opHeader) == opDelete,
 	}

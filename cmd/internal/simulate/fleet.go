@@ -35,6 +35,7 @@ func fleetCmd(stdout io.Writer) *cobra.Command {
 	c.Flags().StringVar(&cfg.Hub, "hub", "https://127.0.0.1:8443", "the hub's URL")
 	c.Flags().StringVar(&cfg.Dir, "dir", "fleet", "folder for keys and certificates")
 	c.Flags().IntVar(&cfg.Racks, "racks", 10, fmt.Sprintf("how many racks, 1 to %d", fleet.MaxRacks))
+	c.Flags().IntVar(&cfg.Skip, "skip", 0, "how many racks come before the first: those of a fleet beside this one, at the same hub")
 	c.Flags().IntVar(&cfg.Servers, "servers", 10, fmt.Sprintf("how many servers in each, 1 to %d", protocol.MaxServersPerShard))
 	c.Flags().DurationVar(&cfg.For, "for", time.Minute, "how long is measured, once all racks are in step")
 	c.Flags().DurationVar(&cfg.Within, "within", 10*time.Minute, "how long they may take until then")

@@ -1,0 +1,40 @@
+package intake
+
+import "rackboot/protocol"
+
+// Message is what an agent said, with its topic taken apart. Nothing of it is verified.
+type Message struct {
+	Agent, Leaf string
+	Topic       string
+	Payload     []byte
+}
+
+// Parse takes the topic of a message apart; false if it is none on which agents speak.
+func Parse(topic string, payload []byte) (m Message, ok bool) {
+	agent, direction, leaf, ok := protocol.SplitTopic(topic)
+	if !ok || direction != "u" {
+		return Message{}, false
+	}
+	return Message{Agent: agent, Leaf: leaf, Topic: topic, Payload: payload}, true
+}
+
+// overhead is what a message that waits costs besides its text, in bytes, more or less.
+const overhead = 256
+
+func (m Message) size() int { return len(m.Topic) + len(m.Payload) + overhead }
+
+// kindOther is the label of what no version of the protocol has.
+const kindOther = "other"
+
+func kinds() []string {
+	return []string{protocol.LeafHello, protocol.LeafApplied, protocol.LeafReport, protocol.LeafEvent, protocol.LeafAnswer, kindOther}
+}
+
+// kind is what a message claims to be, as a label of metrics.
+func (m Message) kind() string {
+	switch m.Leaf {
+	case protocol.LeafHello, protocol.LeafApplied, protocol.LeafReport, protocol.LeafEvent, protocol.LeafAnswer:
+		return m.Leaf
+	}
+	return kindOther
+}
