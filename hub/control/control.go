@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/conditions"
 	"rackboot/hub/env"
 	"rackboot/hub/events"
+	"rackboot/hub/grants"
 	"rackboot/hub/images"
 	"rackboot/hub/inventory"
 	"rackboot/hub/link"
@@ -97,6 +98,7 @@ type Control struct {
 	Members   *members.Room
 	Inventory *inventory.Room
 	Env       *env.Room
+	grants    *grants.Room
 	wake      *wake.Units
 
 	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
@@ -141,6 +143,10 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		Store: cfg.Store, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
 		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, DestructiveKey: c.destructiveKey(), Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
 		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.grants = grants.New(grants.Config{
+		Store: cfg.Store, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Link: c.Link, Events: c.Events,
+		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Inventory = inventory.New(inventory.Config{
 		Store: cfg.Store, Link: c.Link, Reports: c.reports, Events: c.Events, Wake: c.wake, Vault: cfg.Vault, Seals: c.seals, Began: c.began,

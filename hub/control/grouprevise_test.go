@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/grants"
 	"strings"
 	"testing"
 	"time"
@@ -275,7 +276,7 @@ func TestGroupOfOthers(t *testing.T) {
 	modern.connects()
 	b.settles(modern)
 	got, _ := store.Peek[*protocol.Maintenance](b.store, "m1")
-	cfg, err := store.Peek[*protocol.BootConfiguration](b.store, configName(got.Metadata.UID))
+	cfg, err := store.Peek[*protocol.BootConfiguration](b.store, grants.MaintenanceName(got.Metadata.UID))
 	if err != nil || cfg.Spec.Group != "workers" || cfg.Spec.Revision != 1 {
 		t.Errorf("%+v, %+v, %v", got.Status, cfg, err)
 	}

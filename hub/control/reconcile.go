@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
 	"rackboot/hub/images"
 	"slices"
 
@@ -37,7 +36,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 		srv = nil // not bound, or gone since
 	}
 	take := c.takeForClaim(cl, srv)
-	conds := plan.Claimed(cl, srv, cfg, c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef), c.rackHasAgent(f, cl.Status.Server))
+	conds := plan.Claimed(cl, srv, cfg, c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef), f.HasAgent(cl.Status.Server))
 	first := plan.FirstGoes
 	switch {
 	case cfg == nil:
@@ -86,22 +85,12 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if cond := c.installWaits(f, cl); cond != nil {
 		return append(conds, *cond), nil
 	}
-	return conds, c.configure(ctx, c.ownedBy(cl, srv, data, take, cfg), srv, *img)
-}
-
-// ownedBy is for whom a claim's configuration is made, in the place of another if there is
-// one.
-func (c *Control) ownedBy(cl *protocol.Claim, srv *protocol.Server, data *protocol.IgnitionRef, take taken, instead *protocol.BootConfiguration) owned {
-	return owned{
-		name: cl.Metadata.Name, owner: cl.Metadata.Name, uid: cl.Metadata.UID, purpose: protocol.PurposeClaim,
-		policy: cl.Spec.BootPolicy, ignition: data, group: take.group(), revision: take.number(),
-		arguments: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs), instead: instead, fallback: c.fallbackAfter(cl),
-	}
+	return conds, c.grants.Make(ctx, c.grants.ForClaim(cl, srv, data, take.group(), take.number(), cfg), srv, *img)
 }
 
 // configured goes on with a claim that has its configuration.
 func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Claim, cfg *protocol.BootConfiguration) (conds []protocol.ConditionState, err error) {
-	if err := errors.Join(c.settled(ctx, cl), c.regrant(ctx, cfg)); err != nil {
+	if err := errors.Join(c.settled(ctx, cl), c.grants.Renew(ctx, cfg)); err != nil {
 		return nil, err
 	}
 	for _, seal := range []func(context.Context, plan.Fleet, *protocol.BootConfiguration) (*protocol.ConditionState, error){c.Env.SealIgnition, c.Env.SealFormer, c.Env.Seal} {
@@ -139,46 +128,6 @@ func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Ser
 	return &full, nil
 }
 
-// firstBootAttempts is how often a first boot that fetched nothing may be tried.
-const firstBootAttempts = 3
-
-// configure makes an owner's boot configuration with its grant. Both are one key,
-// written once.
-func (c *Control) configure(ctx context.Context, o owned, srv *protocol.Server, img protocol.Image) error {
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server:     srv.Metadata.Name,
-		Owner:      protocol.Owner{Kind: o.purpose, Name: o.owner, UID: o.uid},
-		BootSpec:   protocol.BootSpec{Image: img, BootPolicy: o.policy},
-		BootEnv:    img.BootEnv(),
-		Ignition:   o.ignition,
-		KernelArgs: o.arguments,
-		Group:      o.group,
-		Revision:   o.revision,
-	}}
-	now := c.cfg.Clock()
-	cfg.Metadata = protocol.Metadata{Name: o.name, UID: c.cfg.NewID(), Generation: o.generation(), CreatedAt: &now}
-	if o.instead != nil {
-		cfg.Metadata.Revision = o.instead.Metadata.Revision
-	}
-	cfg.Status.Seen = seenOver(o)
-	cfg.Default()
-	grant, err := c.grantFor(o, srv, img)
-	if err != nil {
-		return err
-	}
-	cfg.Spec.Grant, cfg.Spec.Former = grant, plan.FormerOf(o.instead, o.fallback)
-	if err := c.cfg.Store.Put(ctx, cfg); err != nil {
-		return err
-	}
-	c.cfg.Crash.At("hub." + string(o.purpose) + ".configured")
-	if cfg.Spec.BootEnv != "" {
-		c.Events.Own(ctx, srv.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.purpose, o.owner, cfg.Spec.BootEnv))
-		return nil
-	}
-	c.Events.Own(ctx, srv.Metadata.Name, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
-	return nil
-}
-
 // letGo removes a claim whose server was proved Off, its configuration first: a
 // claim of the same name can only come after both.
 func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, cfg *protocol.BootConfiguration) error {
@@ -208,11 +157,6 @@ func (c *Control) endAsked(ctx context.Context, cl *protocol.Claim) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func (c *Control) rackHasAgent(f plan.Fleet, server string) bool {
-	r := f.Rack(f.RackOf(server))
-	return r != nil && r.Status.Agent != ""
 }
 
 // imageRefused files an event when a claim's image or boot environment is found to be no

@@ -30,9 +30,9 @@ func (c *Control) orderInstall(ctx context.Context, g *protocol.ServerGroup, o r
 	if cond != nil {
 		return false, nil
 	}
-	own := c.ownedBy(s.claim, s.server, data, t, s.cfg)
-	own.order = &protocol.RolloutTask{Kind: string(o.Kind), At: o.At, Installs: true}
-	if err := c.configure(ctx, own, s.server, *img); err != nil {
+	own := c.grants.ForClaim(s.claim, s.server, data, t.group(), t.number(), s.cfg)
+	own.Task = &protocol.RolloutTask{Kind: string(o.Kind), At: o.At, Installs: true}
+	if err := c.grants.Make(ctx, own, s.server, *img); err != nil {
 		return false, err
 	}
 	c.cfg.Crash.At("hub.rollout.granted")

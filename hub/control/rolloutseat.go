@@ -186,18 +186,3 @@ func (s *seat) restarts() bool {
 }
 
 func (p *groupPass) second() time.Time { return p.now.UTC().Truncate(time.Second) }
-
-// seenOver is what goes over from the configuration that is replaced.
-func seenOver(o owned) *protocol.BootSeen {
-	var seen protocol.BootSeen
-	if o.instead != nil && o.instead.Status.Seen != nil {
-		seen = *o.instead.Status.Seen
-	}
-	if o.order != nil {
-		seen.Order = o.order
-	}
-	if seen == (protocol.BootSeen{}) {
-		return nil
-	}
-	return &seen
-}

@@ -93,7 +93,7 @@ func (s *seat) target(r *protocol.GroupRevision) string {
 // for too long.
 func (c *Control) hearsOf(p *groupPass, s *seat) (bool, time.Time) {
 	until := s.heard.Add(reports.DarkAfter + time.Nanosecond)
-	if s.report == nil || s.heard.IsZero() || !p.now.Before(until) || !c.rackHasAgent(p.f, s.server.Metadata.Name) {
+	if s.report == nil || s.heard.IsZero() || !p.now.Before(until) || !p.f.HasAgent(s.server.Metadata.Name) {
 		return false, time.Time{}
 	}
 	power := s.report.Observation.Power
