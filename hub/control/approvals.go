@@ -96,7 +96,7 @@ func (c *Control) endApproval(ctx context.Context, r store.StoredApproval, state
 		if err := c.withdrawInstalls(ctx, r.Targets); err != nil {
 			return err
 		}
-		if err := c.pauseRollout(ctx, r, why); err != nil {
+		if err := c.Groups.PauseRollout(ctx, r, why); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protoco
 	defer c.approving.Unlock()
 	stance := c.stance(rack)
 	var errs []error
-	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.rolloutNeeds(f, rack)...), c.wipeNeeds(f, rack, stance)} {
+	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.Groups.RolloutNeeds(f, rack)...), c.wipeNeeds(f, rack, stance)} {
 		if len(needs) == 0 {
 			continue
 		}

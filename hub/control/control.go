@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/env"
 	"rackboot/hub/events"
 	"rackboot/hub/grants"
+	"rackboot/hub/groups"
 	"rackboot/hub/images"
 	"rackboot/hub/inventory"
 	"rackboot/hub/link"
@@ -46,7 +47,7 @@ type Config struct {
 	Signatures images.Verifier
 	// Audit keeps the audit log; nil is none. Trail reads it; nil reads nothing.
 	Audit events.Recorder
-	Trail Trail
+	Trail groups.Trail
 	// ManagedBootImages says that catalogues of boot images are followed where people have
 	// opted in; without it every group keeps the image that it has.
 	ManagedBootImages bool
@@ -99,6 +100,7 @@ type Control struct {
 	Inventory *inventory.Room
 	Env       *env.Room
 	grants    *grants.Room
+	Groups    *groups.Room
 	wake      *wake.Units
 
 	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
@@ -112,10 +114,7 @@ type Control struct {
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, unbound, discoveryConds, groupConds *conditions.Book // by name
-
-	groups       *groupBook
-	versionSince time.Time // when this version of the hub was first started
+	conds, unbound, discoveryConds *conditions.Book // by name
 
 }
 
@@ -124,14 +123,11 @@ type Control struct {
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash),
-		conds: conditions.New(), unbound: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
+		conds: conditions.New(), unbound: conditions.New(), discoveryConds: conditions.New(),
 	}
 	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
 	var err error
 	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
-		return nil, err
-	}
-	if c.versionSince, err = c.takeVersion(ctx); err != nil {
 		return nil, err
 	}
 	c.seals = sealing.NewCount()
@@ -158,8 +154,14 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c.Env = env.New(env.Config{
 		Store: cfg.Store, Vault: cfg.Vault, Seals: c.seals, Images: c.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
+	if c.Groups, err = groups.New(ctx, groups.Config{
+		Store: cfg.Store, Images: c.images, Env: c.Env, Grants: c.grants, Inventory: c.Inventory, Reports: c.reports, Events: c.Events, Wake: c.wake,
+		Trail: cfg.Trail, ManagedBootImages: cfg.ManagedBootImages, Version: cfg.Version, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
+	}); err != nil {
+		return nil, err
+	}
 	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.wake, c.images)
+	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.Members, c.wake, c.images, c.seals, c.Env, c.Groups)
 	return c, nil
 }
 
@@ -201,5 +203,5 @@ func (c *Control) tick() {
 	c.Inventory.Read(now)
 	c.firmwareDue(now)
 	c.approvalsDue(now)
-	c.groupsDue(now)
+	c.Groups.Due(now)
 }

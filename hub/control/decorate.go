@@ -40,7 +40,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.BootImage:
 		o.Status.Conditions = c.images.Conditions(o.Metadata.Name)
 	case *protocol.ServerGroup:
-		c.decorateGroup(o)
+		c.Groups.Decorate(o)
 	case *protocol.BootConfiguration:
 		o.Status.State = protocol.BootConfigReady
 		if r, _ := c.reports.Server(o.Spec.Server); r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"rackboot/hub/grants"
+	"rackboot/hub/groups"
 	"rackboot/hub/images"
 	"strings"
 
@@ -71,7 +72,7 @@ func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]
 func (c *Control) discoveryImage(f plan.Fleet, r *protocol.Rack, s *protocol.Server) plan.BootSeen {
 	d := r.Spec.Discovery
 	if d.ImageFrom != nil {
-		return c.seenGroup(d.ImageFrom, s, protocol.DiscoveryPolicy(), d.KernelArgs)
+		return c.Groups.SeenBoot(d.ImageFrom, s, protocol.DiscoveryPolicy(), d.KernelArgs)
 	}
 	if d.BootEnv != nil {
 		return c.seenEnv(f, s, d.BootEnv.Name, plan.EnvFor{
@@ -107,7 +108,7 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		if err != nil || rack.Spec.Discovery == nil {
 			return err
 		}
-		group, revision := ofRevision(plan.BootSeen{From: w.From})
+		group, revision := groups.OfRevision(plan.BootSeen{From: w.From})
 		return c.grants.Make(ctx, grants.Wanted{
 			Group: group, Revision: revision,
 			Name: plan.DiscoveryName(s), Owner: string(protocol.PurposeDiscovery), UID: c.cfg.NewID(), Purpose: protocol.PurposeDiscovery,

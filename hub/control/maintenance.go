@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"rackboot/hub/events"
 	"rackboot/hub/grants"
+	"rackboot/hub/groups"
 	"rackboot/hub/images"
 	"strings"
 
@@ -48,7 +49,7 @@ func (c *Control) forgetImages() {
 		}
 	}
 	c.images.Forget(func(asker string) bool {
-		return !there[asker] && !strings.HasPrefix(asker, images.EnvAskers) && !strings.HasPrefix(asker, groupAskers)
+		return !there[asker] && !strings.HasPrefix(asker, images.EnvAskers) && !strings.HasPrefix(asker, groups.Askers)
 	})
 }
 
@@ -70,7 +71,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 	}
 	var seen plan.BootSeen
 	if b.ImageFrom != nil {
-		if seen = c.seenGroup(b.ImageFrom, srv, b.BootPolicy, b.KernelArgs); seen.State != plan.ImageReady || b.IgnitionSecretRef == nil {
+		if seen = c.Groups.SeenBoot(b.ImageFrom, srv, b.BootPolicy, b.KernelArgs); seen.State != plan.ImageReady || b.IgnitionSecretRef == nil {
 			return seen
 		}
 	} else if b.BootEnv != nil {
@@ -173,7 +174,7 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 	if err != nil {
 		return err
 	}
-	group, revision := ofRevision(seen)
+	group, revision := groups.OfRevision(seen)
 	return c.grants.Make(ctx, grants.Wanted{
 		Group: group, Revision: revision,
 		Name: grants.MaintenanceName(uid), Owner: m.Metadata.Name, UID: uid, Purpose: protocol.PurposeMaintenance, Policy: m.Spec.Boot.BootPolicy,

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/groups"
 	"rackboot/hub/images"
 	"slices"
 
@@ -35,7 +36,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if err != nil {
 		srv = nil // not bound, or gone since
 	}
-	take := c.takeForClaim(cl, srv)
+	take := c.Groups.TakeForClaim(cl, srv)
 	conds := plan.Claimed(cl, srv, cfg, c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef), f.HasAgent(cl.Status.Server))
 	first := plan.FirstGoes
 	switch {
@@ -43,7 +44,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 		first = f.FirstBoot(cl)
 	case f.EnvChange(cl, cfg) == plan.EnvReplace:
 		conds = slices.DeleteFunc(conds, func(s protocol.ConditionState) bool { return s.Code == protocol.CondReprovisionRequired })
-	case cl.Spec.ImageFrom != nil && f.GroupChange(cfg, take.number(), take.turn) == plan.GroupReplace:
+	case cl.Spec.ImageFrom != nil && f.GroupChange(cfg, take.Number(), take.Turn) == plan.GroupReplace:
 	default:
 		more, err := c.configured(ctx, f, cl, cfg)
 		return append(conds, more...), err
@@ -75,7 +76,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if img == nil {
 		return conds, nil
 	}
-	data, cond := c.claimData(cl, take)
+	data, cond := c.Groups.ClaimData(cl, take)
 	if cond != nil {
 		return append(conds, *cond), nil
 	}
@@ -85,7 +86,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if cond := c.installWaits(f, cl); cond != nil {
 		return append(conds, *cond), nil
 	}
-	return conds, c.grants.Make(ctx, c.grants.ForClaim(cl, srv, data, take.group(), take.number(), cfg), srv, *img)
+	return conds, c.grants.Make(ctx, c.grants.ForClaim(cl, srv, data, take.Group(), take.Number(), cfg), srv, *img)
 }
 
 // configured goes on with a claim that has its configuration.
@@ -107,9 +108,9 @@ func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Cla
 
 // claimImage is what a claim boots, with the kernel arguments of server and claim, or what
 // stands for its environment; both answers are nil while it is looked up.
-func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Server, take taken) (*protocol.Image, *protocol.ConditionState) {
+func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Server, take groups.Taken) (*protocol.Image, *protocol.ConditionState) {
 	if cl.Spec.ImageFrom != nil {
-		return c.takenImage(take, srv, cl.Spec.BootPolicy, cl.Spec.KernelArgs)
+		return c.Groups.TakenImage(take, srv, cl.Spec.BootPolicy, cl.Spec.KernelArgs)
 	}
 	if env := cl.Spec.BootEnv; env != nil {
 		return c.Env.See(f, srv, env.Name, plan.EnvFor{

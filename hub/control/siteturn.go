@@ -52,7 +52,7 @@ func (c *Control) allot(ctx context.Context) error {
 	if len(groups) > 0 {
 		v = c.look(v)
 	}
-	return errors.Join(append(errs, c.manageGroups(ctx, v.Fleet))...)
+	return errors.Join(append(errs, c.Groups.Turn(ctx, v.Fleet))...)
 }
 
 // withoutRack moves along what is in no rack.
