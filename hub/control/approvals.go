@@ -260,8 +260,8 @@ func (c *Control) overrideWaits(h *protocol.Hold, rack *protocol.Rack, stance pr
 		}
 	}
 	// What ended at the agent is off its disk, unless that was rolled back since.
-	ended := by == events.ByExpiry || strings.HasPrefix(by, localOwner)
-	_, sent := c.sentTo(rack.Status.Agent).of(h.Metadata.Name)
+	ended := by == events.ByExpiry || strings.HasPrefix(by, events.LocalOwner)
+	_, sent := c.Link.SentTo(rack.Status.Agent).Of(h.Metadata.Name)
 	return !ended && !sent || c.withheld(h)
 }
 

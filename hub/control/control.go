@@ -103,7 +103,6 @@ type Control struct {
 	Groups    *groups.Room
 	wake      *wake.Units
 
-	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
 	// sharing is held by the turns of racks together, and alone by what gives servers to claims
 	// and to roll-outs: those count what the racks spend.
 	sharing sync.RWMutex
