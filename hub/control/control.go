@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"rackboot/hub/approvals"
 	"rackboot/hub/conditions"
 	"rackboot/hub/env"
 	"rackboot/hub/events"
@@ -101,6 +102,7 @@ type Control struct {
 	Env       *env.Room
 	grants    *grants.Room
 	Groups    *groups.Room
+	Approvals *approvals.Room
 	wake      *wake.Units
 
 	// sharing is held by the turns of racks together, and alone by what gives servers to claims
@@ -109,8 +111,6 @@ type Control struct {
 	metrics *metrics
 	seals   sealing.Count
 
-	approving    sync.Mutex   // see needApprovals
-	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
 	conds, unbound, discoveryConds *conditions.Book // by name
@@ -136,7 +136,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	})
 	c.Members = members.New(members.Config{
 		Store: cfg.Store, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
-		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, DestructiveKey: c.destructiveKey(), Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
+		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, Destructive: cfg.Destructive, Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
 		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.grants = grants.New(grants.Config{
@@ -159,6 +159,10 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	}); err != nil {
 		return nil, err
 	}
+	c.Approvals = approvals.New(approvals.Config{
+		Store: cfg.Store, Policy: cfg.Approvals, Destructive: cfg.Destructive, Link: c.Link, Groups: c.Groups, Reports: c.reports, Events: c.Events, Wake: c.wake,
+		Began: c.began, Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
 	c.metrics = newMetrics(c)
 	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.Members, c.wake, c.images, c.seals, c.Env, c.Groups)
 	return c, nil
@@ -201,6 +205,6 @@ func (c *Control) tick() {
 	c.Link.Tick(now)
 	c.Inventory.Read(now)
 	c.firmwareDue(now)
-	c.approvalsDue(now)
+	c.Approvals.Due(now)
 	c.Groups.Due(now)
 }

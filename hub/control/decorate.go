@@ -26,7 +26,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.Maintenance:
 		c.decorateMaintenance(o)
 	case *protocol.Rack:
-		if s := c.stance(o); o.Status.Agent != "" {
+		if s := c.Approvals.Stance(o); o.Status.Agent != "" {
 			o.Status.Approvals = &s
 		}
 	case *protocol.Hold:

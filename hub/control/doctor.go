@@ -17,7 +17,7 @@ import (
 // Doctor says what stands against an upgrade of the hub or of servers, what blocks first.
 func (c *Control) Doctor() api.DoctorAnswer {
 	found := c.doctorGroups()
-	for _, r := range c.Approvals() {
+	for _, r := range c.Approvals.List() {
 		if r.State == protocol.ApprovalPending || r.State == protocol.ApprovalGranted {
 			found = append(found, api.DoctorFinding{
 				Code: protocol.CondApprovalNeeded, Target: events.Target(protocol.KindRack, r.Rack), Blocks: true,

@@ -50,7 +50,7 @@ func (c *Control) heldFleet(rack string) plan.Fleet {
 		return f
 	}
 	f.Racks = []*protocol.Rack{r}
-	f.Peers, f.Approvals = c.Link.Peers(f.Racks), c.signedApprovals()
+	f.Peers, f.Approvals = c.Link.Peers(f.Racks), c.Approvals.Signed()
 	f.HoldsWait, f.ReleasesWait = c.waiting(f)
 	return f
 }

@@ -66,7 +66,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 	if cond := c.Inventory.Carried(srv, b.BootPolicy); cond != nil {
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
-	if c.wipeWaitsAt(f, m) {
+	if c.Approvals.WipeWaitsAt(f, m) {
 		return plan.BootSeen{State: plan.ImageFailing, Message: "it discards the disks of server " + m.Spec.ServerRef.Name + ", and waits for an approval: rackctl approve list"}
 	}
 	var seen plan.BootSeen

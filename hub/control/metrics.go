@@ -141,7 +141,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		gauge(m.maintenances, float64(maintenances[s]), string(s))
 	}
 	approvals := map[protocol.ApprovalState]int{}
-	for _, r := range m.control.Approvals() {
+	for _, r := range m.control.Approvals.List() {
 		approvals[r.State]++
 	}
 	for _, s := range protocol.ApprovalStates() {

@@ -28,7 +28,7 @@ func (c *Control) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 			sent[r.Status.Agent] = c.Link.SentTo(r.Status.Agent)
 		}
 		held, freed := sent[r.Status.Agent].Of(h.Metadata.Name)
-		if released && c.overrideWaits(h, r, c.stance(r)) {
+		if released && c.Approvals.OverrideWaits(h, r, c.Approvals.Stance(r)) {
 			releases[h.Metadata.Name] = true
 		}
 		if freed {

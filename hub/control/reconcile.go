@@ -83,7 +83,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if first == plan.FirstWait {
 		return conds, nil // NoAgent, Dark or BMCUnreachable say why
 	}
-	if cond := c.installWaits(f, cl); cond != nil {
+	if cond := c.Approvals.InstallWaits(f, cl); cond != nil {
 		return append(conds, *cond), nil
 	}
 	return conds, c.grants.Make(ctx, c.grants.ForClaim(cl, srv, data, take.Group(), take.Number(), cfg), srv, *img)

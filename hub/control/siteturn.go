@@ -15,7 +15,7 @@ import (
 // their roll-outs, the catalogue, marks and wishes whose time is over, and what is in no rack.
 // The fleet is read only where somebody waits for what it says.
 func (c *Control) siteTurn(ctx context.Context) error {
-	errs := []error{c.sweepApprovals(ctx), c.firmwareOver(ctx)}
+	errs := []error{c.Approvals.Sweep(ctx), c.firmwareOver(ctx)}
 	c.images.Turn(ctx)
 	sweep := c.wake.Sweeping.Swap(false)
 	errs = append(errs, c.allot(ctx), c.withoutRack(ctx, sweep))
