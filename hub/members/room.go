@@ -1,4 +1,3 @@
-// Package members lets agents join a rack, renews their certificates, and ends their terms.
 package members
 
 import (
