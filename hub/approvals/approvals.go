@@ -5,14 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rackboot/hub/events"
-	"rackboot/hub/reports"
 	"slices"
 	"strings"
 	"time"
 
 	"rackboot/hub/approval"
+	"rackboot/hub/events"
 	"rackboot/hub/plan"
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )

@@ -2,10 +2,10 @@ package approvals
 
 import (
 	"context"
-	"rackboot/hub/events"
 	"slices"
 
 	"rackboot/hub/approval"
+	"rackboot/hub/events"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"

@@ -3,9 +3,9 @@ package control
 import (
 	"context"
 	"errors"
-	"rackboot/hub/events"
 	"strings"
 
+	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )

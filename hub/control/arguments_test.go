@@ -1,10 +1,10 @@
 package control
 
 import (
-	"rackboot/hub/images"
 	"strings"
 	"testing"
 
+	"rackboot/hub/images"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rackboot/hub/link"
 
+	"rackboot/hub/link"
 	"rackboot/hub/plan"
 	"rackboot/protocol"
 )

@@ -5,10 +5,18 @@ import (
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/approval"
 	"rackboot/hub/approvals"
 	"rackboot/hub/conditions"
 	"rackboot/hub/env"
 	"rackboot/hub/events"
+	"rackboot/hub/fence"
 	"rackboot/hub/grants"
 	"rackboot/hub/groups"
 	"rackboot/hub/images"
@@ -17,17 +25,9 @@ import (
 	"rackboot/hub/members"
 	"rackboot/hub/reports"
 	"rackboot/hub/sealing"
+	"rackboot/hub/store"
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
-	"sync"
-	"sync/atomic"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-
-	"rackboot/hub/approval"
-	"rackboot/hub/fence"
-	"rackboot/hub/store"
 	"rackboot/protocol/api"
 	"rackboot/protocol/wire"
 	"rackboot/state"
@@ -114,7 +114,6 @@ type Control struct {
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
 	conds, unbound, discoveryConds *conditions.Book // by name
-
 }
 
 // New reads the epoch and the events from the store, and makes this start of the hub

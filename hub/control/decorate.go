@@ -1,11 +1,11 @@
 package control
 
 import (
-	"rackboot/hub/env"
-	"rackboot/hub/grants"
 	"strings"
 	"time"
 
+	"rackboot/hub/env"
+	"rackboot/hub/grants"
 	"rackboot/hub/plan"
 	"rackboot/hub/reports"
 	"rackboot/hub/store"

@@ -3,11 +3,11 @@ package control
 import (
 	"context"
 	"errors"
+	"strings"
+
 	"rackboot/hub/grants"
 	"rackboot/hub/groups"
 	"rackboot/hub/images"
-	"strings"
-
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"

@@ -1,11 +1,11 @@
 package control
 
 import (
-	"rackboot/hub/images"
 	"strings"
 	"testing"
 	"time"
 
+	"rackboot/hub/images"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"

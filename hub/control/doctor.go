@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"rackboot/hub/events"
-	"rackboot/hub/reports"
 	"slices"
 	"strings"
 
+	"rackboot/hub/events"
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"

@@ -1,13 +1,13 @@
 package control
 
 import (
-	"rackboot/hub/terms"
 	"strings"
 	"testing"
 	"time"
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/wire"

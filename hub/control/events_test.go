@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"rackboot/hub/events"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )

@@ -2,7 +2,6 @@ package control
 
 import (
 	"log/slog"
-	"rackboot/hub/link"
 	"strings"
 	"testing"
 
@@ -39,7 +38,7 @@ func TestFenceOfDocuments(t *testing.T) {
 	}
 	m.reports(off("n1"), off("n2"))
 	b.control.Link.Resend()
-	if got := b.took(m.name); got != nil || b.control.Link.Stage(m.name) != link.StageReady {
+	if got := b.took(m.name); got != nil || !b.control.Link.Ready(m.name) {
 		t.Errorf("the earlier start's document is sent before it is sealed again: %v", got)
 	}
 	b.pass()

@@ -3,15 +3,15 @@ package control
 import (
 	"fmt"
 	"log/slog"
-	"rackboot/hub/fence"
-	"rackboot/hub/wake"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )

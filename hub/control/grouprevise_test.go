@@ -1,11 +1,11 @@
 package control
 
 import (
-	"rackboot/hub/grants"
 	"strings"
 	"testing"
 	"time"
 
+	"rackboot/hub/grants"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"

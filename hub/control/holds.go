@@ -3,11 +3,11 @@ package control
 import (
 	"context"
 	"fmt"
-	"rackboot/hub/link"
-	"rackboot/hub/wake"
 
+	"rackboot/hub/link"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 )
 

@@ -1,8 +1,6 @@
 package control
 
 import (
-	"rackboot/hub/events"
-	"rackboot/hub/reports"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rackboot/hub/events"
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"

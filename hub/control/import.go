@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"rackboot/hub/env"
 	"slices"
 	"strconv"
 
+	"rackboot/hub/env"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"

@@ -1,12 +1,12 @@
 package control
 
 import (
-	"rackboot/hub/events"
-	"rackboot/hub/link"
 	"slices"
 	"strings"
 	"testing"
 
+	"rackboot/hub/events"
+	"rackboot/hub/link"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"

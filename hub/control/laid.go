@@ -3,8 +3,8 @@ package control
 import (
 	"context"
 	"errors"
-	"rackboot/hub/events"
 
+	"rackboot/hub/events"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"

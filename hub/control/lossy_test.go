@@ -3,7 +3,6 @@ package control
 import (
 	"fmt"
 	"maps"
-	"rackboot/hub/link"
 	"testing"
 	"time"
 
@@ -71,7 +70,7 @@ func (l *lossy) agree() bool {
 			return false
 		}
 	}
-	return l.m.acked() && led.Peer.Incarnation == l.m.incarnation && l.b.control.Link.Stage(l.m.name) == link.StageReady
+	return l.m.acked() && led.Peer.Incarnation == l.m.incarnation && l.b.control.Link.Ready(l.m.name)
 }
 
 // Whatever the broker loses, repeats, keeps back and plays back: no disk is taken for
@@ -152,7 +151,7 @@ func TestLossyBroker(t *testing.T) {
 		})
 		if !l.settle() {
 			led := m.ledger()
-			rt.Fatalf("no agreement: agent %s has %v, nonce %q; ledger %+v acked %v, %s", m.incarnation, m.applied, m.nonce, led.Peer, led.Acked, b.control.Link.Stage(m.name))
+			rt.Fatalf("no agreement: agent %s has %v, nonce %q; ledger %+v acked %v, ready %t", m.incarnation, m.applied, m.nonce, led.Peer, led.Acked, b.control.Link.Ready(m.name))
 		}
 	})
 }

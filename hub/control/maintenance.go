@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+
 	"rackboot/hub/events"
 	"rackboot/hub/grants"
 	"rackboot/hub/groups"
 	"rackboot/hub/images"
-	"strings"
-
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"

@@ -1,14 +1,14 @@
 package control
 
 import (
-	"rackboot/hub/events"
-	"rackboot/hub/grants"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"rackboot/hub/events"
+	"rackboot/hub/grants"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"

@@ -2,14 +2,13 @@ package control
 
 import (
 	"cmp"
-	"rackboot/hub/inventory"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/inventory"
+	"rackboot/hub/plan"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
-
-	"rackboot/hub/plan"
 )
 
 // metrics are computed from store and mirror when they are scraped.

@@ -3,10 +3,10 @@ package control
 import (
 	"context"
 	"errors"
-	"rackboot/hub/wake"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 )
 

@@ -3,10 +3,10 @@ package control
 import (
 	"context"
 	"errors"
-	"rackboot/hub/groups"
-	"rackboot/hub/images"
 	"slices"
 
+	"rackboot/hub/groups"
+	"rackboot/hub/images"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"

@@ -2,11 +2,11 @@ package control
 
 import (
 	"crypto/ed25519"
-	"rackboot/hub/members"
 	"strings"
 	"testing"
 	"time"
 
+	"rackboot/hub/members"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"

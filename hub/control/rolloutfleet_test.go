@@ -3,7 +3,6 @@ package control
 import (
 	"fmt"
 	"math/rand/v2"
-	"rackboot/hub/wake"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"rackboot/hub/images"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"rackboot/hub/images"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"

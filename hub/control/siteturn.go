@@ -3,11 +3,11 @@ package control
 import (
 	"context"
 	"errors"
-	"rackboot/hub/conditions"
-	"rackboot/hub/wake"
 
+	"rackboot/hub/conditions"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 )
 

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"rackboot/hub/link"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +67,7 @@ func TestAdoptOnly(t *testing.T) {
 			c.say(b, m)
 			b.pass()
 			if made := m.ledger().Version > was; made != c.made {
-				t.Errorf("a version was made: %t, want %t; the stage is %s", made, c.made, b.control.Link.Stage(m.name))
+				t.Errorf("a version was made: %t, want %t; it is ready: %t", made, c.made, b.control.Link.Ready(m.name))
 			}
 			if behind := strings.Contains(m.conditions(), "HubBehind"); behind != (c.name == "behind" || c.name == "another content") {
 				t.Errorf("conditions %s", m.conditions())
@@ -165,7 +164,7 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	}
 	m.deaf = true
 	m.connects()
-	if !m.acked() || b.control.Link.Stage(m.name) != link.StageReady {
+	if !m.acked() || !b.control.Link.Ready(m.name) {
 		t.Errorf("acknowledged %v", m.ledger().Acked)
 	}
 	b.sent = nil

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"rackboot/hub/link"
 	"testing"
 	"time"
 
@@ -74,7 +73,7 @@ func TestAnnounce(t *testing.T) {
 	b.restart()
 	b.control.Link.Announce()
 	m.listens()
-	if len(m.syncs) == 0 || m.last().Again || b.control.Link.Stage(m.name) != link.StageReady {
+	if len(m.syncs) == 0 || m.last().Again || !b.control.Link.Ready(m.name) {
 		t.Errorf("after the announcement: %+v", m.last())
 	}
 	m.hello()

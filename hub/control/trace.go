@@ -3,8 +3,8 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"rackboot/hub/link"
 
+	"rackboot/hub/link"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"

@@ -2,14 +2,14 @@ package control
 
 import (
 	"context"
-	"rackboot/hub/wake"
-	"rackboot/protocol/api"
 	"slices"
 	"strings"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 )
 
 // view is a fleet at a moment, of a rack or of all: its resources are the store's own, and not

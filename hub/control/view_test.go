@@ -1,11 +1,11 @@
 package control
 
 import (
-	"rackboot/hub/wake"
 	"testing"
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 )
 

@@ -1,12 +1,12 @@
 package control
 
 import (
-	"rackboot/hub/events"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"

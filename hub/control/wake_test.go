@@ -3,7 +3,6 @@ package control
 import (
 	"fmt"
 	"maps"
-	"rackboot/hub/wake"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 )
 

@@ -3,20 +3,20 @@ package env
 import (
 	"context"
 	"log/slog"
-	"rackboot/hub/events"
-	"rackboot/hub/images"
-	"rackboot/hub/link"
-	"rackboot/hub/sealing"
-	"rackboot/hub/terms"
-	"rackboot/state"
 	"strings"
 
 	"rackboot/hub/conditions"
+	"rackboot/hub/events"
+	"rackboot/hub/images"
+	"rackboot/hub/link"
 	"rackboot/hub/plan"
+	"rackboot/hub/sealing"
 	"rackboot/hub/store"
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/sealbox"
+	"rackboot/state"
 )
 
 // Config is what a Room is made of.
@@ -292,7 +292,7 @@ func (c *Room) Furnish(f plan.Fleet) plan.Fleet {
 	return f
 }
 
-// begin begins a turn of a unit: what its last one did not ask for is forgotten.
+// Begin begins a turn of a unit: what its last one did not ask for is forgotten.
 func (c *Room) Begin(f plan.Fleet) { c.envs.begin(f) }
 
 // Forget drops what units have found that are gone, and the images that nobody asks for.

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"rackboot/protocol"
 	"slices"
 	"time"
+
+	"rackboot/protocol"
 )
 
 // The log of events is cut off at its beginning, and a hub that starts does not read it from there.

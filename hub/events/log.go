@@ -10,13 +10,13 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/state"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Kept bounds the events that are kept in memory for printing; the log has more.

@@ -2,11 +2,12 @@ package events
 
 import (
 	"os"
-	"rackboot/protocol"
-	"rackboot/protocol/api"
 	"regexp"
 	"strings"
 	"testing"
+
+	"rackboot/protocol"
+	"rackboot/protocol/api"
 )
 
 // The table at recordOwn, for all events.

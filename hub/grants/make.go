@@ -3,11 +3,12 @@ package grants
 import (
 	"context"
 	"fmt"
+	"strings"
+
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
-	"strings"
 )
 
 // MaintenanceName is the name of a maintenance's boot configuration: no claim has it, and no

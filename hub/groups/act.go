@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rackboot/hub/events"
-	"rackboot/hub/images"
 	"time"
 
+	"rackboot/hub/events"
+	"rackboot/hub/images"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
 	"rackboot/protocol"

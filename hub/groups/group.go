@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"rackboot/hub/conditions"
-	"rackboot/hub/events"
-	"rackboot/hub/wake"
 	"slices"
 	"strings"
 	"time"
 
+	"rackboot/hub/conditions"
+	"rackboot/hub/events"
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 )
 

@@ -1,11 +1,10 @@
 package groups
 
 import (
-	"rackboot/hub/conditions"
-	"rackboot/hub/plan/rollout"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/conditions"
+	"rackboot/hub/plan/rollout"
 	"rackboot/protocol"
 )
 

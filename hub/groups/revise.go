@@ -3,11 +3,11 @@ package groups
 import (
 	"context"
 	"fmt"
-	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"time"
 
+	"rackboot/hub/events"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
 	"rackboot/protocol"

@@ -3,10 +3,10 @@ package groups
 import (
 	"context"
 	"errors"
-	"rackboot/hub/events"
 	"reflect"
 	"time"
 
+	"rackboot/hub/events"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"

@@ -3,8 +3,8 @@ package groups
 import (
 	"context"
 	"errors"
-	"rackboot/hub/events"
 
+	"rackboot/hub/events"
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"
 	"rackboot/protocol"

@@ -3,11 +3,11 @@ package groups
 import (
 	"context"
 	"fmt"
-	"rackboot/hub/events"
 	"slices"
 	"time"
 
 	"rackboot/hub/approval"
+	"rackboot/hub/events"
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"

@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"rackboot/hub/events"
 	"time"
 
+	"rackboot/hub/events"
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"
 	"rackboot/protocol"

@@ -1,10 +1,11 @@
 package groups
 
 import (
-	"rackboot/protocol"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol"
 )
 
 // Decorate says what the last pass has found of a group.

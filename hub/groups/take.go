@@ -2,8 +2,8 @@ package groups
 
 import (
 	"fmt"
-	"rackboot/hub/images"
 
+	"rackboot/hub/images"
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
@@ -18,6 +18,7 @@ type Taken struct {
 	cond *protocol.ConditionState // why there is none
 }
 
+// Number is that of the revision; 0 without one.
 func (t Taken) Number() int {
 	if t.revision == nil {
 		return 0
@@ -25,6 +26,7 @@ func (t Taken) Number() int {
 	return t.revision.Spec.Number
 }
 
+// Group is whose the revision is; empty without one.
 func (t Taken) Group() string {
 	if t.revision == nil {
 		return ""
@@ -142,6 +144,7 @@ func noRevision(group string) Taken {
 	return Taken{cond: &protocol.ConditionState{Code: protocol.CondNoRevision, Message: "group " + group}}
 }
 
+// RevisionOf is a group's revision of a number; nil if there is none.
 func (c *Room) RevisionOf(g *protocol.ServerGroup, number int) *protocol.GroupRevision {
 	r, err := store.Peek[*protocol.GroupRevision](c.cfg.Store, protocol.GroupRevisionName(g.Metadata.Name, number))
 	if err != nil || r.Spec.GroupUID != g.Metadata.UID {

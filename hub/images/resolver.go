@@ -10,7 +10,6 @@ import (
 
 	"rackboot/hub/plan"
 	"rackboot/hub/wake"
-
 	"rackboot/pending"
 	"rackboot/protocol"
 )
@@ -137,6 +136,7 @@ func (r *resolver) forgetOf(claimUID string) {
 	}
 }
 
+// Unresolved is the condition of an image that cannot be had: for now, or as it is.
 func Unresolved(err error) *protocol.ConditionState {
 	code := protocol.CondImageInvalid
 	switch protocol.CodeOf(err) {

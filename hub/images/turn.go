@@ -3,11 +3,12 @@ package images
 import (
 	"context"
 	"fmt"
+	"strings"
+
 	"rackboot/hub/conditions"
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
-	"strings"
 )
 
 // Turn keeps every entry's files and signatures on their way, and says what is not

@@ -9,6 +9,7 @@ import (
 	"rackboot/protocol"
 )
 
+// StateOf is how far a BMC has come.
 func StateOf(b *protocol.BMC) protocol.BMCState {
 	if b.Pending() {
 		return protocol.BMCPending
@@ -16,6 +17,7 @@ func StateOf(b *protocol.BMC) protocol.BMCState {
 	return protocol.BMCAccepted
 }
 
+// Decorate fills what is known of a BMC for printing.
 func (c *Room) Decorate(b *protocol.BMC) {
 	name := b.Metadata.Name
 	b.Status.State, b.Status.Address = StateOf(b), b.Reach()
@@ -54,11 +56,12 @@ func (c *Room) LeftOut(rack string) int { return c.found.leftOut(rack) }
 // Drop forgets what was found in a rack, because it has no agent any more.
 func (c *Room) Drop(rack string) { c.found.drop(rack) }
 
-// bmcConditionsOf and serverConditionsOf are what the last turn saw.
+// ServerConditions are what the last turn saw of a server's BMC.
 func (c *Room) ServerConditions(server string) []protocol.ConditionState {
 	return c.serverConds.Of(server)
 }
 
+// AgentConditions are what the last turn saw of what an agent has found.
 func (c *Room) AgentConditions(agent string) []protocol.ConditionState {
 	return c.agentConds.Of(agent)
 }

@@ -1,10 +1,11 @@
 package inventory
 
 import (
-	"rackboot/hub/store"
-	"rackboot/protocol"
 	"strings"
 	"testing"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
 )
 
 // An inventory too large for the store loses boot options first, and says so.

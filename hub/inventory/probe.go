@@ -2,8 +2,8 @@ package inventory
 
 import (
 	"context"
-	"rackboot/hub/link"
 
+	"rackboot/hub/link"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
-	"rackboot/hub/link"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"rackboot/hub/link"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"

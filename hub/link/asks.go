@@ -105,7 +105,8 @@ func (q *asks) open() int {
 	return len(q.byID)
 }
 
-// Put asks an agent.
+// Ask asks an agent. done takes the answer, or one that says that none came; it is called once, unless the question
+// is dropped. The code is unavailable.
 func (c *Room) Ask(agent string, m protocol.Ask, done func(protocol.Answer)) (id string, err error) {
 	if err := c.cfg.Start.Writable(); err != nil {
 		return "", err // the hub that took over asks

@@ -2,8 +2,9 @@ package link
 
 import (
 	"errors"
-	"rackboot/protocol"
 	"testing"
+
+	"rackboot/protocol"
 )
 
 func TestAsksAreBounded(t *testing.T) {

@@ -53,14 +53,14 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 }
 
 // Ready reports whether documents may be made for an agent.
-func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).stage == StageReady }
+func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).stage == stageReady }
 
 // Greeted reports whether an agent has a session with this hub, and can be asked.
 func (c *Room) Greeted(agent string) bool { return c.contacts.see(agent).now.nonce != "" }
 
 // Heed notes what an agent cannot do of what its documents want, and reports whether they may be made.
 func (c *Room) Heed(agent string, tooOld map[string][]protocol.Capability, unheeded map[string][]string) (ready bool) {
-	c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == StageReady, tooOld; k.unheeded = unheeded })
+	c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == stageReady, tooOld; k.unheeded = unheeded })
 	return ready
 }
 
@@ -72,9 +72,6 @@ func (c *Room) Limits(agent string) (tooOld map[string][]protocol.Capability, un
 
 // Forget forgets what is known of an agent in this run.
 func (c *Room) Forget(agent string) { c.contacts.drop(agent) }
-
-// Stage is how far the hub may act towards an agent.
-func (c *Room) Stage(agent string) stage { return c.contacts.see(agent).stage }
 
 // Known are the agents of which something is known in this run, in no order.
 func (c *Room) Known() []string { return c.contacts.names() }

@@ -20,11 +20,11 @@ type stage string
 const (
 	stageSilent   stage = "silent"   // no fresh Hello since the hub started
 	stageAdopting stage = "adopting" // greeted and not in step: its reports come first
-	StageReady    stage = "ready"
+	stageReady    stage = "ready"
 	stageBehind   stage = "behind" // it has documents that this hub never made
 )
 
-func stages() []stage { return []stage{stageSilent, stageAdopting, StageReady, stageBehind} }
+func stages() []stage { return []stage{stageSilent, stageAdopting, stageReady, stageBehind} }
 
 // adoptWait bounds the wait for the reports of all shards, which come every 15 s. A
 // hold that was not adopted in time is reported as missing and adopted then.
@@ -203,9 +203,9 @@ func (k *contact) judge(behind string, inStep, hello bool, session string, now t
 		k.to(stageBehind, now)
 		k.why, k.byHello = behind, hello
 	case k.stage == stageBehind && k.byHello && !hello:
-	case k.stage == StageReady:
+	case k.stage == stageReady:
 	case inStep:
-		k.to(StageReady, now)
+		k.to(stageReady, now)
 	case k.stage != stageAdopting || k.greeting != session:
 		k.to(stageAdopting, now)
 		k.greeting, k.heard = session, nil
@@ -232,5 +232,5 @@ func (k *contact) reported(session string, shard, shards int, now time.Time) {
 			return
 		}
 	}
-	k.to(StageReady, now)
+	k.to(stageReady, now)
 }

@@ -2,10 +2,10 @@ package link
 
 import (
 	"context"
-	"rackboot/hub/events"
 	"slices"
 	"time"
 
+	"rackboot/hub/events"
 	"rackboot/protocol"
 )
 

@@ -12,6 +12,7 @@ import (
 	"rackboot/protocol/wire"
 )
 
+// RackLeaf is the leaf of a shard of the rack document.
 func RackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack, shard) }
 
 // Enter gives an agent's documents, those that put puts, a version where their content
@@ -43,7 +44,7 @@ type Entry struct {
 	err     error
 }
 
-// Ask takes a document without head, time and fence; if it is news, it fills them
+// Put takes a document without head, time and fence; if it is news, it fills them
 // and seals it. So it does with one that another start of the hub sealed and that was
 // not acknowledged: agents refuse an earlier fence. The sealed bytes are kept, so that
 // a document that is sent again is the same to the byte.

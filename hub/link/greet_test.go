@@ -1,9 +1,9 @@
 package link
 
 import (
-	"rackboot/doctable"
 	"testing"
 
+	"rackboot/doctable"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )

@@ -3,8 +3,8 @@ package link
 import (
 	"context"
 	"fmt"
-	"rackboot/hub/events"
 
+	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )

@@ -91,10 +91,10 @@ func (c *Room) SendTo(agent string, now time.Time) {
 	c.contacts.with(agent, func(k *contact) {
 		if k.stage == stageAdopting && now.Sub(k.since) > adoptWait {
 			c.cfg.Logger.Warn("an agent's reports are not complete; what they would have told is adopted later", "agent", agent)
-			k.to(StageReady, now)
+			k.to(stageReady, now)
 			stale = true
 		}
-		ready = k.stage == StageReady
+		ready = k.stage == stageReady
 		maps.DeleteFunc(k.open, func(leaf string, o openDoc) bool {
 			_, sent := l.Sent[leaf]
 			return !sent || !o.head.Newer(l.Acked[leaf])

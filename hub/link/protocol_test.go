@@ -2,10 +2,11 @@ package link
 
 import (
 	"fmt"
-	"rackboot/protocol"
 	"strings"
 	"testing"
 	"time"
+
+	"rackboot/protocol"
 )
 
 // Resends at 2 s, 4, 8 … 60 s ± 50 %.

@@ -3,11 +3,11 @@ package link
 import (
 	"bytes"
 	"context"
-	"rackboot/hub/terms"
 	"time"
 
 	"rackboot/hub/intake"
 	"rackboot/hub/store"
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )

@@ -76,7 +76,7 @@ func many(b *testing.B, agents int) *Room {
 		if err := st.PutLedger(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
-		c.contacts.with(l.Agent, func(k *contact) { k.stage = StageReady })
+		c.contacts.with(l.Agent, func(k *contact) { k.stage = stageReady })
 	}
 	return c
 }

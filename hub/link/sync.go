@@ -5,10 +5,10 @@ import (
 	"encoding/base64"
 	"io"
 	mathrand "math/rand/v2"
-	"rackboot/hub/terms"
 	"time"
 
 	"rackboot/hub/store"
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )

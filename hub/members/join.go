@@ -8,12 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"rackboot/hub/events"
-	"rackboot/hub/link"
-	"rackboot/hub/terms"
 	"time"
 
+	"rackboot/hub/events"
+	"rackboot/hub/link"
 	"rackboot/hub/store"
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )

@@ -1,10 +1,10 @@
 package members
 
 import (
+	"github.com/prometheus/client_golang/prometheus"
+
 	"rackboot/hub/store"
 	"rackboot/protocol"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 type metrics struct {

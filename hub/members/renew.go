@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"rackboot/hub/events"
 	"time"
 
+	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"

@@ -3,10 +3,10 @@ package members
 import (
 	"context"
 	"fmt"
-	"rackboot/hub/events"
-	"rackboot/hub/terms"
 
+	"rackboot/hub/events"
 	"rackboot/hub/store"
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )

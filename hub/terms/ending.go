@@ -9,7 +9,7 @@ import (
 	"rackboot/protocol/wire"
 )
 
-// EndingOf says that an agent's term is over, why, and by whom. It is never removed: an
+// Ending says that an agent's term is over, why, and by whom. It is never removed: an
 // agent's name is not given twice, and its certificate may be good for long.
 type Ending struct {
 	Code   protocol.ConditionCode `json:"code"` // CondRevoked or CondSuperseded

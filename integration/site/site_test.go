@@ -14,11 +14,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	bmcsim "rackboot/bmc/sim"
+	hubdaemon "rackboot/hub/daemon"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
-
-	hubdaemon "rackboot/hub/daemon"
 )
 
 // site is one rack with its servers, an image and a hub's folder. Hub and agents

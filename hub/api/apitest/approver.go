@@ -27,14 +27,14 @@ func (a *CannedApprover) Set(key *approval.Key, all []protocol.ApprovalRequest) 
 	a.key, a.all = key, all
 }
 
-// Approvals are those of Set, as they are now.
+// List returns those of Set, as they are now.
 func (a *CannedApprover) List() []protocol.ApprovalRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.all)
 }
 
-// Approval is one of them.
+// Get is one of them.
 func (a *CannedApprover) Get(id string) (protocol.ApprovalRequest, error) {
 	return a.change(id, func(*protocol.ApprovalRequest) error { return nil })
 }
@@ -50,7 +50,7 @@ func (a *CannedApprover) change(id string, do func(*protocol.ApprovalRequest) er
 	return a.all[i], err
 }
 
-// GrantApproval judges as a hub does.
+// Grant judges as a hub does.
 func (a *CannedApprover) Grant(_ context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error) {
 	return a.change(id, func(r *protocol.ApprovalRequest) error {
 		switch verdict := approval.MayGrant(*r, version, by, right); verdict {
@@ -70,7 +70,7 @@ func (a *CannedApprover) Grant(_ context.Context, id string, version int, by str
 	})
 }
 
-// DenyApproval denies for whoever may approve, or asked.
+// Deny denies for whoever may approve, or asked.
 func (a *CannedApprover) Deny(_ context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
 	return a.change(id, func(r *protocol.ApprovalRequest) error {
 		if !right && !slices.Contains(r.Asked, by) {
@@ -81,7 +81,7 @@ func (a *CannedApprover) Deny(_ context.Context, id, by, reason string, right bo
 	})
 }
 
-// SignApproval checks the signature.
+// Sign checks the signature.
 func (a *CannedApprover) Sign(_ context.Context, id string, signed []byte, _ string) (protocol.ApprovalRequest, error) {
 	return a.change(id, func(r *protocol.ApprovalRequest) error {
 		if err := a.key.Check(signed, r.Approval); err != nil {
