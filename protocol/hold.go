@@ -268,3 +268,6 @@ const (
 	OutcomeExpired Outcome = "expired" // NotAfter passed before it was begun
 	OutcomeRefused Outcome = "refused" // the precondition or the server's state forbids it
 )
+
+// Ended reports whether the request is over.
+func (o Outcome) Ended() bool { return o != "" && o != OutcomePending }

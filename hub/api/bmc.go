@@ -23,7 +23,7 @@ func (a *API) registerBMCs() {
 		if err := body("accept bmc", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		b, err := a.fleet.AcceptBMC(ctx, in.Name, req, caller(ctx).Name)
+		b, err := a.inventory.AcceptBMC(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, b, err)
 	})
 
@@ -34,7 +34,7 @@ func (a *API) registerBMCs() {
 		if err := body("accept server", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		s, err := a.fleet.AcceptServer(ctx, in.Name, req, caller(ctx).Name)
+		s, err := a.inventory.AcceptServer(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, s, err)
 	})
 
@@ -45,7 +45,7 @@ func (a *API) registerBMCs() {
 		if err := body("rotate account", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		b, err := a.fleet.RotateBMC(ctx, in.Name, req, caller(ctx).Name)
+		b, err := a.inventory.RotateBMC(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, b, err)
 	})
 
@@ -64,7 +64,7 @@ func (a *API) probe(ctx context.Context, in *namedBody) (*answer[protoapi.ProbeL
 		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "systemURI is not a path such as /redfish/v1/Systems/1").
 			WithHint("rackctl describe bmc %s shows its systems; leave it out for all of them", in.Name))
 	}
-	list, err := a.fleet.Probe(ctx, in.Name, req.SystemURI)
+	list, err := a.inventory.Probe(ctx, in.Name, req.SystemURI)
 	if err != nil {
 		return nil, problem(err)
 	}

@@ -21,7 +21,7 @@ func (a *API) registerEvents() {
 			list := protoapi.EventList{Items: []protoapi.EventRecord{}, Next: in.After}
 			for more := true; more; { // what is not seen makes no page shorter
 				want := in.Limit - len(list.Items)
-				page := a.fleet.Events(list.Next, want)
+				page := a.events.After(list.Next, want)
 				for _, e := range page {
 					list.Next = max(list.Next, e.Index)
 				}

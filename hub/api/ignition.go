@@ -28,7 +28,7 @@ func (a *API) ignition(ctx context.Context, in *strangerInput) (*answer[protoapi
 	if err := req.Validate(); err != nil {
 		return nil, problem(err)
 	}
-	out, err := a.fleet.Ignition(ctx, req, a.agentOf(in.chains))
+	out, err := a.carried.Ignition(ctx, req, a.agentOf(in.chains))
 	if err != nil {
 		return nil, problem(err)
 	}

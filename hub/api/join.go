@@ -41,7 +41,7 @@ func (a *API) registerJoin() {
 			if _, err := a.store.GetObject(protocol.KindRack, in.Name); err != nil {
 				return nil, problem(err)
 			}
-			token, err := a.fleet.NewJoinToken(ctx, in.Name)
+			token, err := a.members.NewJoinToken(ctx, in.Name)
 			if err != nil {
 				return nil, problem(err)
 			}
@@ -58,7 +58,7 @@ func (a *API) registerJoin() {
 		if err != nil {
 			return nil, err
 		}
-		out, err := a.fleet.Join(ctx, req)
+		out, err := a.members.Join(ctx, req)
 		if err != nil {
 			return nil, problem(err)
 		}
@@ -76,7 +76,7 @@ func (a *API) registerJoin() {
 		if err := body("renew", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		out, err := a.fleet.Renew(ctx, req, in.agent)
+		out, err := a.members.Renew(ctx, req, in.agent)
 		if err != nil {
 			return nil, problem(err)
 		}

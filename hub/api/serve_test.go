@@ -22,18 +22,27 @@ import (
 	protoapi "rackboot/protocol/api"
 )
 
-// stuckFleet answers Events when the test lets it.
+// stuckFleet answers After when the test lets it.
 type stuckFleet struct {
 	apitest.CannedFleet
 	let chan struct{}
 }
 
-func (f *stuckFleet) Events(uint64, int) []protoapi.EventRecord {
+func (f *stuckFleet) After(uint64, int) []protoapi.EventRecord {
 	<-f.let
 	return nil
 }
 
-func newAPI(t *testing.T, fleet api.Fleet, reg *prometheus.Registry) *api.API {
+// fleetWithEvents is a fleet, and its events.
+type fleetWithEvents interface {
+	api.Fleet
+	api.EventLog
+	api.Members
+	api.Inventory
+	api.Carried
+}
+
+func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.API {
 	t.Helper()
 	mem := storetest.NewMemory()
 	newID := func() string { return "01id" }
@@ -41,7 +50,7 @@ func newAPI(t *testing.T, fleet api.Fleet, reg *prometheus.Registry) *api.API {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := api.New(api.Config{Store: s, Fleet: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
+	a, err := api.New(api.Config{Store: s, Fleet: fleet, Members: fleet, Inventory: fleet, Carried: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
 	if err != nil {
 		t.Fatal(err)
 	}

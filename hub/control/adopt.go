@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/events"
 	"strings"
 
 	"rackboot/hub/store"
@@ -27,7 +28,7 @@ func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.Serve
 			continue
 		}
 		_, err := store.Peek[*protocol.Hold](c.cfg.Store, hr.ID)
-		if protocol.CodeOf(err) != protocol.CodeNotFound || c.mirror.wasReleased(hr.ID) {
+		if protocol.CodeOf(err) != protocol.CodeNotFound || c.reports.WasReleased(hr.ID) {
 			continue
 		}
 		if !protocol.ValidName(hr.ID) {
@@ -67,11 +68,11 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 		if r := hr.Released; r != nil {
 			by, reason = r.By, r.Reason
 		}
-		if by != byExpiry && !strings.HasPrefix(by, localOwner) {
+		if by != events.ByExpiry && !strings.HasPrefix(by, localOwner) {
 			by = localOwner + name // nobody of the hub's releases anything there
 		}
-		if len(reason) > maxReason {
-			reason = reason[:maxReason]
+		if len(reason) > store.MaxReason {
+			reason = reason[:store.MaxReason]
 		}
 		if h, err = c.cfg.Store.ReleaseHold(ctx, hr.ID, by, strings.ToValidUTF8(reason, "")); err != nil {
 			return err
@@ -83,11 +84,11 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 
 // adopted is the hold that a report names, with its particulars where they are given.
 func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold {
-	h := &protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: hubName, HoldTerms: protocol.HoldTerms{
+	h := &protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: events.HubName, HoldTerms: protocol.HoldTerms{
 		Key: "adopted-" + hr.ID, Mode: protocol.StopHard, Reason: "agent " + agent + " enforces it, and this hub did not know it",
 	}}}
 	h.Metadata.Name = hr.ID
-	h.Metadata.Annotations = map[string]string{annotationAdopted: agent}
+	h.Metadata.Annotations = map[string]string{events.AnnotationAdopted: agent}
 	was := hr.Hold
 	if was.ID != hr.ID || was.Server != server {
 		return h

@@ -5,22 +5,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/reports"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
-
-// apart is each agent's clock less the hub's, by the last report of those that are not Dark.
-func (m *mirror) apart(now time.Time) map[string]time.Duration {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	out := make(map[string]time.Duration, len(m.agents))
-	for name, a := range m.agents {
-		if !a.last.At.IsZero() && now.Sub(a.got) <= darkAfter {
-			out[name] = a.last.At.Sub(a.got)
-		}
-	}
-	return out
-}
 
 func clocksOf(apart map[string]time.Duration) (all []time.Duration) {
 	for _, d := range apart {
@@ -32,10 +20,10 @@ func clocksOf(apart map[string]time.Duration) (all []time.Duration) {
 // agentClock is the condition of an agent whose clock is apart from the hub's; nil if it is not.
 // The other agents tell whose is wrong.
 func (c *Control) agentClock(agent string, last protocol.Report, got, now time.Time) *protocol.ConditionState {
-	if last.At.IsZero() || now.Sub(got) > darkAfter || last.At.Sub(got).Abs() <= decide.ClockSlack {
+	if last.At.IsZero() || now.Sub(got) > reports.DarkAfter || last.At.Sub(got).Abs() <= decide.ClockSlack {
 		return nil // also so that printing many agents does not look at each for each
 	}
-	apart := c.mirror.apart(now)
+	apart := c.reports.Apart(now)
 	off := decide.AgentClock(apart[agent], clocksOf(apart))
 	if off == decide.ClockOffNone {
 		return nil
@@ -45,7 +33,7 @@ func (c *Control) agentClock(agent string, last protocol.Report, got, now time.T
 
 // collectClocks counts agents by whose clock is wrong.
 func (m *metrics) collectClocks(ch chan<- prometheus.Metric) {
-	apart := m.control.mirror.apart(m.control.cfg.Clock())
+	apart := m.control.reports.Apart(m.control.cfg.Clock())
 	all, n := clocksOf(apart), map[decide.ClockOff]int{}
 	for _, d := range apart {
 		n[decide.AgentClock(d, all)]++

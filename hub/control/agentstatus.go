@@ -3,22 +3,18 @@ package control
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
+	"rackboot/hub/reports"
 	"rackboot/protocol"
 )
 
-// notAckedAfter is how long a document may go unacknowledged while reports arrive.
-const notAckedAfter = time.Minute
-
 func (c *Control) decorateAgent(a *protocol.Agent) {
 	name, now := a.Metadata.Name, c.cfg.Clock()
-	r, at, ok := c.mirror.agent(name)
+	r, at, ok := c.reports.Agent(name)
 	if ok {
 		got := at
 		a.Status = protocol.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
-		if now.Sub(got) > darkAfter {
+		if now.Sub(got) > reports.DarkAfter {
 			a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: got})
 		}
 	} else {
@@ -32,7 +28,7 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 			a.Status.Sent[leaf] = s.Head
 		}
 	}
-	seen := c.agentConditions(name, acked, at, now)
+	seen := append(c.Link.Conditions(name, acked, at, now), c.Inventory.AgentConditions(name)...)
 	if clock := c.agentClock(name, r, at, now); ok && clock != nil {
 		seen = append(seen, *clock)
 	}
@@ -44,51 +40,11 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 			a.Status.Conditions = append(a.Status.Conditions, cond)
 		}
 	}
-	if e, over := c.ending(name); over {
+	if e, over := c.Terms.EndingOf(name); over {
 		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{
 			Code: e.Code, Since: e.At, Message: fmt.Sprintf("by %s: %s", e.By, e.Reason),
 		})
-	} else if code := c.servingOf(a).refusal(); code != "" {
+	} else if code := c.Terms.Of(a).Refusal(); code != "" {
 		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: code})
 	}
-}
-
-// agentConditions are those of an agent that the hub alone can see. reported is when
-// its last report came.
-func (c *Control) agentConditions(agent string, acked map[string]protocol.Head, reported, now time.Time) (out []protocol.ConditionState) {
-	k := c.contacts.see(agent)
-	if k.stage == stageBehind {
-		out = append(out, protocol.ConditionState{
-			Code: protocol.CondHubBehind, Since: k.since,
-			Message: k.why + ": the hub was restored from a copy; stop it and run rackboot-hub restored",
-		})
-	}
-	if c.steppedDown() {
-		out = append(out, protocol.ConditionState{
-			Code: protocol.CondTwoHubs, Since: time.Unix(0, c.fencedAt.Load()).UTC(),
-			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",
-		})
-	}
-	out = append(out, c.agentConds.of(agent)...)
-	if cond := k.copied(now); cond != nil {
-		out = append(out, *cond)
-	}
-	if cond := k.refused.condition(now); cond != nil {
-		out = append(out, *cond)
-	}
-	var late []string
-	since := now
-	for leaf, o := range k.open {
-		if acked[leaf] != o.head && now.Sub(o.since) > notAckedAfter {
-			late = append(late, fmt.Sprintf("%s %d/%d", leaf, o.head.Epoch, o.head.Version))
-			if o.since.Before(since) {
-				since = o.since
-			}
-		}
-	}
-	if len(late) > 0 && !reported.IsZero() && now.Sub(reported) <= darkAfter {
-		slices.Sort(late)
-		out = append(out, protocol.ConditionState{Code: protocol.CondNotAcknowledged, Since: since, Message: strings.Join(late, ", ")})
-	}
-	return out
 }

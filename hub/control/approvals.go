@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/events"
+	"rackboot/hub/reports"
 	"slices"
 	"strings"
 	"time"
@@ -83,7 +85,7 @@ func (c *Control) sweepApprovals(ctx context.Context) error {
 // approvalsDue takes a turn when a wish is over.
 func (c *Control) approvalsDue(now time.Time) {
 	if at := c.approvalEnds.Load(); at != 0 && now.UnixNano() >= at {
-		c.units.wakeSite()
+		c.wake.Site()
 	}
 }
 
@@ -122,7 +124,7 @@ func (c *Control) endApproval(ctx context.Context, r store.StoredApproval, state
 // tellApproval files what became of a wish.
 func (c *Control) tellApproval(ctx context.Context, r store.StoredApproval, what string) {
 	c.log.Info("approval", "approval", r.ID, "class", r.Class, "rack", r.Rack, "state", r.State, "targets", len(r.Targets), "detail", what)
-	c.events.own(ctx, "", protocol.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
+	c.Events.Own(ctx, "", protocol.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
 }
 
 func (c *Control) holdsGone(ids []string) bool {
@@ -172,7 +174,7 @@ func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protoco
 			}
 			c.cfg.Crash.At("hub.approval.asked")
 			c.tellApproval(ctx, was, fmt.Sprintf("asked, version %d, by %s", r.Version, strings.Join(r.Asked, ", ")))
-			c.units.wakeSite() // which plans its end
+			c.wake.Site() // which plans its end
 		}
 	}
 	return errors.Join(errs...)
@@ -206,7 +208,7 @@ func (c *Control) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.A
 	}
 	for _, s := range f.ServersIn(rack.Metadata.Name) {
 		name := s.Metadata.Name
-		r, _ := c.mirror.server(name)
+		r, _ := c.reports.Server(name)
 		if r == nil ||
 			!slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == protocol.CondApprovalNeeded }) {
 			continue
@@ -237,7 +239,7 @@ func (c *Control) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protoc
 		}
 		needs = append(needs, approval.Need{
 			Class: protocol.ApproveHoldOverride, Rack: rack.Metadata.Name, Target: h.Metadata.Name,
-			Asked: []string{h.Status.ReleasedBy}, Reason: reason[:min(len(reason), maxReason)],
+			Asked: []string{h.Status.ReleasedBy}, Reason: reason[:min(len(reason), store.MaxReason)],
 		})
 	}
 	return needs
@@ -258,7 +260,7 @@ func (c *Control) overrideWaits(h *protocol.Hold, rack *protocol.Rack, stance pr
 		}
 	}
 	// What ended at the agent is off its disk, unless that was rolled back since.
-	ended := by == byExpiry || strings.HasPrefix(by, localOwner)
+	ended := by == events.ByExpiry || strings.HasPrefix(by, localOwner)
 	_, sent := c.sentTo(rack.Status.Agent).of(h.Metadata.Name)
 	return !ended && !sent || c.withheld(h)
 }
@@ -275,7 +277,7 @@ func (c *Control) overrideOf(h *protocol.Hold) string {
 
 // withheld says whether the agent reports that it did not follow the release of a hold.
 func (c *Control) withheld(h *protocol.Hold) bool {
-	r, _ := c.mirror.server(h.Spec.Server)
+	r, _ := c.reports.Server(h.Spec.Server)
 	return r != nil && slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Withheld })
 }
 
@@ -285,9 +287,9 @@ func (c *Control) mayLie(h *protocol.Hold, rack *protocol.Rack) bool {
 	if h.Status.ReleasedBy == h.Spec.Owner || len(c.stance(rack).Keys) == 0 {
 		return false
 	}
-	r, _ := c.mirror.server(h.Spec.Server)
+	r, _ := c.reports.Server(h.Spec.Server)
 	if r == nil {
-		return c.cfg.Clock().Sub(c.began) < 2*darkAfter
+		return c.cfg.Clock().Sub(c.began) < 2*reports.DarkAfter
 	}
 	return slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Released == nil })
 }

@@ -167,7 +167,7 @@ func TestBulkStopIsApproved(t *testing.T) {
 	}
 	b.one(protocol.ApprovalEnded)
 	told := 0
-	for _, e := range b.control.Events(0, 1000) {
+	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Code == protocol.EventApproval && strings.HasPrefix(e.Message, r.ID+" ") {
 			told++
 		}

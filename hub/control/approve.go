@@ -75,7 +75,7 @@ func (c *Control) GrantApproval(ctx context.Context, id string, version int, by 
 			}
 			c.cfg.Crash.At("hub.approval.granted")
 			c.tellApproval(ctx, r, string(verdict)+" by "+by)
-			c.units.wakeRack(r.Rack)
+			c.wake.Rack(r.Rack)
 			return c.signGranted(ctx, r)
 		}
 	}
@@ -169,7 +169,7 @@ func (c *Control) takeSigned(ctx context.Context, r store.StoredApproval, signed
 	}
 	c.cfg.Crash.At("hub.approval.signed")
 	c.tellApproval(ctx, r, "signed by "+by)
-	c.units.wakeRack(r.Rack)
+	c.wake.Rack(r.Rack)
 	return r.ApprovalRequest, nil
 }
 
@@ -177,8 +177,8 @@ func (c *Control) takeSigned(ctx context.Context, r store.StoredApproval, signed
 // denied, invalid, conflict, unavailable and timeout.
 func (c *Control) DenyApproval(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
 	const op = "deny"
-	if len(reason) > maxReason {
-		return protocol.ApprovalRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason)
+	if len(reason) > store.MaxReason {
+		return protocol.ApprovalRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", store.MaxReason)
 	}
 	r, err := c.cfg.Store.GetApproval(id)
 	if err != nil {
@@ -197,6 +197,6 @@ func (c *Control) DenyApproval(ctx context.Context, id, by, reason string, right
 	if err := c.endApproval(ctx, r, protocol.ApprovalDenied, strings.TrimSpace(fmt.Sprintf("by %s %s", by, reason))); err != nil {
 		return r.ApprovalRequest, err
 	}
-	c.units.wakeRack(r.Rack)
+	c.wake.Rack(r.Rack)
 	return c.Approval(id)
 }

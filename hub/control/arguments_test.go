@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/images"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 func TestClaimArguments(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		images Images
+		images images.Registry
 		uki    bool
 	}{{"kernel and initramfs", &partsRegistry{}, false}, {"UKI", &movingTag{}, true}} {
 		t.Run(row.name, func(t *testing.T) {

@@ -3,14 +3,12 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 )
@@ -138,7 +136,7 @@ func TestAgentTooOldToAsk(t *testing.T) {
 	if got := b.bmc("b1"); codes(got.Status.Conditions) != "AgentTooOld" {
 		t.Errorf("b1 says %q", codes(got.Status.Conditions))
 	}
-	if _, err := b.control.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnsupported {
+	if _, err := b.control.Inventory.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("probe: %v", err)
 	}
 	// Nor is it told of a segment of BMCs: it would take it for one of hosts.
@@ -154,14 +152,14 @@ func TestAgentTooOldToAsk(t *testing.T) {
 
 func TestFencedHubAsksNothing(t *testing.T) {
 	b, m := modernSite(t)
-	b.control.stepDown()
+	b.control.fence.Yields(b.t.Context(), "r9-1", protocol.Fence{Number: 1 << 10, Hub: "another"})
 	for range 20 {
 		m.tick()
 	}
 	if q := m.takeAsks(); len(q) != 0 {
 		t.Errorf("asked %+v", q)
 	}
-	if _, err := b.control.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnavailable {
+	if _, err := b.control.Inventory.Probe(ctx(t), "b1", ""); protocol.CodeOf(err) != protocol.CodeUnavailable {
 		t.Errorf("probe: %v", err)
 	}
 }
@@ -171,7 +169,7 @@ func (m *modern) probes(ctx context.Context, name string) (protocol.Ask, <-chan 
 	m.b.t.Helper()
 	got, failed := make(chan []protocol.Probe, 1), make(chan error, 1)
 	go func() {
-		p, err := m.b.control.Probe(ctx, name, "/redfish/v1/Systems/1")
+		p, err := m.b.control.Inventory.Probe(ctx, name, "/redfish/v1/Systems/1")
 		if err != nil {
 			failed <- err
 			return
@@ -213,74 +211,13 @@ func TestProbe(t *testing.T) {
 
 		gone, cancel := context.WithCancel(t.Context())
 		_, _, failed = m.probes(gone, "b1")
-		open := b.control.asks.open()
+		open := b.control.Link.OpenAsks()
 		cancel()
-		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.asks.open() != open-1 {
-			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.asks.open(), open)
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.Link.OpenAsks() != open-1 {
+			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.Link.OpenAsks(), open)
 		}
-		if _, err := b.control.Probe(t.Context(), "none", ""); protocol.CodeOf(err) != protocol.CodeNotFound {
+		if _, err := b.control.Inventory.Probe(t.Context(), "none", ""); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("no such BMC: %v", err)
-		}
-	})
-}
-
-func TestAsksAreBounded(t *testing.T) {
-	q := newAsks()
-	add := func(agent string, kind protocol.AskKind, id string) error {
-		return q.add(&asked{Ask: protocol.Ask{ID: id, Kind: kind}, agent: agent})
-	}
-	for i := range maxProbes {
-		if err := add("a", protocol.AskProbe, string(rune('a'+i))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := add("a", protocol.AskProbe, "z"); protocol.CodeOf(err) != protocol.CodeUnavailable {
-		t.Errorf("one more: %v", err)
-	}
-	if err := errors.Join(add("a", protocol.AskInventory, "i"), add("b", protocol.AskProbe, "b1")); err != nil {
-		t.Errorf("of another kind, and another agent: %v", err)
-	}
-	if q.take("b1", "a") != nil || q.take("b1", "b") == nil || q.take("b1", "b") != nil {
-		t.Error("a question is taken once, by its agent")
-	}
-}
-
-// An inventory too large for the store loses boot options first, and says so.
-func TestInventoryFits(t *testing.T) {
-	big := func(options, order int) *store.Inventory {
-		sys := protocol.Inventory{SystemURI: "/redfish/v1/Systems/1", Interfaces: []protocol.Interface{{MAC: "02:00:00:00:00:01"}}}
-		for range options {
-			sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0001", Kind: protocol.OptionDisk, Path: strings.Repeat("x", 1000)})
-		}
-		sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0002", Kind: protocol.OptionPXE, MAC: "02:00:00:00:00:01"})
-		for range order {
-			sys.BootOptions = append(sys.BootOptions, protocol.BootOption{Reference: "Boot0003", Kind: protocol.OptionPXE, Path: strings.Repeat("x", 1000)})
-		}
-		return &store.Inventory{BMC: "b1", UID: "u", Systems: []protocol.Inventory{sys}}
-	}
-	for _, c := range []struct{ disks, nets, left, problems int }{{10, 10, 21, 0}, {300, 10, 11, 1}, {10, 300, 0, 2}} {
-		v := big(c.disks, c.nets)
-		fit(v)
-		s := v.Systems[0]
-		if v.Size() > store.MaxInventory || len(s.BootOptions) != c.left || len(s.Problems) != c.problems || len(s.Interfaces) != 1 {
-			t.Errorf("%+v: %d bytes with %d options, problems %+v", c, v.Size(), len(s.BootOptions), s.Problems)
-		}
-	}
-}
-
-// What an agent answers is what a BMC said.
-func FuzzAnswerBody(f *testing.F) {
-	f.Add([]byte(`[{"systemURI":"/redfish/v1/Systems/1","interfaces":[{"mac":"02:00:00:00:00:01"}]}]`))
-	f.Add([]byte(`[{"systemURI":"/redfish/v1/Systems/1"},{"systemURI":"/redfish/v1/Systems/1"}]`))
-	f.Add([]byte(`[] []`))
-	f.Add([]byte(`null`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		list, err := inventories(body)
-		if (err == nil) == (len(list) == 0 || len(list) > maxSystems) {
-			t.Fatalf("%d systems and %v", len(list), err)
-		}
-		if list, err := probes(body); (err == nil) == (len(list) == 0) {
-			t.Fatalf("%d probes and %v", len(list), err)
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"rackboot/hub/images"
+	"rackboot/hub/terms"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/approval"
+	"rackboot/hub/fence"
 	"rackboot/hub/secret"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -26,15 +29,15 @@ import (
 // bench is a Control over an in-memory store. Nothing runs by itself: a test makes
 // each pass, and time stands still until it moves it.
 type bench struct {
-	catalogue Catalogue
-	signed    Signatures
+	catalogue images.Files
+	signed    images.Verifier
 	t         *testing.T
 	now       time.Time
 	mem       *storetest.Memory
 	store     *store.Store
 	hub       *wire.Signer
 	past      []ed25519.PublicKey // keys of the hub before
-	images    Images
+	images    images.Registry
 	deltas    *store.Deltas // of this start of the hub
 	control   *Control
 	reg       *prometheus.Registry
@@ -48,6 +51,7 @@ type bench struct {
 	nonces    map[string]string // of the session that greets began, by agent
 	unread    bool              // nothing is known of servers that no test reports
 	feature   bool              // managedBootImages
+	cut       func(agent string) (int, error)
 	version   string
 
 	policy      approval.Policy
@@ -67,7 +71,7 @@ func key(name string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-func newBench(t *testing.T, images Images) *bench {
+func newBench(t *testing.T, images images.Registry) *bench {
 	t.Helper()
 	b := &bench{t: t, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), mem: storetest.NewMemory(), hub: wire.NewSigner(key("hub")), images: images, seq: map[string]uint64{}, nonces: map[string]string{}}
 	b.restart()
@@ -107,8 +111,12 @@ func (b *bench) restart() {
 	}
 	vault.Start(b.t.Context(), b.store)
 	b.deltas, _ = b.store.Deltas()
+	start, err := fence.Begin(b.t.Context(), b.store, b.clock, slog.New(slog.DiscardHandler), b.newID())
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	b.control, err = New(b.t.Context(), Config{
-		Store: b.store, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, Vault: vault, Catalogue: b.catalogue, Signatures: b.signed, Audit: &b.trail, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Store: b.store, Start: start, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, Vault: vault, Catalogue: b.catalogue, Signatures: b.signed, Audit: &b.trail, CA: []byte("ca"), Broker: "mqtts://hub:8883",
 		Approvals: b.policy, Destructive: b.destructive, ManagedBootImages: b.feature, Version: b.version, Trail: &b.trail, PastKeys: b.past,
 		Publish: func(topic string, payload []byte) error {
 			b.sent = append(b.sent, message{topic, payload})
@@ -116,6 +124,12 @@ func (b *bench) restart() {
 		},
 		Clock: b.clock, NewID: b.newID, Random: &b.random, Logger: slog.New(slog.DiscardHandler), Registerer: b.reg,
 		Crash: b.at,
+		Cut: func(agent string) (int, error) {
+			if b.cut == nil {
+				return 0, nil
+			}
+			return b.cut(agent)
+		},
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -176,9 +190,7 @@ func (b *bench) pass() {
 		if err := b.control.reconcile(b.t.Context()); err != nil {
 			b.t.Fatalf("reconcile: %v", err)
 		}
-		b.control.images.jobs.Work(b.t.Context())
-		b.control.files.jobs.Work(b.t.Context())
-		b.control.signed.jobs.Work(b.t.Context())
+		b.control.images.Work(b.t.Context())
 	}
 	if err := b.control.reconcile(b.t.Context()); err != nil {
 		b.t.Fatalf("reconcile: %v", err)
@@ -191,9 +203,6 @@ func (b *bench) readOff() {
 	if b.unread {
 		return
 	}
-	m := b.control.mirror
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	for _, cl := range store.List[*protocol.Claim](b.store) {
 		name := cl.Status.Server
 		if ref := cl.Spec.ServerRef; ref != nil {
@@ -202,19 +211,18 @@ func (b *bench) readOff() {
 		if name == "" {
 			continue
 		}
-		if m.seen[name] == nil {
-			m.seen[name] = &sight{report: &protocol.ServerReport{Server: name, Power: protocol.PowerOff}}
-		}
+		at := time.Time{}
 		if b.feature {
-			m.seen[name].at = b.now // a roll-out waits for who is silent
+			at = b.now // a roll-out waits for who is silent
 		}
+		b.control.reports.Assume(protocol.ServerReport{Server: name, Power: protocol.PowerOff}, at)
 	}
 }
 
 // join makes an agent of the rack; its key is made from its name.
 func (b *bench) join(rack string) string {
 	b.t.Helper()
-	token, err := b.control.NewJoinToken(b.t.Context(), rack)
+	token, err := b.control.Members.NewJoinToken(b.t.Context(), rack)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -222,8 +230,8 @@ func (b *bench) join(rack string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	name := agentName(rack, r.Status.Term+1)
-	answer, err := b.control.Join(b.t.Context(), api.JoinRequest{Token: token.Token, Key: wire.NewSigner(key(name)).Public()})
+	name := terms.AgentName(rack, r.Status.Term+1)
+	answer, err := b.control.Members.Join(b.t.Context(), api.JoinRequest{Token: token.Token, Key: wire.NewSigner(key(name)).Public()})
 	if err != nil || answer.Agent != name {
 		b.t.Fatalf("joined as %q, want %q: %v", answer.Agent, name, err)
 	}
@@ -249,7 +257,7 @@ func (b *bench) says(agent, leaf string, msg any) {
 func (b *bench) forge(agent, leaf string, k ed25519.PrivateKey, msg any) {
 	b.t.Helper()
 	topic := protocol.TopicUp(agent, leaf)
-	b.control.Receive(topic, seal(b.t, k, topic, msg))
+	b.control.Link.Receive(topic, seal(b.t, k, topic, msg))
 }
 
 func seal(t *testing.T, k ed25519.PrivateKey, topic string, msg any) []byte {

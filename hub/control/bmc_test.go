@@ -94,7 +94,7 @@ func (b *bench) hasServer(name string) bool {
 }
 
 func (b *bench) happened(code protocol.EventCode) (n int) {
-	for _, e := range b.control.Events(0, 1000) {
+	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Code == code {
 			n++
 		}
@@ -171,7 +171,7 @@ func TestFoundBMCWaits(t *testing.T) {
 	if s := b.server("n9"); !strings.Contains(codes(s.Status.Conditions), "BMCPending") {
 		t.Errorf("the server says %q", codes(s.Status.Conditions))
 	}
-	if _, err := b.control.Probe(ctx(t), bmcName, ""); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.control.Inventory.Probe(ctx(t), bmcName, ""); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("it can be probed: %v", err)
 	}
 }
@@ -192,17 +192,17 @@ func TestAcceptedBMC(t *testing.T) {
 	b, m := bmcSite(t, nil)
 	m.finds(leased("https://10.7.0.130"))
 	for _, wrong := range []api.AcceptBMC{{CredentialsRef: "local:smc"}, {Fingerprint: bmcPrint}, {CredentialsRef: "local:smc", Fingerprint: "sha256:1"}} {
-		if _, err := b.control.AcceptBMC(ctx(t), bmcName, wrong, "admin"); protocol.CodeOf(err) != protocol.CodeInvalid {
+		if _, err := b.control.Inventory.AcceptBMC(ctx(t), bmcName, wrong, "admin"); protocol.CodeOf(err) != protocol.CodeInvalid {
 			t.Errorf("%+v: %v", wrong, err)
 		}
 	}
 	accept := api.AcceptBMC{CredentialsRef: "local:smc", Fingerprint: bmcPrint}
 	for range 2 { // idempotent
-		if _, err := b.control.AcceptBMC(ctx(t), bmcName, accept, "admin"); err != nil {
+		if _, err := b.control.Inventory.AcceptBMC(ctx(t), bmcName, accept, "admin"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.control.AcceptBMC(ctx(t), bmcName, api.AcceptBMC{CredentialsRef: "local:other", Fingerprint: bmcPrint}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.control.Inventory.AcceptBMC(ctx(t), bmcName, api.AcceptBMC{CredentialsRef: "local:other", Fingerprint: bmcPrint}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("accepted again with other credentials: %v", err)
 	}
 	if n := b.happened(protocol.EventAcceptedBMC); n != 1 {
@@ -337,13 +337,13 @@ func TestBMCsAfterACrash(t *testing.T) {
 	}
 	accept := api.AcceptBMC{CredentialsRef: "local:smc", Fingerprint: bmcPrint}
 	b.dies("hub.bmc.accepted", func() {
-		_, err := b.control.AcceptBMC(ctx(t), bmcName, accept, "admin")
+		_, err := b.control.Inventory.AcceptBMC(ctx(t), bmcName, accept, "admin")
 		t.Errorf("it lives: %v", err)
 	})
 	if got := b.bmc(bmcName); got.Pending() || got.Status.AcceptedBy != "admin" {
 		t.Errorf("it is %+v", got.Status)
 	}
-	if _, err := b.control.AcceptBMC(ctx(t), bmcName, accept, "admin"); err != nil {
+	if _, err := b.control.Inventory.AcceptBMC(ctx(t), bmcName, accept, "admin"); err != nil {
 		t.Errorf("once more: %v", err)
 	}
 	m.connects()
@@ -351,7 +351,7 @@ func TestBMCsAfterACrash(t *testing.T) {
 	r.Identity = "new"
 	m.reports(r)
 	b.dies("hub.server.accepted", func() {
-		_, err := b.control.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "new"}, "admin")
+		_, err := b.control.Inventory.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "new"}, "admin")
 		t.Errorf("it lives: %v", err)
 	})
 	if got := b.server("n1").Status.AcceptedIdentity; got != "new" {
@@ -415,18 +415,18 @@ func TestAcceptServer(t *testing.T) {
 		b.pass()
 		m.listens()
 	}
-	if _, err := b.control.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "x"}, "admin"); protocol.CodeOf(err) != protocol.CodeUnavailable {
+	if _, err := b.control.Inventory.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "x"}, "admin"); protocol.CodeOf(err) != protocol.CodeUnavailable {
 		t.Errorf("not read yet: %v", err)
 	}
 	say("new")
-	if _, err := b.control.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "old"}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.control.Inventory.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "old"}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("another one: %v", err)
 	}
 	if b.rack(m).Servers[0].Identity != "" {
 		t.Error("an identity travels that nobody accepted")
 	}
 	for range 2 {
-		if _, err := b.control.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "new"}, "admin"); err != nil {
+		if _, err := b.control.Inventory.AcceptServer(ctx(t), "n1", api.AcceptServer{Identity: "new"}, "admin"); err != nil {
 			t.Fatal(err)
 		}
 	}

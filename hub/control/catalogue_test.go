@@ -81,7 +81,7 @@ func (b *bench) entry() *protocol.BootImage {
 func TestBootImageOfClaim(t *testing.T) {
 	b, m, files := catalogueSite(t, protocol.CapBootChain, protocol.CapBootFiles)
 	digest := "sha256:" + strings.Repeat("a", 64)
-	if err := b.control.MayFetchISO(m.name, digest); protocol.CodeOf(err) != protocol.CodeDenied {
+	if err := b.control.Env.MayFetchISO(m.name, digest); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("before any document: %v", err)
 	}
 	b.settles(m)
@@ -90,7 +90,7 @@ func TestBootImageOfClaim(t *testing.T) {
 	if boot == nil || boot.Image.Source != protocol.ImageFromHub || boot.Image.Reference != "bootimage/os-1" || len(boot.Image.Artefacts) != 2 {
 		t.Fatalf("%+v; the claim has %+v", boot, b.claim("c1").Status)
 	}
-	if err := b.control.MayFetchISO(m.name, digest); err != nil {
+	if err := b.control.Env.MayFetchISO(m.name, digest); err != nil {
 		t.Error(err)
 	}
 	if got := codes(b.claim("c1").Status.Conditions); strings.Contains(got, string(protocol.CondReprovisionRequired)) || strings.Contains(got, string(protocol.CondImageUnverified)) {
@@ -113,7 +113,7 @@ func TestBootImageOfClaim(t *testing.T) {
 	if !slices.Equal(files.fetched[2:], []string{"https://m.example/kernel"}) {
 		t.Errorf("fetched %v", files.fetched)
 	}
-	needed, err := b.control.ISODigests()
+	needed, err := b.control.Env.ISODigests()
 	if err != nil || !needed[digest] || len(needed) != 2 {
 		t.Errorf("%v, %v", needed, err)
 	}
@@ -140,7 +140,7 @@ func TestBootImageUnverified(t *testing.T) {
 	b, m, files := catalogueSite(t, protocol.CapBootChain, protocol.CapBootFiles)
 	files.fails["https://m.example/initramfs"] = protocol.Errorf(protocol.CodeInvalid, "fetch file", "it has another sum").WithHint("take another entry")
 	events := func() (n int) {
-		for _, e := range b.control.Events(0, 1000) {
+		for _, e := range b.control.Events.After(0, 1000) {
 			if e.Code == protocol.EventBootImage {
 				n++
 			}
@@ -163,11 +163,11 @@ func TestBootImageUnverified(t *testing.T) {
 	if n := events(); n != 1 || len(files.fetched) != 2 {
 		t.Errorf("%d events; fetched %v", n, files.fetched)
 	}
-	if got := b.control.imageStates(); got["failed"] != 1 || got["verified"] != 0 {
+	if got := b.control.images.States(); got["failed"] != 1 || got["verified"] != 0 {
 		t.Errorf("%v", got)
 	}
 	delete(files.fails, "https://m.example/initramfs")
-	b.now = b.now.Add(verifyPauseMin)
+	b.now = b.now.Add(5 * time.Second)
 	b.settles(m)
 	b.settles(m)
 	if b.boot(m) == nil || len(b.entry().Status.Conditions) != 0 || events() != 2 || len(files.fetched) != 3 {

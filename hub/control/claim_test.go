@@ -97,7 +97,7 @@ func TestClaimImage(t *testing.T) {
 			if got := codes(b.claim("c1").Status.Conditions); !strings.HasPrefix(got, string(c.want)) {
 				t.Errorf("conditions %s, want %s", got, c.want)
 			}
-			b.now = b.now.Add(resolvePauseMax + time.Second)
+			b.now = b.now.Add(time.Minute + time.Second)
 			b.pass() // asked again, with the same answer
 			if got := told(b, protocol.EventImageRefused); len(got) != 1 || !strings.Contains(got[0], "claim c1: ") {
 				t.Errorf("events %q, want one", got)
@@ -107,7 +107,7 @@ func TestClaimImage(t *testing.T) {
 				t.Errorf("%d configurations, and the agent is told %+v", b.configs(), d.Servers[0].Boot)
 			}
 			c.spoil(images, false)
-			b.now = b.now.Add(resolvePauseMax + time.Second)
+			b.now = b.now.Add(time.Minute + time.Second)
 			b.pass()
 			if got := codes(b.claim("c1").Status.Conditions); b.configs() != 1 || strings.Contains(got, string(c.want)) {
 				t.Errorf("after the correction: %d configurations, conditions %s", b.configs(), got)
@@ -270,7 +270,7 @@ func TestHoldWaitsForNoPass(t *testing.T) {
 	if err != nil || len(written) != 1 || written[0] != agent {
 		t.Fatalf("new documents for %v, %v", written, err)
 	}
-	b.control.resendTo(agent, b.now)
+	b.control.Link.SendTo(agent, b.now)
 	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 1 {
 		t.Errorf("the document says %+v", d)
 	}

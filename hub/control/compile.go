@@ -2,15 +2,12 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"rackboot/hub/link"
 
 	"rackboot/hub/plan"
-	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
 // compile brings the ledger of a rack's agent up to date and sends; the hold document first.
@@ -25,16 +22,14 @@ func (c *Control) compile(ctx context.Context, v view) error {
 	f := c.look(v).Fleet // as it is on disk
 	f.Shards = c.shards(f)
 	for agent, docs := range plan.Compile(f) {
-		ready := false
-		c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == stageReady, docs.TooOld; k.unheeded = docs.Unheeded })
-		if !ready || c.steppedDown() {
+		if !c.Link.Heed(agent, docs.TooOld, docs.Unheeded) || c.fence.SteppedDown() {
 			continue
 		}
-		_, err := c.enter(ctx, agent, func(e *entry) { e.putRacks(docs.Racks) })
+		_, err := c.Link.Enter(ctx, agent, func(e *link.Entry) { e.PutRacks(docs.Racks) })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}
-		c.resendTo(agent, c.cfg.Clock())
+		c.Link.SendTo(agent, c.cfg.Clock())
 	}
 	return errors.Join(errs...)
 }
@@ -49,16 +44,16 @@ func (c *Control) shards(f plan.Fleet) map[string]int {
 			continue // enter says so
 		}
 		for i := 1; ; i++ {
-			if _, several := l.Sent[rackLeaf(1)]; !several {
+			if _, several := l.Sent[link.RackLeaf(1)]; !several {
 				break
 			}
 			var d protocol.RackDoc
-			sent, ok := l.Sent[rackLeaf(i-1)]
+			sent, ok := l.Sent[link.RackLeaf(i-1)]
 			if !ok {
 				break
 			}
-			topic := protocol.TopicDown(r.Status.Agent, rackLeaf(i-1))
-			if wire.Open(c.own, topic, sent.Body, &d) == nil {
+			topic := protocol.TopicDown(r.Status.Agent, link.RackLeaf(i-1))
+			if c.Link.Open(topic, sent.Body, &d) == nil {
 				for _, s := range d.Servers {
 					out[s.Server] = d.Shard
 				}
@@ -66,93 +61,4 @@ func (c *Control) shards(f plan.Fleet) map[string]int {
 		}
 	}
 	return out
-}
-
-func rackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack, shard) }
-
-// enter gives an agent's documents, those that put puts, a version where their content
-// differs from what was last sent, and writes them to its ledger.
-func (c *Control) enter(ctx context.Context, agent string, put func(*entry)) (written bool, err error) {
-	var e entry
-	_, written, err = c.changeLedger(ctx, agent, func(l *store.Ledger) bool {
-		e = entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.epoch, fence: c.fence, now: c.cfg.Clock()}
-		put(&e)
-		return e.err == nil && e.changed
-	})
-	if err = errors.Join(e.err, err); err != nil || !written {
-		return false, err
-	}
-	c.cfg.Crash.At("hub.ledger.written")
-	c.sends.again(agent)
-	return true, nil
-}
-
-// entry is a change of one ledger.
-type entry struct {
-	ledger  *store.Ledger
-	agent   string
-	signer  *wire.Signer
-	epoch   uint64
-	fence   protocol.Fence
-	now     time.Time
-	changed bool
-	err     error
-}
-
-// put takes a document without head, time and fence; if it is news, it fills them
-// and seals it. So it does with one that another start of the hub sealed and that was
-// not acknowledged: agents refuse an earlier fence. The sealed bytes are kept, so that
-// a document that is sent again is the same to the byte.
-func (e *entry) put(leaf string, doc any, head *protocol.Head, issued *time.Time, fence *protocol.Fence) {
-	*head, *issued, *fence = protocol.Head{}, time.Time{}, protocol.Fence{} // of an earlier try
-	content, err := json.Marshal(doc)
-	if err != nil {
-		e.err = errors.Join(e.err, err)
-		return
-	}
-	digest := wire.Digest(content)
-	have, sent := e.ledger.Sent[leaf]
-	acked := sent && e.ledger.Acked[leaf] == have.Head
-	if sent && have.Digest == digest && have.Head.Epoch == e.epoch && (acked || have.Fence == e.fence.Number) {
-		return
-	}
-	e.ledger.Version = latest(*e.ledger) + 1
-	*head, *issued, *fence = protocol.Head{Epoch: e.epoch, Version: e.ledger.Version}, e.now, e.fence
-	body, err := wire.Seal(e.signer, protocol.TopicDown(e.agent, leaf), doc)
-	if err != nil {
-		e.err = errors.Join(e.err, err)
-		return
-	}
-	e.ledger.Sent[leaf] = store.SentDoc{Head: *head, Body: body, Digest: digest, Fence: e.fence.Number, Sealed: wire.Digest(body)}
-	e.changed = true
-}
-
-// putRacks takes all shards of a rack.
-func (e *entry) putRacks(docs []protocol.RackDoc) {
-	for i := range docs {
-		d := &docs[i]
-		e.put(rackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
-	}
-	e.dropFrom(len(docs))
-}
-
-// latest is the highest version that the ledger knows of.
-func latest(l store.Ledger) uint64 {
-	v := l.Version
-	for _, s := range l.Sent {
-		v = max(v, s.Head.Version)
-	}
-	return v
-}
-
-// dropFrom forgets the shards from the given one on: the rack has fewer servers.
-func (e *entry) dropFrom(shard int) {
-	for i := shard; ; i++ {
-		if _, ok := e.ledger.Sent[rackLeaf(i)]; !ok {
-			return
-		}
-		delete(e.ledger.Sent, rackLeaf(i))
-		delete(e.ledger.Acked, rackLeaf(i)) // what comes back was not acknowledged
-		e.changed = true
-	}
 }

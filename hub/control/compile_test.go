@@ -2,6 +2,8 @@ package control
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"rackboot/hub/store/storetest"
@@ -39,7 +41,7 @@ func TestShardsComeAndGo(t *testing.T) {
 	}
 	b.pass()
 	if l, _ := b.store.Ledger(agent); len(l.Sent) != 2 {
-		t.Errorf("documents %v", sentLeaves(&l))
+		t.Errorf("documents %v", slices.Sorted(maps.Keys(l.Sent)))
 	}
 	b.apply(storetest.Server("a-first", "b-first", "boot", "52:54:00:00:02:01"))
 	b.pass()

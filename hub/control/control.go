@@ -5,16 +5,26 @@ import (
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"rackboot/hub/conditions"
+	"rackboot/hub/env"
+	"rackboot/hub/events"
+	"rackboot/hub/images"
+	"rackboot/hub/inventory"
+	"rackboot/hub/link"
+	"rackboot/hub/members"
+	"rackboot/hub/reports"
+	"rackboot/hub/sealing"
+	"rackboot/hub/terms"
+	"rackboot/hub/wake"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/time/rate"
 
 	"rackboot/hub/approval"
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/wire"
 	"rackboot/state"
@@ -22,17 +32,19 @@ import (
 
 // Config is everything that a Control is made of.
 type Config struct {
-	Store  *store.Store
+	Store *store.Store
+	// Start is this start of the hub.
+	Start  *fence.Start
 	Signer *wire.Signer
-	Images Images
-	Issuer Issuer
-	Vault  Vault // nil where no Secrets are used
+	Images images.Registry
+	Issuer members.Issuer
+	Vault  sealing.Vault // nil where no Secrets are used
 	// Catalogue has the files of boot images; nil where there are none.
-	Catalogue Catalogue
+	Catalogue images.Files
 	// Signatures judges OCI images of entries that want it; nil refuses those.
-	Signatures Signatures
+	Signatures images.Verifier
 	// Audit keeps the audit log; nil is none. Trail reads it; nil reads nothing.
-	Audit Recorder
+	Audit events.Recorder
 	Trail Trail
 	// ManagedBootImages says that catalogues of boot images are followed where people have
 	// opted in; without it every group keeps the image that it has.
@@ -71,110 +83,82 @@ type Config struct {
 	Crash      state.Crasher // nil in production
 }
 
-// Images resolves a reference to digests and checks that a boot method can use
-// it.
-type Images interface {
-	Resolve(ctx context.Context, ref, architecture string) (protocol.Image, error)
-	Require(img protocol.Image, method protocol.BootTarget) error
-}
-
-// Issuer signs the certificate of an agent's link.
-type Issuer interface {
-	IssueAgent(csr []byte, agent string, validity time.Duration) ([]byte, error)
-}
-
 // Control runs the hub's side of the link.
 type Control struct {
-	cfg    Config
-	log    *slog.Logger
-	epoch  uint64
-	began  time.Time
-	images *resolver
-	files  *bootFiles
-	signed *signatures
-	envs   *envBook
-	mirror *mirror
-	events *events
-	sends  *sends
-	units  *units
+	cfg       Config
+	log       *slog.Logger
+	fence     *fence.Start
+	began     time.Time
+	images    *images.Room
+	reports   *reports.Mirror
+	Events    *events.Log
+	Terms     *terms.Terms
+	Link      *link.Room
+	Members   *members.Room
+	Inventory *inventory.Room
+	Env       *env.Room
+	wake      *wake.Units
 
-	holding   [32]sync.Mutex // see holdsOf; by a hash of the rack
-	fence     protocol.Fence
-	fencedAt  atomic.Int64 // when another hub took over, in ns; 0 if none did
-	contacts  *contacts
-	strangers *rate.Limiter // bounds the answers to agents that are none any more
-	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of
-	metrics   *metrics
-
-	announceMu sync.Mutex
-	announced  string // nonce of the last announcement
-
-	joining  sync.Mutex
-	own      *wire.Verifier // of what this hub signed, also with its keys before
-	trust    string         // digest of Standing; empty if there is none
-	auditing sync.Mutex
+	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
+	// sharing is held by the turns of racks together, and alone by what gives servers to claims
+	// and to roll-outs: those count what the racks spend.
+	sharing sync.RWMutex
+	metrics *metrics
+	seals   sealing.Count
 
 	approving    sync.Mutex   // see needApprovals
 	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, unbound, bmcConds, serverConds, agentConds, discoveryConds, imageConds, groupConds *condBook // by name
+	conds, unbound, discoveryConds, groupConds *conditions.Book // by name
 
 	groups       *groupBook
 	versionSince time.Time // when this version of the hub was first started
 
-	asks     *asks
-	readings *readings
-	found    *foundBook
-
-	isoGrants *isoGrants
 }
 
 // New reads the epoch and the events from the store, and makes this start of the hub
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
-		cfg: cfg, log: cfg.Logger, began: cfg.Clock(), mirror: newMirror(),
-		conds: newCondBook(), unbound: newCondBook(), bmcConds: newCondBook(), serverConds: newCondBook(), agentConds: newCondBook(), discoveryConds: newCondBook(), imageConds: newCondBook(), groupConds: newCondBook(), groups: newGroupBook(),
-		sends: newSends(), contacts: newContacts(), asks: newAsks(), envs: newEnvBook(), readings: newReadings(), found: newFoundBook(),
-		isoGrants: newISOGrants(),
-		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),
+		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash),
+		conds: conditions.New(), unbound: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
 	}
-	c.units = newUnits(c)
-	c.images, c.files, c.signed = newResolver(c), newBootFiles(c), newSignatures(c)
-	if c.cfg.CertificateLife == 0 {
-		c.cfg.CertificateLife = certificateLife
-	}
-	c.own = wire.NewVerifier(append([]ed25519.PublicKey{cfg.Signer.Public()}, cfg.PastKeys...)...)
-	if len(cfg.Standing.API) > 0 {
-		c.trust = cfg.Standing.Digest()
-	}
+	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
 	var err error
-	if c.epoch, err = c.readEpoch(ctx); err != nil {
-		return nil, err
-	}
-	if c.events, err = loadEvents(ctx, c); err != nil {
-		return nil, err
-	}
-	if c.fence, err = takeFence(ctx, cfg.Store, c.nonce()); err != nil {
+	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
 		return nil, err
 	}
 	if c.versionSince, err = c.takeVersion(ctx); err != nil {
 		return nil, err
 	}
+	c.seals = sealing.NewCount()
+	c.Link = link.New(link.Config{
+		Store: cfg.Store, Start: cfg.Start, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Trust: members.TrustOf(cfg.Standing), Terms: c.Terms, Events: c.Events, Reports: c.reports, Wake: c.wake, Heard: c,
+		Publish: cfg.Publish, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.Members = members.New(members.Config{
+		Store: cfg.Store, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
+		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, DestructiveKey: c.destructiveKey(), Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
+		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.Inventory = inventory.New(inventory.Config{
+		Store: cfg.Store, Link: c.Link, Reports: c.reports, Events: c.Events, Wake: c.wake, Vault: cfg.Vault, Seals: c.seals, Began: c.began,
+		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.images = images.New(images.Config{
+		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
+	})
+	c.Env = env.New(env.Config{
+		Store: cfg.Store, Vault: cfg.Vault, Seals: c.seals, Images: c.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
 	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics)
+	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.wake, c.images)
 	return c, nil
 }
 
 // tickPause is how often it is looked at what is due.
 const tickPause = time.Second
-
-// strangerRate is how many agents that are none any more are answered each second.
-const strangerRate = 10
-
-// unknownBurst is how many agents that nothing is known of are named in the log at once.
-const unknownBurst = 20
 
 // Run works until ctx ends.
 func (c *Control) Run(ctx context.Context) error {
@@ -182,12 +166,12 @@ func (c *Control) Run(ctx context.Context) error {
 	defer stop()
 	var lanes sync.WaitGroup
 	for _, lane := range []func(context.Context){
-		c.images.jobs.Run, c.files.jobs.Run, c.signed.jobs.Run, c.units.racks.Run, c.units.holds.Run, c.units.sweeps,
-		func(ctx context.Context) { c.units.followDeltas(ctx, deltas) },
+		c.images.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
+		func(ctx context.Context) { c.wake.Follow(ctx, deltas) },
 	} {
 		lanes.Go(func() { lane(ctx) })
 	}
-	c.units.wakeAll()
+	c.wake.All()
 	tick := time.NewTicker(tickPause)
 	defer tick.Stop()
 	for {
@@ -203,31 +187,13 @@ func (c *Control) Run(ctx context.Context) error {
 
 // tick sends what is due.
 func (c *Control) tick() {
-	if c.overtaken() {
+	if c.fence.Overtaken() {
 		return
 	}
 	now := c.cfg.Clock()
-	c.resend()
-	c.syncs(now)
-	c.asksAgain(now)
-	c.readInventories(now)
+	c.Link.Tick(now)
+	c.Inventory.Read(now)
 	c.firmwareDue(now)
 	c.approvalsDue(now)
 	c.groupsDue(now)
-}
-
-func (c *Control) send(topic string, msg any) {
-	data, err := wire.Seal(c.cfg.Signer, topic, msg)
-	if err != nil {
-		c.log.Error("cannot seal", "topic", topic, "err", err)
-		return
-	}
-	c.publish(topic, data)
-}
-
-func (c *Control) publish(topic string, sealed []byte) {
-	c.metrics.count(topic)
-	if err := c.cfg.Publish(topic, sealed); err != nil {
-		c.log.Debug("not sent", "topic", topic, "err", err)
-	}
 }

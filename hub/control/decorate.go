@@ -1,17 +1,16 @@
 package control
 
 import (
+	"rackboot/hub/env"
 	"strings"
 	"time"
 
 	"rackboot/hub/plan"
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 )
-
-// darkAfter is how old the last report may be before a server counts as Dark.
-const darkAfter = 45 * time.Second
 
 // Decorate fills the status of a resource that is about to be printed from the
 // mirror of reports. Nothing of it is stored.
@@ -20,7 +19,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.Server:
 		c.decorateServer(o)
 	case *protocol.BMC:
-		c.decorateBMC(o)
+		c.Inventory.Decorate(o)
 	case *protocol.Claim:
 		c.decorateClaim(o)
 	case *protocol.Maintenance:
@@ -34,16 +33,16 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.Agent:
 		c.decorateAgent(o)
 	case *protocol.Secret:
-		c.decorateSecret(o)
+		c.Inventory.DecorateSecret(o)
 	case *protocol.BootEnv:
-		c.decorateBootEnv(o)
+		c.Env.Decorate(o)
 	case *protocol.BootImage:
-		o.Status.Conditions = c.imageConds.of(o.Metadata.Name)
+		o.Status.Conditions = c.images.Conditions(o.Metadata.Name)
 	case *protocol.ServerGroup:
 		c.decorateGroup(o)
 	case *protocol.BootConfiguration:
 		o.Status.State = protocol.BootConfigReady
-		if r, _ := c.mirror.server(o.Spec.Server); r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
+		if r, _ := c.reports.Server(o.Spec.Server); r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
 			o.Status.HTTPBootURI = r.Attempt.URI
 		}
 	}
@@ -52,7 +51,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 func (c *Control) decorateServer(s *protocol.Server) {
 	f := c.around(s)
 	name := s.Metadata.Name
-	r, at := c.mirror.server(name)
+	r, at := c.reports.Server(name)
 	in := plan.Intent(f, s)
 	s.Status = protocol.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
 	if in.Owner.Kind == protocol.PurposeDiscovery {
@@ -61,10 +60,10 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
-	decorateEnv(s)
-	s.Status.Conditions = append(s.Status.Conditions, c.serverConds.of(name)...)
+	env.DecorateServer(s)
+	s.Status.Conditions = append(s.Status.Conditions, c.Inventory.ServerConditions(name)...)
 	c.decorateDiscovery(in, s)
-	c.decorateClasses(f, s)
+	c.Inventory.DecorateServer(f, s)
 	c.decorateSafety(f, s)
 	if why := c.tooOld(f, name); why != "" {
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondAgentTooOld, Since: c.began, Message: why})
@@ -76,7 +75,7 @@ func (c *Control) decorateServer(s *protocol.Server) {
 	switch now := c.cfg.Clock(); {
 	case !c.rackHasAgent(f, name):
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondNoAgent, Since: now})
-	case r == nil || now.Sub(at) > darkAfter:
+	case r == nil || now.Sub(at) > reports.DarkAfter:
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: c.since(at)})
 	}
 }
@@ -89,11 +88,11 @@ func (c *Control) tooOld(f plan.Fleet, server string) string {
 		return ""
 	}
 	var why []string
-	k := c.contacts.see(r.Status.Agent)
-	if lacking := k.tooOld[server]; len(lacking) > 0 {
+	tooOld, unheeded := c.Link.Limits(r.Status.Agent)
+	if lacking := tooOld[server]; len(lacking) > 0 {
 		why = append(why, "its boot needs what the agent lacks: "+list(lacking))
 	}
-	if terms := k.unheeded[server]; len(terms) > 0 {
+	if terms := unheeded[server]; len(terms) > 0 {
 		why = append(why, "the agent does not heed "+strings.Join(terms, "; "))
 	}
 	return strings.Join(why, "; ")
@@ -137,7 +136,7 @@ func (c *Control) since(at time.Time) time.Time {
 
 func (c *Control) decorateClaim(cl *protocol.Claim) {
 	cl.Status.ObservedGeneration = cl.Metadata.Generation
-	cl.Status.Conditions = append(c.unbound.of(cl.Metadata.Name), c.conds.of(cl.Metadata.Name)...)
+	cl.Status.Conditions = append(c.unbound.Of(cl.Metadata.Name), c.conds.Of(cl.Metadata.Name)...)
 	s, err := store.Get[*protocol.Server](c.cfg.Store, cl.Status.Server)
 	if err != nil {
 		return

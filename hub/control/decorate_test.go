@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -37,7 +38,7 @@ func TestDecorateServer(t *testing.T) {
 		{"no agent", func() {}, protocol.PhaseInitial, "NoAgent"},
 		{"joined, not heard", func() { agent = b.join("r1") }, protocol.PhaseInitial, "Dark"},
 		{"heard", func() { b.reports(agent, off("n1")) }, protocol.PhaseAvailable, ""},
-		{"just in time", func() { b.now = b.now.Add(darkAfter - time.Millisecond) }, protocol.PhaseAvailable, ""},
+		{"just in time", func() { b.now = b.now.Add(reports.DarkAfter - time.Millisecond) }, protocol.PhaseAvailable, ""},
 		{"late", func() { b.now = b.now.Add(time.Second) }, protocol.PhaseAvailable, "Stale Dark"},
 		{"heard again, claimed", func() {
 			b.reports(agent, off("n1"))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/hub/plan"
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -36,13 +37,13 @@ func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time,
 	seen.Stale = read.stale()
 	seen.Released = h.Status.ReleasedAt != nil
 	if rack, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack); err == nil && rack.Status.Agent != "" {
-		seen.Laid = c.mirror.enforced(rack.Status.Agent, h.Metadata.Name)
+		seen.Laid = c.reports.Enforced(rack.Status.Agent, h.Metadata.Name)
 	}
-	r, got := c.mirror.server(h.Spec.Server)
+	r, got := c.reports.Server(h.Spec.Server)
 	if r == nil {
 		return seen, got, read
 	}
-	seen.Dark = c.cfg.Clock().Sub(got) > darkAfter
+	seen.Dark = c.cfg.Clock().Sub(got) > reports.DarkAfter
 	if i := slices.IndexFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
 		seen.Report = &r.Holds[i]
 		seen.Receipt = c.receipt(h, r.Holds[i].Receipt)

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/images"
 	"strings"
 
 	"rackboot/hub/plan"
@@ -30,7 +31,7 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 		w, ok := words[s.Metadata.Name]
 		if cfg := f.DiscoveryOf(s.Metadata.Name); !ok && cfg != nil {
 			errs = append(errs, c.regrant(ctx, cfg))
-			cond, err := c.sealEnv(ctx, f, cfg)
+			cond, err := c.Env.Seal(ctx, f, cfg)
 			errs = append(errs, err)
 			if cond != nil {
 				conds[s.Metadata.Name] = []protocol.ConditionState{*cond}
@@ -50,18 +51,18 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 // it is news.
 func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]protocol.ConditionState) {
 	for name, list := range conds {
-		was := c.discoveryConds.of(name)
+		was := c.discoveryConds.Of(name)
 		for _, now := range list {
 			news := true
 			for _, old := range was {
 				news = news && (old.Code != now.Code || old.Message != now.Message)
 			}
 			if news {
-				c.events.own(ctx, name, protocol.EventDiscovery, "waits: "+string(now.Code)+": "+now.Message)
+				c.Events.Own(ctx, name, protocol.EventDiscovery, "waits: "+string(now.Code)+": "+now.Message)
 			}
 		}
 	}
-	c.discoveryConds.keep(unit, conds, c.cfg.Clock())
+	c.discoveryConds.Keep(unit, conds, c.cfg.Clock())
 }
 
 // discoveryImage is what is known of the image for a server's discovery. All servers of
@@ -77,7 +78,7 @@ func (c *Control) discoveryImage(f plan.Fleet, r *protocol.Rack, s *protocol.Ser
 		}, "discovery")
 	}
 	return c.seen(
-		f.Of, question{discoveryAsker(r, s.Spec.Architecture), d.Image, s.Spec.Architecture, protocol.DiscoveryPolicy().FirstBoot.Target()},
+		f.Of, images.Question{Asker: discoveryAsker(r, s.Spec.Architecture), Reference: d.Image, Architecture: s.Spec.Architecture, Method: protocol.DiscoveryPolicy().FirstBoot.Target()},
 		s.Spec.KernelArgs, d.KernelArgs,
 	)
 }
@@ -121,7 +122,7 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		}
 		c.cfg.Crash.At("hub.discovery.kept")
 		c.metrics.discoveries.WithLabelValues(discoveryDone).Inc()
-		c.events.own(ctx, name, protocol.EventDiscovery, "the inventory is stored; "+found.ImageDigest+" was booted by "+string(found.Method))
+		c.Events.Own(ctx, name, protocol.EventDiscovery, "the inventory is stored; "+found.ImageDigest+" was booted by "+string(found.Method))
 		return nil
 	case plan.DiscoveryGiveUp:
 		own := store.Copy(c.cfg.Store, s)
@@ -132,7 +133,7 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		}
 		c.cfg.Crash.At("hub.discovery.given-up")
 		c.metrics.discoveries.WithLabelValues(discoveryGivenUp).Inc()
-		c.events.own(ctx, name, protocol.EventDiscovery, "given up: "+w.Message)
+		c.Events.Own(ctx, name, protocol.EventDiscovery, "given up: "+w.Message)
 		return nil
 	case plan.DiscoveryEnd:
 		own, now := store.Copy(c.cfg.Store, cfg), c.cfg.Clock()
@@ -153,7 +154,7 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		} else if s.Status.Discovered != nil && s.Status.Discovery == nil {
 			message = "has ended; the server is Available"
 		}
-		c.events.own(ctx, name, protocol.EventDiscovery, message)
+		c.Events.Own(ctx, name, protocol.EventDiscovery, message)
 		return nil
 	case plan.DiscoveryNothing, plan.DiscoveryWaits:
 	}
@@ -178,7 +179,7 @@ func (c *Control) Discover(ctx context.Context, name, by string) (*protocol.Serv
 		now := c.cfg.Clock().UTC()
 		s.Status.Discovery = &protocol.DiscoveryStatus{AskedAt: &now, AskedBy: by}
 		err = c.cfg.Store.Put(ctx, s)
-		if protocol.CodeOf(err) == protocol.CodeConflict && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}
 		if err != nil {
@@ -186,7 +187,7 @@ func (c *Control) Discover(ctx context.Context, name, by string) (*protocol.Serv
 		}
 		c.cfg.Crash.At("hub.discovery.asked")
 		c.log.Info("discovery asked", "op", op, "server", name, "by", by)
-		c.events.own(ctx, name, protocol.EventDiscovery, "asked by "+by)
+		c.Events.Own(ctx, name, protocol.EventDiscovery, "asked by "+by)
 		return s, nil
 	}
 }
@@ -212,7 +213,7 @@ func (c *Control) mayDiscover(s *protocol.Server) error {
 // decorateDiscovery says what the hub knows of a server's discovery. While one is under
 // way, the agent says how it goes.
 func (c *Control) decorateDiscovery(in protocol.ServerIntent, s *protocol.Server) {
-	s.Status.Conditions = append(s.Status.Conditions, c.discoveryConds.of(s.Metadata.Name)...)
+	s.Status.Conditions = append(s.Status.Conditions, c.discoveryConds.Of(s.Metadata.Name)...)
 	if d := s.Status.Discovery; in.Discovery == protocol.DiscoveryFailed && d != nil && d.FailedAt != nil {
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDiscoveryFailed, Since: *d.FailedAt, Message: strings.TrimSpace(d.Reason)})
 	}

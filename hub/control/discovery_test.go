@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/images"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 )
 
 // discoverySite is a site whose rack discovers n1 and n2, with an agent in step.
-func discoverySite(t *testing.T, images Images, change func(*protocol.RackDiscovery)) (*bench, *modern) {
+func discoverySite(t *testing.T, images images.Registry, change func(*protocol.RackDiscovery)) (*bench, *modern) {
 	t.Helper()
 	b := newBench(t, images)
 	objs := storetest.Site()
@@ -219,14 +220,14 @@ func TestDiscoveryImage(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	images.bare = false
-	b.now = b.now.Add(resolvePauseMin + time.Second)
+	b.now = b.now.Add(2*time.Second + time.Second)
 	b.pass()
 	b.pass()
 	if s := b.shown("n1"); b.configs() != 2 || strings.Contains(codes(s.Status.Conditions), "ImageInvalid") {
 		t.Errorf("%d configurations, %s", b.configs(), codes(s.Status.Conditions))
 	}
-	if images.asked != 2 || len(b.control.images.found) != 1 {
-		t.Errorf("the registry was asked %d times for one image; %d are remembered", images.asked, len(b.control.images.found))
+	if images.asked != 2 || b.control.images.Remembered() != 1 {
+		t.Errorf("the registry was asked %d times for one image; %d are remembered", images.asked, b.control.images.Remembered())
 	}
 	for _, name := range []string{"n1", "n2"} { // as if both were done
 		s := b.server(name)
@@ -236,7 +237,7 @@ func TestDiscoveryImage(t *testing.T) {
 		}
 	}
 	b.pass()
-	if n := len(b.control.images.found); n != 0 {
+	if n := b.control.images.Remembered(); n != 0 {
 		t.Errorf("%d images are remembered for nobody", n)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"rackboot/hub/events"
+	"rackboot/hub/reports"
 	"slices"
 	"strings"
 
@@ -18,7 +20,7 @@ func (c *Control) Doctor() api.DoctorAnswer {
 	for _, r := range c.Approvals() {
 		if r.State == protocol.ApprovalPending || r.State == protocol.ApprovalGranted {
 			found = append(found, api.DoctorFinding{
-				Code: protocol.CondApprovalNeeded, Target: target(protocol.KindRack, r.Rack), Blocks: true,
+				Code: protocol.CondApprovalNeeded, Target: events.Target(protocol.KindRack, r.Rack), Blocks: true,
 				Message: fmt.Sprintf("%s of %d targets: rackctl approve show %s", r.Class, len(r.Targets), r.ID),
 			})
 		}
@@ -44,13 +46,13 @@ func (c *Control) doctorGroups() []api.DoctorFinding {
 	out := []api.DoctorFinding{} // an empty list in JSON
 	void := map[string]bool{}
 	for _, g := range store.List[*protocol.ServerGroup](c.cfg.Store) {
-		name := target(protocol.KindServerGroup, g.Metadata.Name)
+		name := events.Target(protocol.KindServerGroup, g.Metadata.Name)
 		if _, seen := c.groups.of(g.Metadata.Name); !seen {
 			out = append(out, api.DoctorFinding{Code: protocol.CondImagesDeferred, Target: name, Message: "the hub has not looked at it since it started; ask again", Blocks: true})
 			continue
 		}
 		waits := false
-		for _, s := range c.groupConds.of(g.Metadata.Name) {
+		for _, s := range c.groupConds.Of(g.Metadata.Name) {
 			waits = waits || s.Code == protocol.CondWaitingForStamp
 			if blocks, told := doctorRule(s.Code); told {
 				out = append(out, api.DoctorFinding{Code: s.Code, Target: name, Message: s.Message, Blocks: blocks})
@@ -63,7 +65,7 @@ func (c *Control) doctorGroups() []api.DoctorFinding {
 		// The group itself does not wait: its servers have booted the revision.
 		if why := c.unstamped(r); why != "" {
 			void[r.Spec.BootImage] = true
-			out = append(out, api.DoctorFinding{Code: protocol.CondWaitingForStamp, Target: target(protocol.KindBootImage, r.Spec.BootImage), Message: why})
+			out = append(out, api.DoctorFinding{Code: protocol.CondWaitingForStamp, Target: events.Target(protocol.KindBootImage, r.Spec.BootImage), Message: why})
 		}
 	}
 	return out
@@ -76,19 +78,19 @@ func (c *Control) doctorAgents() (out []api.DoctorFinding) {
 		if r.Status.Agent == "" {
 			continue
 		}
-		name := target(protocol.KindAgent, r.Status.Agent)
-		if _, at, ok := c.mirror.agent(r.Status.Agent); !ok || now.Sub(at) > darkAfter {
+		name := events.Target(protocol.KindAgent, r.Status.Agent)
+		if _, at, ok := c.reports.Agent(r.Status.Agent); !ok || now.Sub(at) > reports.DarkAfter {
 			out = append(out, api.DoctorFinding{Code: protocol.CondDark, Target: name, Message: "what its servers boot now is not known"})
 		}
-		k := c.contacts.see(r.Status.Agent)
+		tooOld, unheeded := c.Link.Limits(r.Status.Agent)
 		servers, lacks := map[string]bool{}, map[string]bool{}
-		for s, caps := range k.tooOld {
+		for s, caps := range tooOld {
 			servers[s] = true
 			for _, what := range caps {
 				lacks["lacks "+string(what)] = true
 			}
 		}
-		for s, terms := range k.unheeded {
+		for s, terms := range unheeded {
 			servers[s] = true
 			for _, what := range terms {
 				lacks["does not heed "+what] = true

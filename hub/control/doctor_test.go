@@ -54,10 +54,7 @@ func TestDoctorAgents(t *testing.T) {
 	b.wantFinding("it reports", protocol.CondDark, "", false)
 	b.now = b.now.Add(time.Hour)
 	b.wantFinding("silent", protocol.CondDark, "Agent/"+agent+": what its servers boot now is not known", false)
-	b.control.contacts.with(agent, func(k *contact) {
-		k.tooOld = map[string][]protocol.Capability{"n1": {protocol.CapBootFiles}, "n2": {protocol.CapBootFiles}}
-		k.unheeded = map[string][]string{"n2": {"onExpiry: release"}}
-	})
+	b.control.Link.Heed(agent, map[string][]protocol.Capability{"n1": {protocol.CapBootFiles}, "n2": {protocol.CapBootFiles}}, map[string][]string{"n2": {"onExpiry: release"}})
 	b.wantFinding("too old", protocol.CondAgentTooOld, "for 2 of its servers: does not heed onExpiry: release; lacks "+string(protocol.CapBootFiles), true)
 }
 

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/terms"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ func endFor(text string) api.EndRequest { return api.EndRequest{Reason: text} }
 // cuts notes whose connections are ended.
 func (b *bench) cuts() *[]string {
 	var out []string
-	b.control.cfg.Cut = func(agent string) (int, error) {
+	b.cut = func(agent string) (int, error) {
 		out = append(out, agent)
 		return 1, nil
 	}
@@ -43,7 +44,7 @@ func TestRevoke(t *testing.T) {
 	b, m := modernSite(t)
 	cut := b.cuts()
 	b.sent = nil
-	out, err := b.control.Revoke(ctx(t), m.name, endFor("disk copied"), "ann")
+	out, err := b.control.Members.Revoke(ctx(t), m.name, endFor("disk copied"), "ann")
 	if err != nil || out.Rack != "r1" || out.Cut != 1 || len(*cut) != 1 || (*cut)[0] != m.name {
 		t.Fatalf("%+v, cut %v, %v", out, *cut, err)
 	}
@@ -60,11 +61,11 @@ func TestRevoke(t *testing.T) {
 		if again {
 			b.restart()
 			cut = b.cuts()
-			if err := b.control.CutRevoked(); err != nil || len(*cut) != 1 {
+			if err := b.control.Members.CutRevoked(); err != nil || len(*cut) != 1 {
 				t.Errorf("a hub that starts cuts %v, %v", *cut, err)
 			}
 		}
-		if !b.control.Refused(m.name) || b.control.Refused("r1-2") {
+		if !b.control.Terms.Refused(m.name) || b.control.Terms.Refused("r1-2") {
 			t.Error("the broker lets it in, or refuses another")
 		}
 		b.sent = nil
@@ -93,10 +94,10 @@ func TestRevoke(t *testing.T) {
 	if next.name != "r1-2" || !next.acked() {
 		t.Errorf("the next agent is %s", next.name)
 	}
-	if _, err := b.control.Revoke(ctx(t), m.name, endFor("again"), "ann"); err != nil || b.happened(protocol.EventRevoked) != 1 {
+	if _, err := b.control.Members.Revoke(ctx(t), m.name, endFor("again"), "ann"); err != nil || b.happened(protocol.EventRevoked) != 1 {
 		t.Errorf("the second time: %v", err)
 	}
-	if _, err := b.control.Revoke(ctx(t), "r1-9", endFor("x"), "ann"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := b.control.Members.Revoke(ctx(t), "r1-9", endFor("x"), "ann"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("an agent that never was: %v", err)
 	}
 }
@@ -114,14 +115,14 @@ func codesOf(codes []protocol.ConditionCode) string {
 func TestReplaceAgent(t *testing.T) {
 	b, m := modernSite(t)
 	cut := b.cuts()
-	if _, err := b.control.ReplaceAgent(ctx(t), "r1", endFor("  "), "ann"); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := b.control.Members.ReplaceAgent(ctx(t), "r1", endFor("  "), "ann"); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("without a reason: %v", err)
 	}
-	out, err := b.control.ReplaceAgent(ctx(t), "r1", endFor("disk failed"), "ann")
+	out, err := b.control.Members.ReplaceAgent(ctx(t), "r1", endFor("disk failed"), "ann")
 	if err != nil || out.Agent != m.name || out.Code != protocol.CondSuperseded || out.Token == nil || len(*cut) != 0 {
 		t.Fatalf("%+v, cut %v, %v", out, *cut, err)
 	}
-	if b.control.Refused(m.name) {
+	if b.control.Terms.Refused(m.name) {
 		t.Error("it is not let in, and cannot be told")
 	}
 	for range 2 {
@@ -135,7 +136,7 @@ func TestReplaceAgent(t *testing.T) {
 		b.pass()
 		b.restart()
 	}
-	answer, err := b.control.Join(ctx(t), api.JoinRequest{Token: out.Token.Token, Key: wire.NewSigner(key("r1-2")).Public()})
+	answer, err := b.control.Members.Join(ctx(t), api.JoinRequest{Token: out.Token.Token, Key: wire.NewSigner(key("r1-2")).Public()})
 	if err != nil || answer.Term != 2 {
 		t.Fatalf("%+v, %v", answer, err)
 	}
@@ -148,10 +149,10 @@ func TestReplaceAgent(t *testing.T) {
 	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); len(s.Ended) == 0 {
 		t.Errorf("the one before is told %+v", s)
 	}
-	if _, err := b.control.Revoke(ctx(t), m.name, endFor("it is not off"), "ann"); err != nil || !b.control.Refused(m.name) {
+	if _, err := b.control.Members.Revoke(ctx(t), m.name, endFor("it is not off"), "ann"); err != nil || !b.control.Terms.Refused(m.name) {
 		t.Errorf("revoked after it was replaced: %v", err)
 	}
-	if !next.acked() || !b.control.active(must(store.Get[*protocol.Agent](b.store, "r1-2"))) {
+	if !next.acked() || !b.control.Terms.Active(must(store.Get[*protocol.Agent](b.store, "r1-2"))) {
 		t.Error("the next agent does not serve")
 	}
 }
@@ -167,12 +168,12 @@ func must[T any](v T, err error) T {
 func TestRevokeKilled(t *testing.T) {
 	b, m := modernSite(t)
 	b.cuts()
-	b.dies("hub.ending.written", func() { _, _ = b.control.Revoke(ctx(t), m.name, endFor("x"), "ann") })
-	if !b.control.Refused(m.name) {
+	b.dies("hub.ending.written", func() { _, _ = b.control.Members.Revoke(ctx(t), m.name, endFor("x"), "ann") })
+	if !b.control.Terms.Refused(m.name) {
 		t.Error("it is not revoked")
 	}
 	b.pass()
-	if _, err := b.control.NewJoinToken(ctx(t), "r1"); err != nil {
+	if _, err := b.control.Members.NewJoinToken(ctx(t), "r1"); err != nil {
 		t.Errorf("the rack is not free: %v", err)
 	}
 }
@@ -181,7 +182,7 @@ func TestRevokeKilled(t *testing.T) {
 // One that reconnects as often as it likes is not.
 func TestCopiedDisk(t *testing.T) {
 	b, m := modernSite(t)
-	for range 2 * pastSessions {
+	for range 2 * 8 {
 		m.connects()
 		m.listens()
 		m.reports(off("n1"))
@@ -196,14 +197,27 @@ func TestCopiedDisk(t *testing.T) {
 	twin.reports(off("n1"))
 	// The first one is still connected, and hears that its messages are not of the
 	// present session.
-	b.now = b.now.Add(2 * askPause)
+	b.now = b.now.Add(2 * 2 * time.Second)
 	m.reports(off("n1"))
 	m.listens()
 	if got := codesOf(b.agentConds(m.name)); !strings.Contains(got, "AgentCopied") || b.happened(protocol.EventAgentCopied) != 1 {
 		t.Errorf("two agents: %s, %d events", got, b.happened(protocol.EventAgentCopied))
 	}
-	b.now = b.now.Add(copiedFor + time.Second)
+	b.now = b.now.Add(time.Hour + time.Second)
 	if got := codesOf(b.agentConds(m.name)); strings.Contains(got, "AgentCopied") {
 		t.Errorf("an hour later: %s", got)
+	}
+}
+
+// What a name tells is not believed further than it reads back.
+func TestServingOfNames(t *testing.T) {
+	b, _ := joined(t)
+	for name, want := range map[string]terms.Standing{
+		"r1-1": terms.Replaced, "r1-2": terms.Unknown, "r1-01": terms.Unknown, "r1-0": terms.Unknown, "r1": terms.Unknown,
+		"r2-1": terms.Unknown, "-1": terms.Unknown, "": terms.Unknown, "r1-99999999999999999999": terms.Unknown,
+	} {
+		if got := b.control.Terms.OfName(name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
 	}
 }

@@ -93,7 +93,7 @@ func (b *bench) bundle(m *modern, key *sealbox.Key, claim string, agent string) 
 	if boot == nil || boot.Env == nil {
 		b.t.Fatal("no environment in the document")
 	}
-	got, err := b.control.EnvBundle(ctx(b.t), api.EnvBundleRequest{Sealed: boot.Env.Sealed}, agent)
+	got, err := b.control.Env.EnvBundle(ctx(b.t), api.EnvBundleRequest{Sealed: boot.Env.Sealed}, agent)
 	if err != nil {
 		return out, err
 	}
@@ -140,7 +140,7 @@ func TestEnvSealed(t *testing.T) {
 			t.Errorf("given to %q: %v", who, err)
 		}
 	}
-	if _, err := b.control.EnvBundle(ctx(t), api.EnvBundleRequest{}, m.name); protocol.CodeOf(err) != protocol.CodeDenied {
+	if _, err := b.control.Env.EnvBundle(ctx(t), api.EnvBundleRequest{}, m.name); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("given without a digest: %v", err)
 	}
 	if v := b.store.PeekEnv("c1"); bytes.Contains(v.Body, []byte(canary)) {
@@ -231,7 +231,7 @@ func TestEnvRefused(t *testing.T) {
 			t.Errorf("%s: %q, configuration %v", name, said, cfg)
 		}
 		events := 0
-		for _, e := range b.control.Events(0, 100) {
+		for _, e := range b.control.Events.After(0, 100) {
 			if e.Code == protocol.EventBootEnv {
 				events++
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func TestEvents(t *testing.T) {
 		}
 		var filed []uint64
 		index := uint64(0)
-		for _, e := range b.control.Events(0, 100) {
+		for _, e := range b.control.Events.After(0, 100) {
 			if e.Index <= index {
 				t.Errorf("%s: index %d after %d", c.name, e.Index, index)
 			}
@@ -61,8 +62,8 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s: filed %v, want %v", c.name, filed, c.filed)
 		}
 	}
-	all := b.control.Events(0, 100)
-	if rest := b.control.Events(all[1].Index, 2); len(rest) != 2 || rest[0].Index != all[2].Index {
+	all := b.control.Events.After(0, 100)
+	if rest := b.control.Events.After(all[1].Index, 2); len(rest) != 2 || rest[0].Index != all[2].Index {
 		t.Errorf("two after the second are %+v", rest)
 	}
 }
@@ -131,59 +132,18 @@ func TestEventsAtOnce(t *testing.T) {
 			b := newBench(t, nil)
 			var p poll
 			look := func() {
-				for _, e := range b.control.Events(p.after, 100) {
+				for _, e := range b.control.Events.After(p.after, 100) {
 					p.given, p.after = append(p.given, e.Message), e.Index
 				}
 			}
 			row.does(b, func(what string) error {
-				return b.control.events.add(ctx(t), api.EventRecord{Event: protocol.Event{Message: what, Code: protocol.EventPowerOn}, Agent: "a"}, what)
+				return b.control.Events.Add(ctx(t), api.EventRecord{Event: protocol.Event{Message: what, Code: protocol.EventPowerOn}, Agent: "a"}, what)
 			}, look)
 			look()
 			if !slices.Equal(p.given, row.want) {
 				t.Errorf("given %q, want %q", p.given, row.want)
 			}
 		})
-	}
-}
-
-// TestWithGaps: numbers that are missing are said to be lost, by whom ever they were.
-func TestWithGaps(t *testing.T) {
-	ev := func(seq uint64) protocol.Event { return protocol.Event{Seq: seq, Code: protocol.EventPowerOn} }
-	record := func(from, to uint64) protocol.Event {
-		return protocol.Event{From: from, Seq: to, Code: protocol.EventLost}
-	}
-	run := func(list ...protocol.Event) []protocol.Event { return list }
-	odd := ev(9)
-	odd.From = 3
-	for _, c := range []struct {
-		name       string
-		batch      []protocol.Event
-		last, tail uint64
-		want       string
-	}{
-		{"next", run(ev(6), ev(7)), 5, 0, "6 7"},
-		{"a hole", run(ev(6), ev(9)), 5, 0, "6 lost7-8 9"},
-		{"a hole at the beginning", run(ev(9)), 5, 0, "lost6-8 9"},
-		{"the agent's own record", run(record(6, 8), ev(9)), 5, 0, "lost6-8 9"},
-		{"a record that begins before", run(record(3, 8), ev(9)), 5, 0, "lost3-8 9"},
-		{"a record that begins after", run(record(8, 8), ev(9)), 5, 0, "lost6-7 lost8-8 9"},
-		{"filed before", run(ev(4), ev(5), ev(6)), 5, 0, "6"},
-		{"a new incarnation goes on counting", run(ev(70)), 0, 70, "70"},
-		{"a new incarnation with a hole", run(ev(72)), 0, 70, "lost70-71 72"},
-		{"a new incarnation whose first is not known", run(ev(72)), 0, 0, "72"},
-		{"an event that is no record", run(odd), 5, 0, "lost6-8 9"},
-	} {
-		var got []string
-		for _, e := range withGaps(c.batch, c.last, c.tail) {
-			text := fmt.Sprint(e.Seq)
-			if e.Code == protocol.EventLost {
-				text = fmt.Sprintf("lost%d-%d", e.From, e.Seq)
-			}
-			got = append(got, text)
-		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s: %v, want %s", c.name, got, c.want)
-		}
 	}
 }
 
@@ -201,7 +161,7 @@ func TestEventGapIsFiled(t *testing.T) {
 	say(m.session, 7)
 	say(m.session, 7, 8)
 	var got []string
-	for _, e := range b.control.Events(0, 100) {
+	for _, e := range b.control.Events.After(0, 100) {
 		if e.Agent == m.name {
 			got = append(got, fmt.Sprintf("%s %d-%d", e.Code, e.From, e.Seq))
 		}
@@ -222,7 +182,7 @@ func TestEventGapIsFiled(t *testing.T) {
 func (b *bench) files(n int) {
 	b.t.Helper()
 	for i := range n {
-		if err := b.control.events.add(ctx(b.t), api.EventRecord{Event: protocol.Event{Message: fmt.Sprint(i), Code: protocol.EventPowerOn}, Agent: "a"}, ""); err != nil {
+		if err := b.control.Events.Add(ctx(b.t), api.EventRecord{Event: protocol.Event{Message: fmt.Sprint(i), Code: protocol.EventPowerOn}, Agent: "a"}, ""); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -233,36 +193,39 @@ func TestOldHoldIsAuditedOnce(t *testing.T) {
 	for name, between := range map[string]func(*testing.T, *bench){
 		"nothing": func(*testing.T, *bench) {},
 		"what is said of it is written down": func(t *testing.T, b *bench) {
-			if err := b.control.KeepEvents(ctx(t), time.Time{}, math.MaxUint64); err != nil {
+			if err := b.control.Events.Keep(ctx(t), time.Time{}, math.MaxUint64); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"its events are too old": func(t *testing.T, b *bench) {
-			if err := b.control.KeepEvents(ctx(t), time.Now().Add(time.Hour), math.MaxUint64); err != nil {
+			if err := b.control.Events.Keep(ctx(t), time.Now().Add(time.Hour), math.MaxUint64); err != nil {
 				t.Fatal(err)
 			}
 			gone(t, b)
 		},
 		"there are too many": func(t *testing.T, b *bench) {
 			for range 2 { // what the store keeps with a record is a guess
-				if err := b.control.KeepEvents(ctx(t), time.Now().Add(-time.Hour), 10_000); err != nil {
+				if err := b.control.Events.Keep(ctx(t), time.Now().Add(-time.Hour), 10_000); err != nil {
 					t.Fatal(err)
 				}
 			}
 			gone(t, b)
 		},
 		"the log has lost its end since": func(t *testing.T, b *bench) {
-			if err := b.control.KeepEvents(ctx(t), time.Time{}, math.MaxUint64); err != nil {
+			if err := b.control.Events.Keep(ctx(t), time.Time{}, math.MaxUint64); err != nil {
 				t.Fatal(err)
 			}
-			n, revision, err := b.control.events.readNotes()
+			raw, revision, err := b.store.Meta("event-notes")
+			notes := map[string]any{}
+			if err == nil {
+				err = json.Unmarshal(raw, &notes)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			n.UpTo += 1_000_000
-			raw, err := json.Marshal(n)
-			if err == nil {
-				err = b.store.PutMeta(ctx(t), notesName, raw, revision)
+			notes["upTo"] = 1_000_000
+			if raw, err = json.Marshal(notes); err == nil {
+				err = b.store.PutMeta(ctx(t), "event-notes", raw, revision)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -273,18 +236,18 @@ func TestOldHoldIsAuditedOnce(t *testing.T) {
 			b, agent := joined(t)
 			id := b.place("o", "k", "n1")
 			b.pass()
-			b.files(keptEvents + 1)
+			b.files(events.Kept + 1)
 			between(t, b)
 			late := b.place("o", "late", "n1")
 			b.pass()
-			b.files(keptEvents + 1)
+			b.files(events.Kept + 1)
 			for range 2 {
 				b.restart()
 				b.greets(agent)
 				b.pass()
 			}
-			all := b.control.Events(0, 3*keptEvents)
-			if len(all) > keptEvents || all[len(all)-1].Message == "" {
+			all := b.control.Events.After(0, 3*events.Kept)
+			if len(all) > events.Kept || all[len(all)-1].Message == "" {
 				t.Errorf("%d events are kept after a start", len(all))
 			}
 			b.release(id)
@@ -294,7 +257,7 @@ func TestOldHoldIsAuditedOnce(t *testing.T) {
 					t.Errorf("of %s there is %v on record, want %s", hold, ops, want)
 				}
 			}
-			if !b.control.events.audited(protocol.EventReleaseAccepted, id) || b.control.events.audited(protocol.EventReleaseAccepted, late) {
+			if !b.control.Events.Audited(protocol.EventReleaseAccepted, id) || b.control.Events.Audited(protocol.EventReleaseAccepted, late) {
 				t.Error("of a release something else is known")
 			}
 		})
@@ -304,11 +267,11 @@ func TestOldHoldIsAuditedOnce(t *testing.T) {
 // gone holds that the oldest events are, and not the newest.
 func gone(t *testing.T, b *bench) {
 	t.Helper()
-	records, err := b.store.ReadLog(ctx(t), eventSubject, 1, keptEvents)
+	records, err := b.store.ReadLog(ctx(t), "event", 1, events.Kept)
 	if err != nil || len(records) == 0 || len(records) > 200 {
 		t.Fatalf("%d events are left, %v", len(records), err)
 	}
-	if last := b.control.Events(0, 3*keptEvents); records[len(records)-1].Seq != last[len(last)-1].Index {
+	if last := b.control.Events.After(0, 3*events.Kept); records[len(records)-1].Seq != last[len(last)-1].Index {
 		t.Error("the newest event is gone")
 	}
 }
@@ -325,14 +288,14 @@ func TestEventsStayWithoutNotes(t *testing.T) {
 		}
 		return nil
 	}
-	before, err := b.store.ReadLog(ctx(t), eventSubject, 1, 1000)
+	before, err := b.store.ReadLog(ctx(t), "event", 1, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.control.KeepEvents(ctx(t), time.Now().Add(time.Hour), 0) == nil {
+	if b.control.Events.Keep(ctx(t), time.Now().Add(time.Hour), 0) == nil {
 		t.Error("it is said to be done")
 	}
-	after, err := b.store.ReadLog(ctx(t), eventSubject, 1, 1000)
+	after, err := b.store.ReadLog(ctx(t), "event", 1, 1000)
 	if err != nil || len(after) != len(before) {
 		t.Errorf("%d events of %d are left, %v", len(after), len(before), err)
 	}

@@ -1,12 +1,14 @@
 package control
 
 import (
-	"fmt"
+	"log/slog"
+	"rackboot/hub/link"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -16,8 +18,8 @@ import (
 // acknowledged gets a new version under the new number; what was acknowledged stays.
 func TestFenceOfDocuments(t *testing.T) {
 	b, m := modernSite(t)
-	if b.control.fence.Number != 1 || b.control.fence.Hub == "" {
-		t.Errorf("the first start has %+v", b.control.fence)
+	if b.control.fence.Fence().Number != 1 || b.control.fence.Fence().Hub == "" {
+		t.Errorf("the first start has %+v", b.control.fence.Fence())
 	}
 	m.deaf = true
 	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
@@ -26,18 +28,18 @@ func TestFenceOfDocuments(t *testing.T) {
 	b.pass()
 	before := m.ledger()
 	b.restart()
-	if b.control.fence.Number != 2 {
-		t.Errorf("the second start has %+v", b.control.fence)
+	if b.control.fence.Fence().Number != 2 {
+		t.Errorf("the second start has %+v", b.control.fence.Fence())
 	}
 	b.sent, m.deaf = nil, false
 	m.connects()
-	b.control.resend()
+	b.control.Link.Resend()
 	if got := b.took(m.name); got != nil {
 		t.Errorf("the earlier start's document is sent: %v", got)
 	}
 	m.reports(off("n1"), off("n2"))
-	b.control.resend()
-	if got := b.took(m.name); got != nil || b.control.contacts.see(m.name).stage != stageReady {
+	b.control.Link.Resend()
+	if got := b.took(m.name); got != nil || b.control.Link.Stage(m.name) != link.StageReady {
 		t.Errorf("the earlier start's document is sent before it is sealed again: %v", got)
 	}
 	b.pass()
@@ -45,7 +47,7 @@ func TestFenceOfDocuments(t *testing.T) {
 	m.listens()
 	b.opens(m, "hold", &hold)
 	after := m.ledger()
-	if hold.Fence != b.control.fence || len(hold.Holds) != 1 || !hold.Head.Newer(before.Sent["hold"].Head) || after.Sent["hold"].Fence != 2 {
+	if hold.Fence != b.control.fence.Fence() || len(hold.Holds) != 1 || !hold.Head.Newer(before.Sent["hold"].Head) || after.Sent["hold"].Fence != 2 {
 		t.Errorf("the unacknowledged document became %+v", hold)
 	}
 	if after.Sent["rack/0"].Head != before.Sent["rack/0"].Head || after.Sent["rack/0"].Fence != 1 {
@@ -72,7 +74,7 @@ func TestStepsDown(t *testing.T) {
 			m.fence = c.other
 			b.sent = nil
 			c.say(m)
-			if err := b.control.Writable(); (err != nil) != c.down || c.down && (protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(protocol.HintOf(err), "stop one of the two hubs")) {
+			if err := b.control.fence.Writable(); (err != nil) != c.down || c.down && (protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(protocol.HintOf(err), "stop one of the two hubs")) {
 				t.Fatalf("writable: %v", err)
 			}
 			if !c.down {
@@ -85,7 +87,7 @@ func TestStepsDown(t *testing.T) {
 			b.now = b.now.Add(2 * protocol.SyncEvery)
 			b.pass()
 			b.control.tick()
-			b.control.Announce()
+			b.control.Link.Announce()
 			m.hello()
 			if len(b.sent) != 0 {
 				t.Errorf("%d messages were sent by a hub that stepped down", len(b.sent))
@@ -100,10 +102,10 @@ func TestStepsDown(t *testing.T) {
 				t.Errorf("reading ended: %v", err)
 			}
 			b.restart()
-			if got := b.control.fence; !got.Newer(c.other) || b.control.Writable() != nil {
+			if got := b.control.fence.Fence(); !got.Newer(c.other) || b.control.fence.Writable() != nil {
 				t.Errorf("the restart has %+v", got)
 			}
-			m.fence = b.control.fence
+			m.fence = b.control.fence.Fence()
 			m.connects()
 			m.reports(off("n1"))
 			b.pass()
@@ -119,11 +121,11 @@ func TestStepsDown(t *testing.T) {
 func TestSameStore(t *testing.T) {
 	b, m := modernSite(t)
 	b.now = b.now.Add(2 * protocol.SyncEvery)
-	if _, err := takeFence(ctx(t), b.store, "other"); err != nil {
+	if _, err := fence.Begin(ctx(t), b.store, b.clock, slog.New(slog.DiscardHandler), "other"); err != nil {
 		t.Fatal(err)
 	}
 	b.control.tick()
-	if b.control.Writable() == nil {
+	if b.control.fence.Writable() == nil {
 		t.Error("the first hub goes on beside the second")
 	}
 	if got := b.took(m.name); got != nil {
@@ -131,34 +133,17 @@ func TestSameStore(t *testing.T) {
 	}
 }
 
-// A number is taken by compare-and-set, whoever comes between.
-func TestFenceIsTakenOnce(t *testing.T) {
-	b := newBench(t, &movingTag{})
-	other, err := store.Open(ctx(t), store.Config{KV: b.mem, Log: b.mem, Clock: b.clock, NewID: b.newID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	taken := map[uint64]string{b.control.fence.Number: "bench"}
-	for i, s := range []*store.Store{b.store, other, b.store, other} {
-		f, err := takeFence(ctx(t), s, fmt.Sprint(i))
-		if err != nil || taken[f.Number] != "" {
-			t.Errorf("number %d was taken by %q already: %v", f.Number, taken[f.Number], err)
-		}
-		taken[f.Number] = f.Hub
-	}
-}
-
 // A store that was restored from a copy begins far above every number that the lost
 // hub can have had.
 func TestRestoredFence(t *testing.T) {
 	b, m := modernSite(t)
-	if _, err := RaiseEpoch(ctx(t), b.store); err != nil {
+	if _, err := fence.RaiseEpoch(ctx(t), b.store); err != nil {
 		t.Fatal(err)
 	}
 	b.restart()
 	m.fence = protocol.Fence{Number: 40, Hub: "lost"}
 	m.connects()
-	if b.control.Writable() != nil || b.control.fence.Number <= restoredJump {
-		t.Errorf("the restored hub steps down: %+v", b.control.fence)
+	if b.control.fence.Writable() != nil || b.control.fence.Fence().Number <= 1<<20 {
+		t.Errorf("the restored hub steps down: %+v", b.control.fence.Fence())
 	}
 }

@@ -11,6 +11,19 @@ import (
 	"rackboot/protocol/wire"
 )
 
+// Told files what an agent says of a server, and takes over the holds that it enforces there.
+func (c *Control) Told(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+	return errors.Join(c.file(ctx, a, s), c.adopt(ctx, a, s))
+}
+
+// Found keeps which BMCs a report names.
+func (c *Control) Found(r protocol.Report) bool { return c.Inventory.Found(r) }
+
+// SealKey takes the key that secrets are sealed for.
+func (c *Control) SealKey(ctx context.Context, agent string, key []byte) error {
+	return c.Inventory.SealKey(ctx, agent, key)
+}
+
 // file keeps signed facts append-only, and the outcomes of requests. One that
 // cannot be kept does not stop the others; it comes again with the next report.
 func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
@@ -28,11 +41,11 @@ func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.Server
 }
 
 func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server string, h protocol.HoldReport) error {
-	if len(h.Receipt) == 0 || c.mirror.filed(wire.Digest(h.Receipt)) {
+	if len(h.Receipt) == 0 || c.reports.Filed(wire.Digest(h.Receipt)) {
 		return nil
 	}
 	var r protocol.Receipt
-	if err := wire.Open(c.verifier(a), wire.FactReceipt, h.Receipt, &r); err != nil {
+	if err := c.Link.OpenOf(a, wire.FactReceipt, h.Receipt, &r); err != nil {
 		return err
 	}
 	if r.HoldID != h.ID || r.Server != server {
@@ -45,7 +58,7 @@ func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server str
 // fileOutcome keeps how a request ended. The first end stays.
 func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.RequestReport) error {
 	st, err := c.cfg.Store.GetRequest(q.ID)
-	if err != nil || st.Server != server || ended(st.Report.Outcome) || !ended(q.Outcome) {
+	if err != nil || st.Server != server || st.Report.Outcome.Ended() || !q.Outcome.Ended() {
 		return nil
 	}
 	st.Report = q
@@ -59,12 +72,12 @@ func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, s prot
 	server, signed := s.Server, s.Provisioned
 	for _, b := range store.Find(c.cfg.Store, store.ConfigsByOwner, s.OwnerUID) {
 		if bytes.Equal(b.Status.SignedProvisioned, signed) {
-			c.mirror.keep(server, b.Status.SignedProvisioned)
+			c.reports.Keep(server, b.Status.SignedProvisioned)
 			return nil
 		}
 	}
 	var p protocol.Provisioned
-	if err := wire.Open(c.verifier(a), wire.FactProvisioned, signed, &p); err != nil {
+	if err := c.Link.OpenOf(a, wire.FactProvisioned, signed, &p); err != nil {
 		return err
 	}
 	configs := store.Find(c.cfg.Store, store.ConfigsByOwner, p.OwnerUID)
@@ -90,7 +103,7 @@ const filedPerFact = 1000
 // fileOnce appends a fact to the log unless it is there.
 func (c *Control) fileOnce(ctx context.Context, subject string, data []byte) error {
 	id := wire.Digest(data)
-	if c.mirror.filed(id) {
+	if c.reports.Filed(id) {
 		return nil
 	}
 	records, err := c.cfg.Store.ReadLog(ctx, subject, 1, filedPerFact)
@@ -99,13 +112,13 @@ func (c *Control) fileOnce(ctx context.Context, subject string, data []byte) err
 	}
 	for _, r := range records {
 		if wire.Digest(r.Data) == id {
-			c.mirror.file(id)
+			c.reports.File(id)
 			return nil
 		}
 	}
 	if _, err := c.cfg.Store.Append(ctx, subject, data, id); err != nil {
 		return err
 	}
-	c.mirror.file(id)
+	c.reports.File(id)
 	return nil
 }

@@ -15,8 +15,6 @@ const (
 	// maxFirmware is how long firmware work may be marked at most: a mark that was
 	// forgotten must not keep a server from being fenced.
 	maxFirmware = 24 * time.Hour
-	// maxReason bounds a reason in bytes.
-	maxReason = 1024
 )
 
 // Firmware marks that a server's firmware is changed, for at most a day, or ends the
@@ -29,8 +27,8 @@ func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareReque
 	switch {
 	case r.For < 0 || r.For.D() > maxFirmware:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "for is %s; give up to %s, or 0 to end the mark", r.For, maxFirmware)
-	case r.For > 0 && reason == "" || len(reason) > maxReason:
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason has %d bytes; give 1 to %d", len(reason), maxReason).
+	case r.For > 0 && reason == "" || len(reason) > store.MaxReason:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason has %d bytes; give 1 to %d", len(reason), store.MaxReason).
 			WithHint("whoever waits for the server wants to know what is done to it")
 	}
 	for try := 1; ; try++ {
@@ -55,7 +53,7 @@ func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareReque
 			message += ": " + reason
 		}
 		err = c.cfg.Store.Put(ctx, s)
-		if protocol.CodeOf(err) == protocol.CodeConflict && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}
 		if err != nil {
@@ -63,7 +61,7 @@ func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareReque
 		}
 		c.cfg.Crash.At("hub.server.firmware")
 		c.log.Info("firmware work", "server", name, "by", by, "for", r.For.D(), "reason", reason)
-		c.events.own(ctx, name, protocol.EventFirmwareWork, message)
+		c.Events.Own(ctx, name, protocol.EventFirmwareWork, message)
 		return s, nil
 	}
 }
@@ -95,7 +93,7 @@ func (c *Control) firmwareOver(ctx context.Context) error {
 			continue
 		}
 		c.cfg.Crash.At("hub.server.firmware-over")
-		c.events.own(ctx, s.Metadata.Name, protocol.EventFirmwareWork, "ended: its time is over")
+		c.Events.Own(ctx, s.Metadata.Name, protocol.EventFirmwareWork, "ended: its time is over")
 	}
 	at := int64(0)
 	if !next.IsZero() {
@@ -108,6 +106,6 @@ func (c *Control) firmwareOver(ctx context.Context) error {
 // firmwareDue takes a turn when a mark is over.
 func (c *Control) firmwareDue(now time.Time) {
 	if at := c.firmwareEnds.Load(); at != 0 && now.UnixNano() >= at {
-		c.units.wakeSite()
+		c.wake.Site()
 	}
 }

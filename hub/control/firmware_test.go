@@ -59,12 +59,12 @@ func TestFirmwareWork(t *testing.T) {
 	}
 	b.control.sleep()
 	b.control.firmwareDue(b.now)
-	if b.control.units.racks.Waiting() != 0 {
+	if b.control.wake.Racks.Waiting() != 0 {
 		t.Error("a pass too early")
 	}
 	b.now = b.now.Add(time.Nanosecond)
 	b.control.firmwareDue(b.now)
-	if b.control.units.racks.Waiting() != 1 {
+	if b.control.wake.Racks.Waiting() != 1 {
 		t.Error("its end makes no pass")
 	}
 	if s := b.server("n1"); s.Status.Firmware != nil {
@@ -86,7 +86,7 @@ func TestFirmwareWork(t *testing.T) {
 	}
 	b.control.sleep()
 	b.control.firmwareDue(b.now.Add(24 * time.Hour))
-	if b.control.units.racks.Waiting() != 0 {
+	if b.control.wake.Racks.Waiting() != 0 {
 		t.Error("there is nothing to end")
 	}
 }

@@ -3,6 +3,8 @@ package control
 import (
 	"fmt"
 	"log/slog"
+	"rackboot/hub/fence"
+	"rackboot/hub/wake"
 	"testing"
 	"time"
 
@@ -26,7 +28,7 @@ func BenchmarkTurn(b *testing.B) {
 		n := uint64(0)
 		report := func(b *testing.B) {
 			n++
-			if taken, err := f.control.report(b.Context(), f.agent, f.reportOf(n)); err != nil || !taken {
+			if taken, err := f.control.Link.Report(b.Context(), f.agent, f.reportOf(n)); err != nil || !taken {
 				b.Fatal(taken, err)
 			}
 		}
@@ -35,7 +37,7 @@ func BenchmarkTurn(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		rack := rackUnit(f.agent.Spec.RackRef.Name)
+		rack := wake.RackUnit(f.agent.Spec.RackRef.Name)
 		b.Run(fmt.Sprintf("same/racks=%d", racks), func(b *testing.B) {
 			report(b)
 			for b.Loop() {
@@ -59,16 +61,16 @@ func BenchmarkTurn(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("site/racks=%d", racks), func(b *testing.B) {
 			for b.Loop() {
-				turn(b, siteUnit)
+				turn(b, wake.SiteUnit)
 			}
 		})
 		b.Run(fmt.Sprintf("sweep/racks=%d", racks), func(b *testing.B) {
 			for b.Loop() {
-				f.control.units.sweep.Store(true)
-				turn(b, siteUnit)
+				f.control.wake.Sweeping.Store(true)
+				turn(b, wake.SiteUnit)
 			}
 		})
-		if r, _ := f.control.mirror.server(f.servers[0].Server); r == nil {
+		if r, _ := f.control.reports.Server(f.servers[0].Server); r == nil {
 			b.Fatal("the reports were refused")
 		}
 	}
@@ -84,10 +86,36 @@ type installedFleet struct {
 	agent   *protocol.Agent // of the first rack
 	servers []protocol.ServerReport
 	now     time.Time
+	last    []byte // that was published
+	nonce   string // of the first rack's agent
+}
+
+// meets has an agent say Hello until it is heeded, and returns its nonce.
+func (f *installedFleet) meets(b *testing.B, signer *wire.Signer, agent string) (nonce string) {
+	b.Helper()
+	for range 3 {
+		up, down := protocol.TopicUp(agent, protocol.LeafHello), protocol.TopicDown(agent, protocol.LeafSync)
+		data, err := wire.Seal(signer, up, protocol.Hello{
+			Agent: agent, Session: "s", Incarnation: "i", Protocol: protocol.Version, At: f.now, Nonce: nonce, Capabilities: protocol.Capabilities(),
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.control.Link.Receive(up, data)
+		var m protocol.Sync
+		if err := wire.Open(wire.NewVerifier(wire.NewSigner(key("hub")).Public()), down, f.last, &m); err != nil {
+			b.Fatal(err)
+		}
+		if nonce = m.Nonce; !m.Again {
+			return nonce
+		}
+	}
+	b.Fatalf("the hub never heeds %s", agent)
+	return ""
 }
 
 func (f *installedFleet) reportOf(n uint64) protocol.Report {
-	return protocol.Report{Session: "s", Nonce: "n", Seq: n, At: f.now, Shards: 1, Servers: append([]protocol.ServerReport(nil), f.servers...)}
+	return protocol.Report{Session: "s", Nonce: f.nonce, Seq: n, At: f.now, Shards: 1, Servers: append([]protocol.ServerReport(nil), f.servers...)}
 }
 
 // installed makes a fleet in a store in memory. One rack's agent signs its records; the
@@ -101,8 +129,12 @@ func installed(b *testing.B, racks int) *installedFleet {
 	if f.store, err = store.Open(b.Context(), store.Config{KV: mem, Log: mem, Clock: clock, NewID: newID}); err != nil {
 		b.Fatal(err)
 	}
+	start, err := fence.Begin(b.Context(), f.store, clock, slog.New(slog.DiscardHandler), "bench")
+	if err != nil {
+		b.Fatal(err)
+	}
 	if f.control, err = New(b.Context(), Config{
-		Store: f.store, Signer: wire.NewSigner(key("hub")), Publish: func(string, []byte) error { return nil }, Random: &counting{},
+		Store: f.store, Start: start, Signer: wire.NewSigner(key("hub")), Publish: func(_ string, sealed []byte) error { f.last = sealed; return nil }, Random: &counting{},
 		Clock: clock, NewID: newID, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	}); err != nil {
 		b.Fatal(err)
@@ -128,7 +160,9 @@ func installed(b *testing.B, racks int) *installedFleet {
 		if err := f.store.PutLedger(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
-		f.control.contacts.with(agent, func(k *contact) { k.stage, k.now = stageReady, slot{session: "s", nonce: "n"} })
+		if nonce := f.meets(b, signer, agent); i == 0 {
+			f.nonce = nonce
+		}
 		for j := range inRack {
 			name := fmt.Sprintf("%s-n%02d", rack, j)
 			f.install(b, put, rack, name, fmt.Sprintf("52:54:00:%02x:%02x:%02x", i>>8, i&255, j))

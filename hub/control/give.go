@@ -11,9 +11,9 @@ import (
 	"rackboot/protocol"
 )
 
-// endGiven ends the rack's requests that were given to another database of an agent
+// Met ends the rack's requests that were given to another database of an agent
 // than the present one: it cannot know whether they were done (P9).
-func (c *Control) endGiven(ctx context.Context, rack string, peer store.Peer) error {
+func (c *Control) Met(ctx context.Context, rack string, peer store.Peer) error {
 	var errs []error
 	for _, q := range c.cfg.Store.OpenRequestsOf(rack) {
 		if q.Incarnation == "" || q.Incarnation == peer.Incarnation {
@@ -40,8 +40,8 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		if err != nil || l.Peer.Incarnation == "" {
 			continue
 		}
-		errs = append(errs, c.endGiven(ctx, r.Metadata.Name, l.Peer))
-		if c.contacts.see(r.Status.Agent).stage == stageReady {
+		errs = append(errs, c.Met(ctx, r.Metadata.Name, l.Peer))
+		if c.Link.Ready(r.Status.Agent) {
 			peers[r.Metadata.Name] = l.Peer
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"rackboot/hub/conditions"
+	"rackboot/hub/events"
+	"rackboot/hub/wake"
 	"slices"
 	"strings"
 	"time"
@@ -68,11 +71,11 @@ func (c *Control) manageGroups(ctx context.Context, f plan.Fleet) error {
 	for name, s := range states {
 		conds[name] = bootimages.Conditions(*s)
 	}
-	c.groupConds.keep(siteUnit, conds, c.cfg.Clock())
+	c.groupConds.Keep(wake.SiteUnit, conds, c.cfg.Clock())
 	for _, server := range c.groups.keep(views, skew.Mode, p.installs) {
-		c.units.wakeServer(server)
+		c.wake.Server(server)
 	}
-	c.images.forget(func(q question) bool { return strings.HasPrefix(q.claimUID, groupAskers) && !p.asked[q.claimUID] })
+	c.images.Forget(func(asker string) bool { return strings.HasPrefix(asker, groupAskers) && !p.asked[asker] })
 	errs = append(errs, c.sweepRevisions(ctx, p))
 	due := int64(0)
 	if !p.due.IsZero() {
@@ -166,7 +169,7 @@ func (c *Control) group(ctx context.Context, p *groupPass, g *protocol.ServerGro
 	}
 	g, err = c.roll(ctx, p, g)
 	if err != nil && protocol.CodeOf(err) != protocol.CodeConflict { // another writer was first, and the next pass goes on
-		s.Checked.Failed = append(s.Checked.Failed, protocol.ConditionState{Code: protocol.CondImagesDegraded, Message: "the roll-out: " + advised(err)})
+		s.Checked.Failed = append(s.Checked.Failed, protocol.ConditionState{Code: protocol.CondImagesDegraded, Message: "the roll-out: " + conditions.Text(err)})
 	}
 	errs = append(errs, err)
 	p.at(c.groups.tried(g.Metadata.UID, len(s.Checked.Failed) > 0, p.now))
@@ -202,11 +205,11 @@ func (c *Control) wanted(ctx context.Context, p *groupPass, g *protocol.ServerGr
 	}
 	stub, err := c.writeStub(ctx, g, in.Stub, maxIgnition)
 	if err != nil {
-		checked.Failed = append(checked.Failed, protocol.ConditionState{Code: protocol.CondStubRefused, Message: advised(err)})
+		checked.Failed = append(checked.Failed, protocol.ConditionState{Code: protocol.CondStubRefused, Message: conditions.Text(err)})
 		return checked, nil
 	}
 	return checked, bootimages.Revision(bootimages.Next{
-		Group: g, Current: current, History: p.history[g.Metadata.UID], Entry: entry, Images: images, Stub: stub, Stamp: c.stampOf(entry), By: hubName, At: p.now,
+		Group: g, Current: current, History: p.history[g.Metadata.UID], Entry: entry, Images: images, Stub: stub, Stamp: c.stampOf(entry), By: events.HubName, At: p.now,
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/events"
+	"rackboot/hub/images"
 	"time"
 
 	"rackboot/hub/plan/bootimages"
@@ -21,13 +23,13 @@ func (c *Control) ActOnGroup(ctx context.Context, name string, action api.GroupA
 	}
 	for try := 1; ; try++ {
 		out, err := c.actOnGroup(ctx, name, action, r, by)
-		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < store.Tries {
 			continue // another writer was first
 		}
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.units.wakeSite()
+		c.wake.Site()
 		return out, nil
 	}
 }
@@ -95,7 +97,7 @@ func (c *Control) actOnGroup(ctx context.Context, name string, action api.GroupA
 		return api.GroupAnswer{}, err
 	}
 	c.cfg.Crash.At("hub.group.said")
-	c.groupEvent(ctx, g, "is %s %s%s", said, by, because(r.Reason))
+	c.groupEvent(ctx, g, "is %s %s%s", said, by, events.Because(r.Reason))
 	return api.GroupAnswer{Group: g}, nil
 }
 
@@ -172,7 +174,7 @@ const revertLook = 10 * time.Second
 func (c *Control) bootableStill(ctx context.Context, r *protocol.GroupRevision) error {
 	const op = "revert group"
 	if r.Spec.Stub != nil {
-		if _, err := c.openIgnition(*r.Spec.Stub); err != nil {
+		if _, err := c.Env.OpenIgnition(*r.Spec.Stub); err != nil {
 			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the user data of revision %d is gone: %w", r.Spec.Number, err).WithHint("return to another revision")}
 		}
 	}
@@ -182,8 +184,8 @@ func (c *Control) bootableStill(ctx context.Context, r *protocol.GroupRevision) 
 		if img.Source == protocol.ImageFromHub {
 			continue // its files are kept: see [store.Store.HubFiles]
 		}
-		_, err := c.cfg.Images.Resolve(ctx, img.Reference, arch) // which ends with its digest
-		if err != nil && unresolved(err).Code == protocol.CondImageInvalid {
+		_, err := c.images.Resolve(ctx, img.Reference, arch) // which ends with its digest
+		if err != nil && images.Unresolved(err).Code == protocol.CondImageInvalid {
 			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the image of revision %d for %s is gone: %w", r.Spec.Number, arch, err).WithHint("push it again, or return to another revision")}
 		}
 	}

@@ -118,6 +118,6 @@ func (b *groupBook) forget(groups, servers map[string]bool) {
 func (c *Control) groupsDue(now time.Time) {
 	if at := c.groups.due.Load(); at != 0 && now.UnixNano() >= at {
 		c.groups.due.Store(0) // the pass plans the next one
-		c.units.wakeSite()
+		c.wake.Site()
 	}
 }

@@ -90,7 +90,7 @@ func (c *Control) openedRecord(f plan.Fleet, server string, raw []byte) (protoco
 		return page.record, page.record.Server == server
 	}
 	page := bootedPage{raw: raw}
-	if a := c.agentFor(f, server); a != nil {
+	if a := c.cfg.Store.AgentOf(server); a != nil {
 		if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, raw, &page.record); err != nil {
 			page.record = protocol.Provisioned{}
 		}
@@ -205,7 +205,7 @@ func (c *Control) stamp(ctx context.Context, r *protocol.GroupRevision, b bootin
 		return err
 	}
 	c.cfg.Crash.At("hub.group.stamped")
-	c.events.ownOf(ctx, protocol.Target{Kind: protocol.KindServerGroup, Name: r.Spec.Group}, b.server, protocol.EventGroup, fmt.Sprintf("%s proved %s, version %s: %s", r.Spec.Group, s.Image, s.Version, s.Evidence))
+	c.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindServerGroup, Name: r.Spec.Group}, b.server, protocol.EventGroup, fmt.Sprintf("%s proved %s, version %s: %s", r.Spec.Group, s.Image, s.Version, s.Evidence))
 	return nil
 }
 

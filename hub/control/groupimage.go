@@ -2,7 +2,10 @@ package control
 
 import (
 	"rackboot/hub/catalogue"
+	"rackboot/hub/conditions"
+	"rackboot/hub/images"
 	"rackboot/hub/plan/bootimages"
+	"rackboot/hub/wake"
 	"rackboot/protocol"
 )
 
@@ -21,10 +24,10 @@ func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protoco
 		if len(a.Files) > 0 {
 			return c.boots(g, filesSeen(entry, arch))
 		}
-		switch state, err := c.signed.seen(entry, arch); state {
+		switch state, err := c.images.Signed(entry, arch); state {
 		case bootimages.SeenReady:
 		case bootimages.SeenFailing, bootimages.SeenInvalid:
-			return bootimages.ArchSeen{Has: true, State: state, Message: advised(err)}
+			return bootimages.ArchSeen{Has: true, State: state, Message: conditions.Text(err)}
 		case bootimages.SeenAsked:
 			return bootimages.ArchSeen{Has: true, State: state}
 		}
@@ -32,7 +35,7 @@ func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protoco
 	}
 	asker := groupAskers + g.Metadata.UID + "/" + arch + "/" + reference
 	p.asked[asker] = true
-	img, cond := c.images.get(siteUnit, question{claimUID: asker, reference: reference, arch: arch})
+	img, cond := c.images.Get(wake.SiteUnit, images.Question{Asker: asker, Reference: reference, Architecture: arch})
 	switch {
 	case cond != nil && cond.Code == protocol.CondRegistryUnavailable:
 		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: cond.Message}
@@ -49,7 +52,7 @@ func (c *Control) boots(g *protocol.ServerGroup, s bootimages.ArchSeen) bootimag
 	if s.State != bootimages.SeenReady {
 		return s
 	}
-	if err := c.cfg.Images.Require(s.Image, g.Spec.BootPolicy.FirstBoot.Target()); err != nil {
+	if err := c.images.Require(s.Image, g.Spec.BootPolicy.FirstBoot.Target()); err != nil {
 		s.Boots = err.Error()
 	}
 	return s

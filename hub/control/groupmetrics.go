@@ -1,6 +1,8 @@
 package control
 
 import (
+	"rackboot/hub/conditions"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/protocol"
@@ -33,7 +35,7 @@ func (m groupMetrics) describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-func (m groupMetrics) collect(b *groupBook, conds *condBook, ch chan<- prometheus.Metric) {
+func (m groupMetrics) collect(b *groupBook, conds *conditions.Book, ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
@@ -52,7 +54,7 @@ func (m groupMetrics) collect(b *groupBook, conds *condBook, ch chan<- prometheu
 		gauge(m.servers, float64(v.counts.Unknown), name, "unknown")
 		m.rollout(gauge, name, v.rollout)
 	}
-	for code, n := range conds.count() {
+	for code, n := range conds.Count() {
 		gauge(m.conditions, float64(n), string(code))
 	}
 	for _, r := range protocol.SkipReasons() {

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"time"
@@ -89,13 +90,13 @@ func revisionWords(r *protocol.GroupRevision) string {
 	if r.Spec.Version != "" {
 		out = ", version " + r.Spec.Version
 	}
-	return out + ", " + bootimages.Value(r.Spec.Images) + because(r.Spec.Reason)
+	return out + ", " + bootimages.Value(r.Spec.Images) + events.Because(r.Spec.Reason)
 }
 
 func (c *Control) groupEvent(ctx context.Context, g *protocol.ServerGroup, format string, args ...any) {
 	text := g.Metadata.Name + " " + fmt.Sprintf(format, args...)
 	c.log.Info("server group", "group", g.Metadata.Name, "detail", text)
-	c.events.ownOf(ctx, protocol.TargetOf(g), "", protocol.EventGroup, text)
+	c.Events.OwnOf(ctx, protocol.TargetOf(g), "", protocol.EventGroup, text)
 }
 
 // holdGroup stops applying to one group until somebody acknowledges it.
@@ -140,7 +141,7 @@ func (c *Control) otherWriter(p *groupPass, g *protocol.ServerGroup) (who string
 	if c.cfg.Trail == nil {
 		return ""
 	}
-	name := target(protocol.KindServerGroup, g.Metadata.Name)
+	name := events.Target(protocol.KindServerGroup, g.Metadata.Name)
 	from := c.cfg.Trail.Since(p.now.Add(-bootimages.LoopWindow))
 	for read := 0; read < trailScan; {
 		entries, next, err := c.cfg.Trail.Read(from, 1000)
@@ -149,7 +150,7 @@ func (c *Control) otherWriter(p *groupPass, g *protocol.ServerGroup) (who string
 		}
 		for _, e := range entries {
 			ours := e.Target == name || strings.HasPrefix(e.Target, name+" ")
-			if ours && e.Caller != hubName && slices.Contains([]protocol.AuditOutcome{protocol.AuditAccepted, protocol.AuditAsked}, e.Outcome) {
+			if ours && e.Caller != events.HubName && slices.Contains([]protocol.AuditOutcome{protocol.AuditAccepted, protocol.AuditAsked}, e.Outcome) {
 				who = e.Caller
 			}
 		}

@@ -36,7 +36,7 @@ func (b *bench) ticks() {
 	b.now = time.Unix(0, at).UTC()
 	b.control.sleep()
 	b.control.tick()
-	if b.control.units.racks.Waiting() == 0 {
+	if b.control.wake.Racks.Waiting() == 0 {
 		b.t.Fatal("no turn was asked for when it was due")
 	}
 	b.pass()

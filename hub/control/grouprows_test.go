@@ -97,7 +97,7 @@ func TestGroupStubOfOthers(t *testing.T) {
 	if err != nil || r.Spec.Stub == nil || r.Spec.Stub.Secret != "node" {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if raw, err := b.control.rawIgnition(*r.Spec.Stub); err != nil || string(raw) != spec2("ann") {
+	if raw, err := b.control.Env.RawIgnition(*r.Spec.Stub); err != nil || string(raw) != spec2("ann") {
 		t.Errorf("%s, %v", raw, err)
 	}
 }

@@ -4,7 +4,7 @@ import "rackboot/protocol"
 
 // decorateGroup says what the last pass has found of a group.
 func (c *Control) decorateGroup(g *protocol.ServerGroup) {
-	g.Status.Conditions = c.groupConds.of(g.Metadata.Name)
+	g.Status.Conditions = c.groupConds.Of(g.Metadata.Name)
 	view, ok := c.groups.of(g.Metadata.Name)
 	if !ok {
 		return // the next pass looks at it

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"rackboot/hub/conditions"
+	"rackboot/hub/env"
+	"rackboot/hub/events"
 	"strings"
 	"time"
 
@@ -37,7 +40,7 @@ func (c *Control) groupStub(ctx context.Context, g *protocol.ServerGroup, entry 
 	if spec == nil {
 		return bootimages.StubSeen{}
 	}
-	ref := c.ignitionOf(&spec.SecretRef)
+	ref := c.Env.IgnitionOf(&spec.SecretRef)
 	if ref == nil {
 		return bootimages.StubSeen{Named: true, State: bootimages.SeenInvalid, Message: "Secret " + spec.SecretRef.Name + " does not exist"}
 	}
@@ -56,7 +59,7 @@ func (c *Control) groupStub(ctx context.Context, g *protocol.ServerGroup, entry 
 			state = bootimages.SeenFailing
 		default:
 		}
-		return bootimages.StubSeen{Named: true, State: state, Message: advised(err)} // and it is read again
+		return bootimages.StubSeen{Named: true, State: state, Message: conditions.Text(err)} // and it is read again
 	}
 	page.inputs = inputs
 	c.groups.stubs[g.Metadata.UID] = page
@@ -88,7 +91,7 @@ func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *pr
 	spec := g.Spec.Stub
 	page.seen = bootimages.StubSeen{Named: true, State: bootimages.SeenReady, Original: ref, Stub: ref}
 	if !spec.Manage {
-		content, err := c.openIgnition(*ref)
+		content, err := c.Env.OpenIgnition(*ref)
 		if err != nil {
 			return page, nil, err
 		}
@@ -102,11 +105,11 @@ func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *pr
 		}
 		return page, nil, nil
 	}
-	raw, err := c.rawIgnition(*ref)
+	raw, err := c.Env.RawIgnition(*ref)
 	if err != nil {
 		return page, nil, err
 	}
-	if err := c.record(ctx, protocol.AuditEntry{Op: "open", Caller: hubName, Target: target(protocol.KindSecret, ref.Secret), Detail: fmt.Sprintf("version %d, to translate it for group %s", ref.Version, g.Metadata.Name)}); err != nil {
+	if err := c.Events.Record(ctx, protocol.AuditEntry{Op: "open", Caller: events.HubName, Target: events.Target(protocol.KindSecret, ref.Secret), Detail: fmt.Sprintf("version %d, to translate it for group %s", ref.Version, g.Metadata.Name)}); err != nil {
 		return page, nil, err
 	}
 	t, err := ignition.Translate(raw, ignition.TranslateOptions{Max: limit, AcceptLoss: spec.AcceptLoss, ReplaceCA: spec.ReplaceCA})
@@ -114,7 +117,7 @@ func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *pr
 		page.cas, err = ignition.Inspect(t.Config)
 	}
 	if err != nil {
-		page.seen.Refused = advised(err)
+		page.seen.Refused = conditions.Text(err)
 		return page, nil, nil //nolint:nilerr // it is what was found
 	}
 	page.seen.Version = t.To
@@ -156,12 +159,12 @@ func (c *Control) writeStub(ctx context.Context, g *protocol.ServerGroup, seen b
 	name := seen.Original.Secret + protocol.ManagedStubSuffix
 	secret := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretIgnition, Data: protocol.SecretData{protocol.SecretUserData: protocol.Plain(config)}}}
 	secret.Metadata = protocol.Metadata{Name: name, Annotations: map[string]string{store.AnnotationManagedStub: seen.Original.Secret}}
-	res, err := c.cfg.Store.Apply(ctx, []protocol.Object{secret}, store.ApplyOptions{By: hubName, Managed: true})
+	res, err := c.cfg.Store.Apply(ctx, []protocol.Object{secret}, store.ApplyOptions{By: events.HubName, Managed: true})
 	if err != nil {
 		return seen, err
 	}
 	c.cfg.Crash.At("hub.group.stub")
-	again.seen.Stub, again.inputs, again.written = refOf(res[0].Object.(*protocol.Secret)), page.inputs, true
+	again.seen.Stub, again.inputs, again.written = env.RefOf(res[0].Object.(*protocol.Secret)), page.inputs, true
 	if res[0].Outcome != store.Unchanged {
 		c.groupEvent(ctx, g, "has its user data translated to specification %s, in Secret %s", again.seen.Version, name)
 	}

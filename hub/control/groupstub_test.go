@@ -28,14 +28,14 @@ func TestGroupStubTranslated(t *testing.T) {
 	if r.Spec.Stub == nil || r.Spec.Stub.Secret != "node-spec-3-managed" || r.Spec.OriginalStub.Secret != "node" || !strings.HasPrefix(r.Spec.StubVersion, "3.") {
 		t.Fatalf("%+v", r.Spec)
 	}
-	content, err := b.control.openIgnition(*r.Spec.Stub)
+	content, err := b.control.Env.OpenIgnition(*r.Spec.Stub)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out, errs := ignition.Check(content); len(errs) > 0 || out.Version != r.Spec.StubVersion || !strings.Contains(string(content), "b.example/y") {
 		t.Errorf("%+v, %v", out, errs)
 	}
-	was, err := b.control.rawIgnition(*r.Spec.OriginalStub)
+	was, err := b.control.Env.RawIgnition(*r.Spec.OriginalStub)
 	if err != nil || string(was) != spec2("ann") {
 		t.Errorf("the original: %s, %v", was, err)
 	}
@@ -57,7 +57,7 @@ func TestGroupStubTranslated(t *testing.T) {
 	b.apply(userDataSecret(spec2("bob")))
 	b.pass()
 	b.wantHistory("other data", "1:1.0/catalogue 2:1.0/stub @2")
-	if old, err := b.control.openIgnition(*r.Spec.Stub); err != nil || string(old) != string(content) {
+	if old, err := b.control.Env.OpenIgnition(*r.Spec.Stub); err != nil || string(old) != string(content) {
 		t.Errorf("the data of the revision before is gone: %v", err)
 	}
 	b.restart()

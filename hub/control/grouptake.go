@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"rackboot/hub/images"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/bootimages"
@@ -158,12 +159,12 @@ func (c *Control) takenImage(t taken, srv *protocol.Server, policy protocol.Boot
 	if !ok {
 		return nil, &protocol.ConditionState{Code: protocol.CondImageInvalid, Message: fmt.Sprintf("%s has no image for %s", t.revision.Metadata.Name, srv.Spec.Architecture)}
 	}
-	if err := c.cfg.Images.Require(img, policy.FirstBoot.Target()); err != nil {
-		return nil, unresolved(err)
+	if err := c.images.Require(img, policy.FirstBoot.Target()); err != nil {
+		return nil, images.Unresolved(err)
 	}
 	full, err := plan.WithArguments(img, srv.Spec.KernelArgs, arguments)
 	if err != nil {
-		return nil, unresolved(err)
+		return nil, images.Unresolved(err)
 	}
 	return &full, nil
 }
@@ -171,7 +172,7 @@ func (c *Control) takenImage(t taken, srv *protocol.Server, policy protocol.Boot
 // claimData is the user data of a claim: its own, or else that of the revision.
 func (c *Control) claimData(cl *protocol.Claim, t taken) (*protocol.IgnitionRef, *protocol.ConditionState) {
 	if cl.Spec.IgnitionSecretRef != nil || t.revision == nil {
-		return c.userData(cl.Spec.IgnitionSecretRef)
+		return c.Env.UserData(cl.Spec.IgnitionSecretRef)
 	}
 	return c.revisionData(t.revision)
 }
@@ -180,7 +181,7 @@ func (c *Control) revisionData(r *protocol.GroupRevision) (*protocol.IgnitionRef
 	if r.Spec.Stub == nil {
 		return nil, nil
 	}
-	if _, err := c.openIgnition(*r.Spec.Stub); err != nil {
+	if _, err := c.Env.OpenIgnition(*r.Spec.Stub); err != nil {
 		return nil, &protocol.ConditionState{Code: protocol.CondUserDataInvalid, Message: err.Error()}
 	}
 	return r.Spec.Stub, nil

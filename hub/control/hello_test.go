@@ -2,12 +2,13 @@ package control
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -41,11 +42,11 @@ func TestFirstContact(t *testing.T) {
 	if l := m.ledger(); l.Peer.Incarnation != m.incarnation || l.Peer.Version != "2.0.0" || !l.Peer.Can(protocol.CapAsk) || !m.acked() {
 		t.Errorf("the ledger has %+v, acknowledged %v", l.Peer, l.Acked)
 	}
-	if s := m.last(); s.Again || s.Nonce != m.nonce || s.ValidFor != protocol.SyncValid || s.Fence != b.control.fence || s.Epoch != 1 {
+	if s := m.last(); s.Again || s.Nonce != m.nonce || s.ValidFor != protocol.SyncValid || s.Fence != b.control.fence.Fence() || s.Epoch != 1 {
 		t.Errorf("the sync is %+v", s)
 	}
 	b.sent = nil
-	b.control.resend()
+	b.control.Link.Resend()
 	cfg, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
 	q, _ := b.store.GetRequest("q")
 	if err != nil || cfg.Status.GrantFor != m.incarnation || q.Incarnation != m.incarnation {
@@ -155,7 +156,7 @@ func TestDiskChanged(t *testing.T) {
 				t.Errorf("the grant is for %q now, it was given to %q", cfg.Status.GrantFor, was)
 			}
 			n := 0
-			for _, e := range b.control.Events(0, 100) {
+			for _, e := range b.control.Events.After(0, 100) {
 				if e.Code == protocol.EventRenewed {
 					n++
 				}
@@ -179,7 +180,7 @@ func TestHelloPlayedBack(t *testing.T) {
 	stranger := early
 	stranger.Incarnation, stranger.Nonce, stranger.Session = "stolen", "", "stolen"
 	announced := stranger
-	announced.Nonce = b.control.announced
+	announced.Nonce = b.control.Link.AnnounceNonce()
 	bare := early
 	bare.Capabilities = nil
 	bareStranger := stranger
@@ -198,7 +199,7 @@ func TestHelloPlayedBack(t *testing.T) {
 			t.Errorf("%s: the ledger changed: %s", name, diff)
 		}
 		m.reports(off("n1"))
-		if got := b.control.contacts.see(m.name); got.now.nonce != m.nonce && got.asked.nonce != m.nonce {
+		if b.control.Link.Session(m.name) != m.session {
 			t.Errorf("%s: the agent's session ended", name)
 		}
 		b.now = b.now.Add(time.Minute)
@@ -222,25 +223,25 @@ func TestSessions(t *testing.T) {
 		t.Fatalf("answered with %+v", m.syncs)
 	}
 	old.reports(off("n1"))
-	if r, _ := b.control.mirror.server("n1"); r == nil {
+	if r, _ := b.control.reports.Server("n1"); r == nil {
 		t.Error("a session ended on a Hello that may be old")
 	}
 	on := off("n1")
 	on.Observation.Power = protocol.PowerOn
 	m.reports(on)
-	if r, _ := b.control.mirror.server("n1"); r.Observation.Power != protocol.PowerOn {
+	if r, _ := b.control.reports.Server("n1"); r.Observation.Power != protocol.PowerOn {
 		t.Error("the new session's report does not count")
 	}
 	refused := func() float64 {
-		return testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(reasonNonce)))
+		return b.messagesRefused("nonce")
 	}
 	before := refused()
-	b.now = b.now.Add(askPause)
+	b.now = b.now.Add(2 * time.Second)
 	b.sent = nil
 	for range 3 {
 		old.reports(off("n1"))
 	}
-	if r, _ := b.control.mirror.server("n1"); r.Observation.Power != protocol.PowerOn || refused() != before+3 {
+	if r, _ := b.control.reports.Server("n1"); r.Observation.Power != protocol.PowerOn || refused() != before+3 {
 		t.Errorf("an earlier session's report counts: %+v", r.Observation)
 	}
 	if got := fmt.Sprint(b.took(m.name)); got != "[sync]" {
@@ -259,7 +260,7 @@ func TestSessions(t *testing.T) {
 	}
 	m.listens()
 	m.reports(on)
-	if r, _ := b.control.mirror.server("n1"); r == nil {
+	if r, _ := b.control.reports.Server("n1"); r == nil {
 		t.Error("the session was not taken up again")
 	}
 }
@@ -310,7 +311,7 @@ func TestShardComesBackToAgent(t *testing.T) {
 	was := m.incarnation
 	m.connects()
 	if l := m.ledger(); l.Sent["rack/1"].Body == nil || m.incarnation != was {
-		t.Errorf("the shard that came back is taken for a lost one: %s, %v", m.incarnation, sentLeaves(&l))
+		t.Errorf("the shard that came back is taken for a lost one: %s, %v", m.incarnation, slices.Sorted(maps.Keys(l.Sent)))
 	}
 }
 
@@ -322,7 +323,7 @@ func TestContactGoesWithTheAgent(t *testing.T) {
 	}
 	b.pass()
 	m.hello()
-	if got := b.control.contacts.names(); len(got) != 0 {
+	if got := b.control.Link.Known(); len(got) != 0 {
 		t.Errorf("contacts of %v are kept", got)
 	}
 }

@@ -14,7 +14,6 @@ type holdMetrics struct {
 	states, oldest, unfenced *prometheus.Desc
 	read, stale              *prometheus.Desc
 	enforced                 prometheus.Histogram
-	releases                 *prometheus.CounterVec
 }
 
 func newHoldMetrics() holdMetrics {
@@ -31,12 +30,6 @@ func newHoldMetrics() holdMetrics {
 			Name: "rackboot_hub_hold_enforced_seconds", Help: "Time from the acceptance of a hold to the acknowledgement of the document with which it is on the agent's disk.",
 			Buckets: []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300},
 		}),
-		releases: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_hold_releases_total", Help: "Holds that were released, by who ended them.",
-		}, []string{"kind"}),
-	}
-	for _, k := range releaseKinds() {
-		m.releases.WithLabelValues(string(k))
 	}
 	return m
 }
@@ -46,7 +39,6 @@ func (m *holdMetrics) describe(ch chan<- *prometheus.Desc) {
 		ch <- d
 	}
 	m.enforced.Describe(ch)
-	m.releases.Describe(ch)
 }
 
 // collectReads says how old the words are that rest on reads.
@@ -98,5 +90,4 @@ func (m *holdMetrics) collect(f plan.Fleet, ch chan<- prometheus.Metric) {
 		gauge(m.unfenced, unfenced[mode].Seconds(), string(mode))
 	}
 	m.enforced.Collect(ch)
-	m.releases.Collect(ch)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"rackboot/hub/link"
+	"rackboot/hub/wake"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -16,7 +18,7 @@ import (
 func (c *Control) holdTurn(ctx context.Context, rack string) error {
 	agent, written, err := c.holdsOf(ctx, rack)
 	if written {
-		c.resendTo(agent, c.cfg.Clock())
+		c.Link.SendTo(agent, c.cfg.Clock())
 	}
 	return err
 }
@@ -27,16 +29,16 @@ func (c *Control) holdsOf(ctx context.Context, rack string) (agent string, writt
 	lock := &c.holding[hash(rack)%uint32(len(c.holding))]
 	lock.Lock()
 	defer lock.Unlock()
-	if c.steppedDown() {
+	if c.fence.SteppedDown() {
 		return "", false, nil
 	}
 	f := c.heldFleet(rack)
 	var errs []error
 	for agent, d := range plan.CompileHolds(f) { // of one rack, which has one agent at most
-		if c.contacts.see(agent).stage != stageReady {
+		if !c.Link.Ready(agent) {
 			continue
 		}
-		news, err := c.enter(ctx, agent, func(e *entry) { e.put(protocol.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence) })
+		news, err := c.Link.Enter(ctx, agent, func(e *link.Entry) { e.Put(protocol.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence) })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}
@@ -56,13 +58,13 @@ func hash(s string) uint32 {
 // heldFleet is what the hold document of a rack depends on, which is little.
 func (c *Control) heldFleet(rack string) plan.Fleet {
 	s := c.cfg.Store
-	f := plan.Fleet{Of: rackUnit(rack), Holds: store.Find(s, store.HoldsByRack, rack), Requests: openRequests(s.OpenRequestsOf(rack))}
+	f := plan.Fleet{Of: wake.RackUnit(rack), Holds: store.Find(s, store.HoldsByRack, rack), Requests: openRequests(s.OpenRequestsOf(rack))}
 	r, err := store.Peek[*protocol.Rack](s, rack)
 	if err != nil {
 		return f
 	}
 	f.Racks = []*protocol.Rack{r}
-	f.Peers, f.Approvals = c.peers(f.Racks), c.signedApprovals()
+	f.Peers, f.Approvals = c.Link.Peers(f.Racks), c.signedApprovals()
 	f.HoldsWait, f.ReleasesWait = c.waiting(f)
 	return f
 }

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"rackboot/hub/events"
+	"rackboot/hub/reports"
 	"slices"
 	"strings"
 	"testing"
@@ -39,8 +41,8 @@ func (b *bench) place(owner, key, server string) string {
 // audited are the hub's own events of a hold, in order.
 func (b *bench) audited(id string) (out []protocol.EventCode) {
 	b.t.Helper()
-	for _, e := range b.control.Events(0, 1000) {
-		if e.Agent == hubName && strings.HasPrefix(e.Message, id+" ") {
+	for _, e := range b.control.Events.After(0, 1000) {
+		if e.Agent == events.HubName && strings.HasPrefix(e.Message, id+" ") {
 			out = append(out, e.Code)
 		}
 	}
@@ -67,7 +69,7 @@ func TestLocalHold(t *testing.T) {
 		t.Errorf("the agent is told (-it said +it hears): %s", diff)
 	}
 	h, _ := b.hold("01local")
-	if h.Metadata.Annotations[annotationAdopted] != m.name || h.Status.State != protocol.StateEnforced {
+	if h.Metadata.Annotations[events.AnnotationAdopted] != m.name || h.Status.State != protocol.StateEnforced {
 		t.Errorf("%+v, %+v", h.Metadata, h.Status)
 	}
 	if got := b.audited("01local"); !slices.Equal(got, []protocol.EventCode{protocol.EventHoldAdopted, protocol.EventHoldConfirmed}) {
@@ -102,11 +104,11 @@ func TestEndedAtTheAgent(t *testing.T) {
 		name, server, by string
 		ends             bool
 		kept             string
-		kind             releaseKind
+		kind             events.ReleaseKind
 	}{
-		{"its time is over", "n1", "expiry", true, "expiry", releasedByExpiry},
-		{"by break-glass there", "n1", "local:root", true, "local:root", releasedByForce},
-		{"in the name of the owner", "n1", "o", true, "local:r1-1", releasedByForce},
+		{"its time is over", "n1", "expiry", true, "expiry", events.ReleasedByExpiry},
+		{"by break-glass there", "n1", "local:root", true, "local:root", events.ReleasedByForce},
+		{"in the name of the owner", "n1", "o", true, "local:r1-1", events.ReleasedByForce},
 		{"of another server", "n2", "local:root", false, "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -124,7 +126,7 @@ func TestEndedAtTheAgent(t *testing.T) {
 				return
 			}
 			var last string
-			for _, e := range b.control.Events(0, 1000) {
+			for _, e := range b.control.Events.After(0, 1000) {
 				if e.Code == protocol.EventReleaseAccepted {
 					last = e.Message
 				}
@@ -248,7 +250,7 @@ func TestHoldStanding(t *testing.T) {
 		{
 			"proved off, and silent since",
 			&protocol.HoldReport{Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt(id, nil)},
-			darkAfter + time.Second, protocol.StateUnreachable, protocol.HoldFenced, true,
+			reports.DarkAfter + time.Second, protocol.StateUnreachable, protocol.HoldFenced, true,
 			"the agent is silent; last word Fenced, 46s ago; the receipt proves it off from 2026-11-20T09:00:00Z to 2026-11-20T09:00:00Z",
 		},
 		{
@@ -283,7 +285,7 @@ func TestHoldStanding(t *testing.T) {
 	if _, err := b.store.ConfirmDown(ctx(t), id, "admin", "no lights"); err != nil {
 		t.Fatal(err)
 	}
-	b.now = b.now.Add(darkAfter + time.Second)
+	b.now = b.now.Add(reports.DarkAfter + time.Second)
 	if h, _ := b.hold(id); h.Status.State != protocol.StateUnreachable || !strings.HasSuffix(h.Status.Message, `"admin" says that it is down: no lights`) {
 		t.Errorf("%+v", h.Status)
 	}

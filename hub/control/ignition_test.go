@@ -72,7 +72,7 @@ func (b *bench) pulled(m *modern, key *sealbox.Key, agent string) (string, error
 	if in == nil {
 		b.t.Fatal("no user data in the document")
 	}
-	got, err := b.control.Ignition(ctx(b.t), api.IgnitionRequest{Sealed: in.Sealed}, agent)
+	got, err := b.control.Env.Ignition(ctx(b.t), api.IgnitionRequest{Sealed: in.Sealed}, agent)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +101,7 @@ func TestUserDataSealed(t *testing.T) {
 			t.Errorf("given to %q: %v", who, err)
 		}
 	}
-	if _, err := b.control.Ignition(ctx(t), api.IgnitionRequest{}, m.name); protocol.CodeOf(err) != protocol.CodeDenied {
+	if _, err := b.control.Env.Ignition(ctx(t), api.IgnitionRequest{}, m.name); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("given without a digest: %v", err)
 	}
 	b.settles(m)
@@ -131,7 +131,7 @@ func TestUserDataSealed(t *testing.T) {
 	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondUserDataNotSealed)) {
 		t.Errorf("the claim has %q", got)
 	}
-	if _, err := b.control.Ignition(ctx(t), api.IgnitionRequest{Sealed: first.Sealed}, m.name); err != nil {
+	if _, err := b.control.Env.Ignition(ctx(t), api.IgnitionRequest{Sealed: first.Sealed}, m.name); err != nil {
 		t.Errorf("what was sealed before, for the same agent: %v", err) // which it cannot open
 	}
 }

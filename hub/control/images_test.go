@@ -2,8 +2,6 @@ package control
 
 import (
 	"context"
-	"slices"
-	"testing"
 
 	"rackboot/netboot/image"
 	"rackboot/protocol"
@@ -54,53 +52,4 @@ func (p *partsRegistry) Resolve(ctx context.Context, ref, arch string) (protocol
 	digest := img.Artefacts[0].Digest
 	img.Artefacts = []protocol.Artefact{{Kind: protocol.ArtefactKernel, Digest: digest, Size: 1}, {Kind: protocol.ArtefactInitramfs, Digest: digest, Size: 1}}
 	return img, err
-}
-
-// Claims that wait for the same image are answered together, with what the registry says once; who
-// comes later asks anew, and so does each who had no answer.
-func TestManyWaitForOneImage(t *testing.T) {
-	images := &flakyRegistry{down: true}
-	b := newBench(t, images)
-	r := b.control.images
-	of := func(claim string) question {
-		return question{claim, "registry.example/os:1", "amd64", protocol.TargetUefiHTTP}
-	}
-	digests := func(claims ...string) (out []string) {
-		for _, c := range claims {
-			img, _ := r.get("rack/r1", of(c))
-			if img == nil {
-				out = append(out, "")
-				continue
-			}
-			out = append(out, img.Digest[len(img.Digest)-1:])
-		}
-		return out
-	}
-	tries := func() {
-		b.now = b.now.Add(resolvePauseMax)
-		r.jobs.Work(t.Context())
-	}
-	first := []string{"c1", "c2", "c3"}
-	digests(first...)
-	tries()
-	if got := digests(first...); !slices.Equal(got, []string{"", "", ""}) {
-		t.Errorf("no registry answers, and there are %q", got)
-	}
-	images.down = false
-	tries()
-	if got := digests(first...); !slices.Equal(got, []string{"1", "1", "1"}) || images.asked != 1 {
-		t.Errorf("got %q, asked %d times", got, images.asked)
-	}
-	later := []string{"c4", "c5", "c1"}
-	digests(later...)
-	tries()
-	if got := digests(later...); !slices.Equal(got, []string{"2", "2", "1"}) || images.asked != 2 {
-		t.Errorf("later got %q, asked %d times", got, images.asked)
-	}
-	for _, c := range []string{"c1", "c2", "c3", "c4", "c5"} {
-		r.forgetOf(c)
-	}
-	if n := len(r.found) + len(r.last) + len(r.waits) + len(r.wanted); n != 0 {
-		t.Errorf("%d are kept of claims that are gone", n)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"rackboot/hub/env"
 	"slices"
 	"strconv"
 
@@ -42,7 +43,7 @@ func (c *Control) Import(ctx context.Context, objs []protocol.Object, r api.Impo
 			in.bmcs[o.Metadata.Name] = o
 		}
 	}
-	defer c.units.wakeAll()   // once it is unlocked
+	defer c.wake.All()        // once it is unlocked
 	c.groups.importing.Lock() // a group whose history is not here yet would begin another
 	defer c.groups.importing.Unlock()
 	taken, at := in.strip(objs)
@@ -186,7 +187,7 @@ func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool 
 		// Its UID and digest are the other hub's. What was made again here under its name is
 		// taken for the same.
 		if s, err := store.Peek[*protocol.Secret](in.control.cfg.Store, ref.Secret); err == nil {
-			cfg.Spec.Ignition = refOf(s)
+			cfg.Spec.Ignition = env.RefOf(s)
 		}
 	}
 	return true

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/env"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 )
@@ -39,7 +40,7 @@ func (in *importing) stubs(r *protocol.GroupRevision, current stubKeys) {
 			continue
 		}
 		if s, err := store.Peek[*protocol.Secret](in.control.cfg.Store, (*ref).Secret); err == nil {
-			*ref = refOf(s)
+			*ref = env.RefOf(s)
 		}
 	}
 }

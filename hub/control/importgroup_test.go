@@ -111,7 +111,7 @@ func TestImportGroups(t *testing.T) {
 			if cfg == nil || cfg.Spec.Image.Digest != want || cfg.Spec.Revision != 3 || cfg.Spec.Ignition == nil {
 				t.Fatalf("%+v; the claim has %s", cfg, codes(b.claim("c2").Status.Conditions))
 			}
-			if content, err := b.control.openIgnition(*cfg.Spec.Ignition); err != nil || string(content) != ignite("first") {
+			if content, err := b.control.Env.OpenIgnition(*cfg.Spec.Ignition); err != nil || string(content) != ignite("first") {
 				t.Errorf("the user data: %s, %v", content, err)
 			}
 			again, err := b.control.Import(t.Context(), exported(from), api.ImportRequest{Reason: "move"}, "admin")

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"rackboot/hub/events"
+	"rackboot/hub/link"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +23,7 @@ func (b *bench) names(agent, digest string) {
 	doc := &protocol.RackDoc{Servers: []protocol.ServerIntent{{Server: "n1", Boot: &protocol.BootIntent{
 		Env: &protocol.EnvIntent{Name: "debian-12", ISOs: []protocol.EnvISO{{File: "A.iso", Digest: digest, Size: 1}}},
 	}}, {Server: "n2"}}}
-	body, err := wire.Seal(b.hub, protocol.TopicDown(agent, rackLeaf(0)), doc)
+	body, err := wire.Seal(b.hub, protocol.TopicDown(agent, link.RackLeaf(0)), doc)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -29,7 +31,7 @@ func (b *bench) names(agent, digest string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l.Sent[rackLeaf(0)] = store.SentDoc{Body: body}
+	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: body}
 	if err := b.store.PutLedger(b.t.Context(), &l); err != nil {
 		b.t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func TestMayFetchISO(t *testing.T) {
 	b.names(two, isoDigest("b"))
 	may := func(what, agent, digest string, want bool) {
 		t.Helper()
-		err := b.control.MayFetchISO(agent, digest)
+		err := b.control.Env.MayFetchISO(agent, digest)
 		if (err == nil) != want || err != nil && (protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) == "") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -64,11 +66,11 @@ func TestMayFetchISO(t *testing.T) {
 	may("of the new one", one, isoDigest("c"), true)
 	b.restart()
 	may("after a restart of the hub", one, isoDigest("c"), true)
-	needed, err := b.control.ISODigests()
+	needed, err := b.control.Env.ISODigests()
 	if err != nil || len(needed) != 2 || !needed[isoDigest("b")] || !needed[isoDigest("c")] {
 		t.Errorf("%v, %v", needed, err)
 	}
-	if _, err := b.control.ReplaceAgent(t.Context(), "r1", api.EndRequest{Reason: "broken"}, "ann"); err != nil {
+	if _, err := b.control.Members.ReplaceAgent(t.Context(), "r1", api.EndRequest{Reason: "broken"}, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	may("its term is over", one, isoDigest("c"), false)
@@ -77,11 +79,11 @@ func TestMayFetchISO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Sent[rackLeaf(0)] = store.SentDoc{Body: []byte("x")}
+	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: []byte("x")}
 	if err := b.store.PutLedger(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}
-	if needed, err := b.control.ISODigests(); err == nil {
+	if needed, err := b.control.Env.ISODigests(); err == nil {
 		t.Errorf("a document cannot be read, and this is needed: %v", needed)
 	}
 }
@@ -98,8 +100,8 @@ func TestFleetISOs(t *testing.T) {
 	if got := b.control.rackFleet("r1").ISOs; len(got) != 1 || got["A.iso"] != want {
 		t.Errorf("%+v", got)
 	}
-	b.control.ISOEvent(t.Context(), "A.iso was uploaded")
-	if !slices.ContainsFunc(b.control.Events(0, 100), func(e api.EventRecord) bool { return e.Code == protocol.EventUploadedFile && e.Agent == hubName }) {
+	b.control.Env.ISOEvent(t.Context(), "A.iso was uploaded")
+	if !slices.ContainsFunc(b.control.Events.After(0, 100), func(e api.EventRecord) bool { return e.Code == protocol.EventUploadedFile && e.Agent == events.HubName }) {
 		t.Error("no event")
 	}
 }

@@ -3,47 +3,46 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/events"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
-// lay notes the holds of a hold document that its agent has acknowledged: they are
+// Laid notes the holds of a hold document that its agent has acknowledged: they are
 // Enforced from then on, and people need not wait for the report that says so too.
-func (c *Control) lay(agent string, s store.SentDoc) {
-	d, err := c.holdDoc(agent, s)
-	if err != nil {
-		c.log.Error("own document cannot be opened", "agent", agent, "err", err)
-		return
-	}
+func (c *Control) Laid(agent string, d protocol.HoldDoc) {
 	laid := map[string]bool{}
 	for _, h := range d.Holds {
 		laid[h.ID] = true
-		if !c.mirror.enforced(agent, h.ID) {
+		if !c.reports.Enforced(agent, h.ID) {
 			c.enforcedNow(h.ID)
 		}
 	}
-	c.mirror.lay(agent, laid)
+	c.reports.Lay(agent, laid)
 }
 
 // enforcedNow measures how long a hold took to the agent's disk. What an earlier run
 // of the hub accepted, or an agent, is not known to have been on its way.
 func (c *Control) enforcedNow(id string) {
 	h, err := store.Peek[*protocol.Hold](c.cfg.Store, id)
-	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[annotationAdopted] != "" {
+	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[events.AnnotationAdopted] != "" {
 		return
 	}
-	if !c.mirror.firstTime(id) {
+	if !c.reports.FirstTime(id) {
 		return // on another disk of the agent
 	}
 	c.metrics.enforced.Observe(c.cfg.Clock().Sub(*h.Metadata.CreatedAt).Seconds())
 }
 
-func (c *Control) holdDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
-	topic := protocol.TopicDown(agent, protocol.LeafHold)
-	return d, wire.Open(c.own, topic, s.Body, &d)
+// Released removes a hold whose release is on its agent's disk.
+func (c *Control) Released(ctx context.Context, a *protocol.Agent, hold string) error {
+	h, err := store.Get[*protocol.Hold](c.cfg.Store, hold)
+	if err != nil || h.Status.ReleasedAt == nil || h.Status.Rack != a.Spec.RackRef.Name {
+		return nil //nolint:nilerr // it is gone, or none of this agent's
+	}
+	return c.removeHold(ctx, h, a.Metadata.Name)
 }
 
 // removeReleased removes the holds whose release is in an acknowledged document. The
@@ -74,7 +73,7 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 		if !ok || l.Acked[protocol.LeafHold] != sent.Head {
 			continue
 		}
-		d, err := c.holdDoc(agent, sent)
+		d, err := c.Link.HoldDoc(agent, sent)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -95,38 +94,13 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 // removeHold forgets a hold whose release is on the disk of its agent, and in the
 // record.
 func (c *Control) removeHold(ctx context.Context, h *protocol.Hold, agent string) error {
-	if err := c.auditHold(ctx, h); err != nil {
+	if err := c.Events.AuditHold(ctx, h); err != nil {
 		return err
 	}
-	c.mirror.release(h.Metadata.Name, agent)
+	c.reports.Release(h.Metadata.Name, agent)
 	if err := c.cfg.Store.Remove(ctx, h); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.hold.removed")
 	return nil
-}
-
-// lay replaces what an agent is known to have acknowledged.
-func (m *mirror) lay(agent string, holds map[string]bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.laid[agent] = holds
-}
-
-// firstTime says whether a hold was not measured yet, and notes that it is.
-func (m *mirror) firstTime(hold string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.measured[hold] {
-		return false
-	}
-	m.measured[hold] = true
-	return true
-}
-
-// enforced says whether the acknowledged document of the agent names the hold.
-func (m *mirror) enforced(agent, hold string) bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.laid[agent][hold]
 }

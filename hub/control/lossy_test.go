@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 	"maps"
+	"rackboot/hub/link"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func (l *lossy) collect() {
 }
 
 func (l *lossy) toHub(v message) {
-	l.b.control.Receive(v.topic, v.payload)
+	l.b.control.Link.Receive(v.topic, v.payload)
 	l.collect()
 }
 
@@ -70,7 +71,7 @@ func (l *lossy) agree() bool {
 			return false
 		}
 	}
-	return l.m.acked() && led.Peer.Incarnation == l.m.incarnation && l.b.control.contacts.see(l.m.name).stage == stageReady
+	return l.m.acked() && led.Peer.Incarnation == l.m.incarnation && l.b.control.Link.Stage(l.m.name) == link.StageReady
 }
 
 // Whatever the broker loses, repeats, keeps back and plays back: no disk is taken for
@@ -121,7 +122,7 @@ func TestLossyBroker(t *testing.T) {
 			},
 			"the hub starts again": func(*rapid.T) {
 				b.restart()
-				b.control.Announce()
+				b.control.Link.Announce()
 				b.pass()
 				l.collect()
 			},
@@ -151,7 +152,7 @@ func TestLossyBroker(t *testing.T) {
 		})
 		if !l.settle() {
 			led := m.ledger()
-			rt.Fatalf("no agreement: agent %s has %v, nonce %q; ledger %+v acked %v, %+v", m.incarnation, m.applied, m.nonce, led.Peer, led.Acked, b.control.contacts.see(m.name))
+			rt.Fatalf("no agreement: agent %s has %v, nonce %q; ledger %+v acked %v, %s", m.incarnation, m.applied, m.nonce, led.Peer, led.Acked, b.control.Link.Stage(m.name))
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/events"
+	"rackboot/hub/images"
 	"strings"
 
 	"rackboot/hub/plan"
@@ -45,8 +47,8 @@ func (c *Control) forgetImages() {
 			discoveryAskers(r, c.rackFleet(r.Metadata.Name), there)
 		}
 	}
-	c.images.forget(func(q question) bool {
-		return !there[q.claimUID] && !strings.HasPrefix(q.claimUID, envAskers) && !strings.HasPrefix(q.claimUID, groupAskers)
+	c.images.Forget(func(asker string) bool {
+		return !there[asker] && !strings.HasPrefix(asker, images.EnvAskers) && !strings.HasPrefix(asker, groupAskers)
 	})
 }
 
@@ -60,7 +62,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 		return plan.BootSeen{State: plan.ImageFailing, Message: err.Error()}
 	}
 	b := m.Spec.Boot
-	if cond := c.carried(srv, b.BootPolicy); cond != nil {
+	if cond := c.Inventory.Carried(srv, b.BootPolicy); cond != nil {
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
 	if c.wipeWaitsAt(f, m) {
@@ -77,12 +79,12 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs),
 		}, m.Metadata.UID)
 	} else {
-		seen = c.seen(f.Of, question{m.Metadata.UID, b.Image, srv.Spec.Architecture, b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
+		seen = c.seen(f.Of, images.Question{Asker: m.Metadata.UID, Reference: b.Image, Architecture: srv.Spec.Architecture, Method: b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
 	}
 	if seen.State != plan.ImageReady {
 		return seen
 	}
-	data, cond := c.userData(b.IgnitionSecretRef)
+	data, cond := c.Env.UserData(b.IgnitionSecretRef)
 	if cond != nil {
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
@@ -91,8 +93,8 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 }
 
 // seen is what is known of an image, with the kernel arguments of server and owner.
-func (c *Control) seen(unit string, q question, server, owner string) plan.BootSeen {
-	img, cond := c.image(unit, q)
+func (c *Control) seen(unit string, q images.Question, server, owner string) plan.BootSeen {
+	img, cond := c.images.Image(unit, q)
 	switch {
 	case cond != nil && (cond.Code == protocol.CondRegistryUnavailable || cond.Code == protocol.CondImageUnverified):
 		return plan.BootSeen{State: plan.ImageFailing, Code: cond.Code, Message: cond.Message}
@@ -110,7 +112,7 @@ func (c *Control) seen(unit string, q question, server, owner string) plan.BootS
 
 // seenEnv is what is known of a boot environment.
 func (c *Control) seenEnv(f plan.Fleet, srv *protocol.Server, name string, w plan.EnvFor, key string) plan.BootSeen {
-	img, cond := c.seeEnv(f, srv, name, w, key)
+	img, cond := c.Env.See(f, srv, name, w, key)
 	switch {
 	case cond != nil:
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
@@ -136,11 +138,11 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 		w.Message = seen.Message // what it boots is not to be had any more, or not known since a start
 	}
 	if cfg != nil {
-		data, err := c.sealIgnition(ctx, f, cfg)
+		data, err := c.Env.SealIgnition(ctx, f, cfg)
 		if err != nil {
 			return err
 		}
-		env, err := c.sealEnv(ctx, f, cfg)
+		env, err := c.Env.Seal(ctx, f, cfg)
 		if err != nil {
 			return err
 		}
@@ -158,7 +160,7 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 		}
 		c.cfg.Crash.At("hub.maintenance.moved")
 		if was.State != w.State {
-			c.events.ownOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
+			c.Events.OwnOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
 		}
 	}
 	switch {
@@ -193,7 +195,7 @@ func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.
 		}
 		c.cfg.Crash.At("hub.maintenance.unconfigured")
 	}
-	c.images.forgetOf(m.Metadata.UID)
+	c.images.ForgetOf(m.Metadata.UID)
 	if err := c.cfg.Store.Remove(ctx, m); err != nil {
 		return err
 	}
@@ -201,7 +203,7 @@ func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.
 	if f.ClaimOf(server) != nil {
 		to = "Reserved"
 	}
-	c.events.ownOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
+	c.Events.OwnOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
 	return nil
 }
 
@@ -211,7 +213,7 @@ func configName(uid string) string { return "m-" + strings.ToLower(uid) }
 
 // bookName is a maintenance in the book of conditions, where claims are by their names.
 func bookName(m *protocol.Maintenance) string {
-	return target(protocol.KindMaintenance, m.Metadata.Name)
+	return events.Target(protocol.KindMaintenance, m.Metadata.Name)
 }
 
 // owned is whom a boot configuration is made for; name is the configuration's.
@@ -266,5 +268,5 @@ func (c *Control) decorateMaintenance(m *protocol.Maintenance) {
 		c.decorateServer(s)
 		m.Status.Conditions = s.Status.Conditions
 	}
-	m.Status.Conditions = append(c.conds.of(bookName(m)), m.Status.Conditions...)
+	m.Status.Conditions = append(c.conds.Of(bookName(m)), m.Status.Conditions...)
 }

@@ -49,7 +49,7 @@ func (m *modern) intent(server string) protocol.ServerIntent {
 
 // told are the messages of events of a code.
 func told(b *bench, code protocol.EventCode) (out []string) {
-	for _, e := range b.control.Events(0, 1000) {
+	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Code == code {
 			out = append(out, e.Message)
 		}
@@ -192,7 +192,7 @@ func TestMaintenanceImage(t *testing.T) {
 		t.Errorf("events %v", got)
 	}
 	images.bare = false
-	b.now = b.now.Add(resolvePauseMin + time.Second)
+	b.now = b.now.Add(2*time.Second + time.Second)
 	b.pass()
 	b.pass()
 	if s := b.maintenance("m1").Status; s.State != protocol.MaintenanceActive || b.configs() != 1 {
@@ -209,7 +209,7 @@ func TestMaintenanceImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.pass()
-	if n := len(b.control.images.found); n != 1 {
+	if n := b.control.images.Remembered(); n != 1 {
 		t.Errorf("%d images are remembered for one maintenance", n)
 	}
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/events"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestMaintenanceUserData(t *testing.T) {
 		if in == nil || in.Sealed == "" {
 			t.Fatalf("%+v travels", in)
 		}
-		got, err := b.control.Ignition(ctx(t), api.IgnitionRequest{Sealed: in.Sealed}, m.name)
+		got, err := b.control.Env.Ignition(ctx(t), api.IgnitionRequest{Sealed: in.Sealed}, m.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestMaintenanceUserData(t *testing.T) {
 		t.Errorf("the audit log has %v", ops)
 	}
 	last := b.trail.entries[len(b.trail.entries)-1]
-	if last.Caller != hubName || last.Detail != "server n1: m1 has ended; the server is Available" {
+	if last.Caller != events.HubName || last.Detail != "server n1: m1 has ended; the server is Available" {
 		t.Errorf("the last entry is %+v", last)
 	}
 	for _, e := range b.trail.entries {

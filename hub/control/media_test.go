@@ -60,7 +60,7 @@ func TestClaimByVirtualMedia(t *testing.T) {
 	b.apply(c)
 	wants := func(when string, code protocol.ConditionCode, part string, configs int) {
 		t.Helper()
-		b.now = b.now.Add(resolvePauseMax + time.Second)
+		b.now = b.now.Add(time.Minute + time.Second)
 		b.pass()
 		m.listens()
 		var d protocol.RackDoc

@@ -2,7 +2,7 @@ package control
 
 import (
 	"cmp"
-	"strings"
+	"rackboot/hub/inventory"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -15,22 +15,15 @@ import (
 
 // metrics are computed from store and mirror when they are scraped.
 type metrics struct {
-	control                             *Control
-	state, servers, power, holds, age   *prometheus.Desc
-	conditions, agents, open, fenced    *prometheus.Desc
-	bmcs, asks, left, approvals         *prometheus.Desc
-	maintenances, bootImages, pending   *prometheus.Desc
-	refused, sent, answers, seals       *prometheus.CounterVec
-	discoveries, revisions              *prometheus.CounterVec
-	rollouts, orders                    *prometheus.CounterVec
-	groups                              groupMetrics
-	pulls, envPulls, isoPulls, resolved *prometheus.CounterVec
-	late                                prometheus.Counter
-	turns                               *prometheus.HistogramVec
-	turnsFailed                         *prometheus.CounterVec
-	waiting                             *prometheus.Desc
-	renewals                            *prometheus.CounterVec
-	expiry, clocks                      *prometheus.Desc
+	control                           *Control
+	state, servers, power, holds, age *prometheus.Desc
+	conditions, agents, open, fenced  *prometheus.Desc
+	bmcs, asks, left, approvals       *prometheus.Desc
+	maintenances                      *prometheus.Desc
+	discoveries, revisions            *prometheus.CounterVec
+	rollouts, orders                  *prometheus.CounterVec
+	groups                            groupMetrics
+	clocks                            *prometheus.Desc
 	holdMetrics
 }
 
@@ -40,43 +33,7 @@ func newMetrics(c *Control) *metrics {
 	}
 	m := &metrics{
 		control: c, holdMetrics: newHoldMetrics(),
-		agents: desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
-		open:   desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
 		fenced: desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_messages_refused_total", Help: "Messages of agents that were not heeded, by reason.",
-		}, []string{"reason"}),
-		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_messages_sent_total", Help: "Messages to agents, by kind.",
-		}, []string{"kind"}),
-		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_answers_total", Help: "Questions to agents about BMCs that ended, by kind and result.",
-		}, []string{"kind", "result"}),
-		seals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_secret_seals_total", Help: "Credentials, user data and boot environments that were to be sealed for an agent, by result.",
-		}, []string{"result"}),
-		isoPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_iso_pulls_total", Help: "Requests of agents for uploaded files, by result.",
-		}, []string{"result"}),
-		pulls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_ignition_pulls_total", Help: "Sealed user data that agents asked for, by result.",
-		}, []string{"result"}),
-		envPulls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_bootenv_pulls_total", Help: "Sealed boot environments that agents asked for, by result.",
-		}, []string{"result"}),
-		resolved: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_image_resolutions_total", Help: "Questions to registries what an image is, by outcome.",
-		}, []string{"outcome"}),
-		late: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rackboot_hub_answers_late_total", Help: "Answers of agents that nobody waited for.",
-		}),
-		turns: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "rackboot_hub_turn_seconds", Help: "How long turns took: of a rack, of the site, or of the hold document of a rack.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8),
-		}, []string{"lane"}),
-		turnsFailed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_turns_failed_total", Help: "Turns that failed, and are taken again, by lane.",
-		}, []string{"lane"}),
-		waiting: desc("hub_turns_waiting", "Racks, and the site, that wait for a turn, by lane.", "lane"),
 		discoveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_discoveries_total", Help: "Discoveries of servers that ended, by result.",
 		}, []string{"result"}),
@@ -89,19 +46,12 @@ func newMetrics(c *Control) *metrics {
 		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_rollout_orders_total", Help: "Orders of roll-outs that were recorded, by kind.",
 		}, []string{"kind"}),
-		groups: newGroupMetrics(),
-		renewals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_renewals_total", Help: "Agents that asked for a certificate or where they stand, by result.",
-		}, []string{"result"}),
-		expiry:       desc("hub_agent_certificate_expiry_timestamp_seconds", "When the last certificate of each agent that serves a rack ends.", "agent"),
+		groups:       newGroupMetrics(),
 		clocks:       desc("hub_agents_clock_off", "Agents that report, by whose clock is wrong as the hub sees it: none, agent-behind, agent-ahead, hub-behind, hub-ahead or unsure.", "who"),
 		left:         desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
 		bmcs:         desc("bmcs", "BMCs by rack and state.", "rack", "state"),
 		approvals:    desc("hub_approvals", "Approvals of destructive actions, by state.", "state"),
 		maintenances: desc("hub_maintenances", "Maintenances by state.", "state"),
-		bootImages:   desc("hub_boot_images", "Entries of the catalogue of boot images, by whether their files are verified: verified, unverified or failed.", "state"),
-		pending:      desc("hub_pending", "What registries and vendors are asked for and have not given yet, by what: an image, the files of a boot image, or a signature.", "what"),
-		asks:         desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
 		state:        desc("server_state", "Always 1: the present state of each server.", "rack", "server", "phase", "power", "attempt", "intended", "observed"),
 		servers:      desc("servers", "Servers by rack and phase.", "rack", "phase"),
 		power:        desc("servers_power", "Servers by rack and power state.", "rack", "power"),
@@ -109,26 +59,11 @@ func newMetrics(c *Control) *metrics {
 		age:          desc("agent_last_report_timestamp_seconds", "When the hub got the last report of each agent.", "agent"),
 		conditions:   desc("conditions", "Conditions of servers that are so, by rack and code.", "rack", "code"),
 	}
-	for _, l := range []lane{laneRack, laneSite, laneHolds} {
-		m.turns.WithLabelValues(string(l))
-		m.turnsFailed.WithLabelValues(string(l))
-	}
-	for _, r := range reasons() {
-		m.refused.WithLabelValues(string(r))
-	}
 	for _, r := range []string{discoveryDone, discoveryGivenUp} {
 		m.discoveries.WithLabelValues(r)
 	}
 	for _, cause := range protocol.RevisionCauses() {
 		m.revisions.WithLabelValues(string(cause))
-	}
-	for _, r := range []string{sealDone, sealFailed} {
-		m.seals.WithLabelValues(r)
-	}
-	for _, r := range []string{pullDone, pullDenied} {
-		m.pulls.WithLabelValues(r)
-		m.envPulls.WithLabelValues(r)
-		m.isoPulls.WithLabelValues(r)
 	}
 	for _, k := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReprovision, rollout.OrderReturn} {
 		m.orders.WithLabelValues(string(k))
@@ -138,60 +73,19 @@ func newMetrics(c *Control) *metrics {
 			m.rollouts.WithLabelValues(string(p))
 		}
 	}
-	for _, r := range resolveOutcomes() {
-		m.resolved.WithLabelValues(string(r))
-	}
-	for _, r := range []string{renewIssued, renewStanding, renewEnded, renewDenied, renewFailed} {
-		m.renewals.WithLabelValues(r)
-	}
-	for _, k := range sentKinds() {
-		m.sent.WithLabelValues(k)
-	}
-	for _, k := range protocol.AskKinds() {
-		for _, r := range results() {
-			m.answers.WithLabelValues(string(k), string(r))
-		}
-	}
 	return m
-}
-
-func sentKinds() []string {
-	return []string{protocol.LeafHold, protocol.LeafRack, protocol.LeafSync, protocol.LeafAsk, kindAnnounce}
-}
-
-const kindAnnounce = "announce"
-
-// count counts a message by its topic.
-func (m *metrics) count(topic string) {
-	kind := kindAnnounce
-	if _, _, leaf, ok := protocol.SplitTopic(topic); ok {
-		kind, _, _ = strings.Cut(leaf, "/")
-	}
-	m.sent.WithLabelValues(kind).Inc()
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.agents, m.open, m.fenced, m.bmcs, m.asks, m.left, m.expiry, m.clocks, m.approvals, m.maintenances, m.bootImages, m.pending, m.waiting} {
+	for _, d := range []*prometheus.Desc{m.state, m.servers, m.power, m.holds, m.age, m.conditions, m.fenced, m.bmcs, m.left, m.clocks, m.approvals, m.maintenances} {
 		ch <- d
 	}
-	m.refused.Describe(ch)
-	m.turns.Describe(ch)
-	m.turnsFailed.Describe(ch)
 	m.discoveries.Describe(ch)
 	m.revisions.Describe(ch)
 	m.rollouts.Describe(ch)
 	m.orders.Describe(ch)
 	m.groups.describe(ch)
-	m.seals.Describe(ch)
-	m.pulls.Describe(ch)
-	m.envPulls.Describe(ch)
-	m.isoPulls.Describe(ch)
-	m.resolved.Describe(ch)
-	m.sent.Describe(ch)
-	m.answers.Describe(ch)
-	m.late.Describe(ch)
-	m.renewals.Describe(ch)
 	m.describe(ch)
 }
 
@@ -200,38 +94,21 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	m.refused.Collect(ch)
-	m.turns.Collect(ch)
-	m.turnsFailed.Collect(ch)
-	gauge(m.waiting, float64(m.control.units.racks.Waiting()), string(laneRack))
-	gauge(m.waiting, float64(m.control.units.holds.Waiting()), string(laneHolds))
 	m.discoveries.Collect(ch)
 	m.revisions.Collect(ch)
 	m.rollouts.Collect(ch)
 	m.orders.Collect(ch)
 	m.groups.collect(m.control.groups, m.control.groupConds, ch)
-	m.seals.Collect(ch)
-	m.pulls.Collect(ch)
-	m.envPulls.Collect(ch)
-	m.isoPulls.Collect(ch)
-	m.resolved.Collect(ch)
-	m.sent.Collect(ch)
-	m.answers.Collect(ch)
-	m.late.Collect(ch)
-	m.renewals.Collect(ch)
 	fenced := 0.0
-	if m.control.steppedDown() {
+	if m.control.fence.SteppedDown() {
 		fenced = 1
 	}
 	gauge(m.fenced, fenced)
-	gauge(m.pending, float64(m.control.images.jobs.Open()), "image")
-	gauge(m.pending, float64(m.control.files.jobs.Open()), "files")
-	gauge(m.pending, float64(m.control.signed.jobs.Open()), "signature")
 	type key struct{ rack, word string }
 	f := m.control.fleet()
 	states := map[key]int{}
 	for _, b := range f.BMCs {
-		states[key{b.Spec.RackRef.Name, string(stateOf(b))}]++
+		states[key{b.Spec.RackRef.Name, string(inventory.StateOf(b))}]++
 	}
 	phases, powers, words, conds := map[key]int{}, map[key]int{}, map[key]int{}, map[key]int{}
 	for _, s := range f.Servers {
@@ -263,14 +140,8 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	m.collect(f, ch)
 	m.collectReads(m.control, f, ch)
-	byStage, open := map[stage]int{}, 0
 	for _, r := range f.Racks {
 		rack := r.Metadata.Name
-		if r.Status.Agent != "" {
-			k := m.control.contacts.see(r.Status.Agent)
-			byStage[k.stage]++
-			open += len(k.open)
-		}
 		for _, p := range protocol.Phases() {
 			gauge(m.servers, float64(phases[key{rack, string(p)}]), rack, string(p))
 		}
@@ -280,7 +151,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		for _, w := range []protocol.HoldWord{protocol.HoldAccepted, protocol.HoldEnforced, protocol.HoldFenced, protocol.HoldReleased} {
 			gauge(m.holds, float64(words[key{rack, string(w)}]), rack, string(w))
 		}
-		gauge(m.left, float64(m.control.found.leftOut(rack)), rack)
+		gauge(m.left, float64(m.control.Inventory.LeftOut(rack)), rack)
 		for _, s := range protocol.BMCStates() {
 			gauge(m.bmcs, float64(states[key{rack, string(s)}]), rack, string(s))
 		}
@@ -289,24 +160,11 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 				gauge(m.conditions, float64(n), rack, string(c.Code))
 			}
 		}
-		if _, got, ok := m.control.mirror.agent(r.Status.Agent); ok {
+		if _, got, ok := m.control.reports.Agent(r.Status.Agent); ok {
 			gauge(m.age, float64(got.UnixMilli())/1000, r.Status.Agent)
 		}
 	}
-	for state, n := range m.control.imageStates() {
-		gauge(m.bootImages, float64(n), state)
-	}
-	for _, s := range stages() {
-		gauge(m.agents, float64(byStage[s]), string(s))
-	}
 	m.collectClocks(ch)
-	for _, a := range f.Agents {
-		if k := m.control.certificateOf(a); m.control.active(a) && !k.NotAfter.IsZero() {
-			gauge(m.expiry, float64(k.NotAfter.Unix()), a.Metadata.Name)
-		}
-	}
-	gauge(m.open, float64(open))
-	gauge(m.asks, float64(m.control.asks.open()))
 	maintenances := map[protocol.MaintenanceState]int{}
 	for _, one := range f.Maintenances {
 		maintenances[cmp.Or(one.Status.State, protocol.MaintenanceQueued)]++

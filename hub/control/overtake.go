@@ -1,10 +1,10 @@
 package control
 
 import (
+	"rackboot/hub/link"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
 // waiting finds the holds and the releases that wait for another document to be
@@ -79,7 +79,7 @@ func (c *Control) sentTo(agent string) sentHolds {
 	if !ok {
 		return nil
 	}
-	d, err := c.holdDoc(agent, sent)
+	d, err := c.Link.HoldDoc(agent, sent)
 	if err != nil {
 		return nil
 	}
@@ -101,13 +101,13 @@ func (c *Control) entryAt(agent, server string) (entry *protocol.ServerIntent, k
 		return nil, false
 	}
 	for i := 0; ; i++ {
-		sent, ok := l.Sent[rackLeaf(i)]
+		sent, ok := l.Sent[link.RackLeaf(i)]
 		if !ok {
 			return nil, i > 0
 		}
 		var d protocol.RackDoc
-		if l.Acked[rackLeaf(i)] != sent.Head ||
-			wire.Open(c.own, protocol.TopicDown(agent, rackLeaf(i)), sent.Body, &d) != nil {
+		if l.Acked[link.RackLeaf(i)] != sent.Head ||
+			c.Link.Open(protocol.TopicDown(agent, link.RackLeaf(i)), sent.Body, &d) != nil {
 			return nil, false
 		}
 		for j := range d.Servers {

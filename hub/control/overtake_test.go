@@ -44,7 +44,7 @@ func TestReleaseWaits(t *testing.T) {
 				if _, err := b.control.holds(ctx(t)); err != nil { // the fast pass alone
 					t.Fatal(err)
 				}
-				d, err := b.control.holdDoc(m.name, m.ledger().Sent[protocol.LeafHold])
+				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[protocol.LeafHold])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -61,15 +61,15 @@ func TestReleaseWaits(t *testing.T) {
 			b.pass()
 			released("the wish is on its way", false)
 			m.deaf = false
-			b.control.sends.again(m.name)
-			b.control.resend()
+			b.control.Link.SendAgain(m.name)
+			b.control.Link.Resend()
 			b.control.sleep()
 			m.listens()
-			if b.control.units.holds.Waiting() == 0 {
+			if b.control.wake.Holds.Waiting() == 0 {
 				t.Error("the acknowledgement made no hold document")
 			}
 			released("the wish is acknowledged", true)
-			b.control.resendTo(m.name, b.now)
+			b.control.Link.SendTo(m.name, b.now)
 			m.listens()
 			b.pass()
 			if _, there := b.hold(id); there {
@@ -108,7 +108,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 				if _, err := b.control.holds(ctx(t)); err != nil { // the fast pass alone
 					t.Fatal(err)
 				}
-				d, err := b.control.holdDoc(m.name, m.ledger().Sent[protocol.LeafHold])
+				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[protocol.LeafHold])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -123,7 +123,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 			b.pass()
 			b.control.sleep()
 			m.listens()
-			if b.control.units.holds.Waiting() == 0 {
+			if b.control.wake.Holds.Waiting() == 0 {
 				t.Error("the acknowledgement made no hold document")
 			}
 			travels("the mark is acknowledged", true)

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/wake"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -13,20 +14,22 @@ import (
 // completed by the next. What cannot be done for one claim stops no other, and never a hold.
 // Between two steps that write, what they depend on is read again.
 func (c *Control) rackTurn(ctx context.Context, rack string) error {
-	c.units.sharing.RLock()
-	defer c.units.sharing.RUnlock()
-	v := c.look(of(rackUnit(rack)))
-	c.envs.begin(v.Fleet)
+	c.sharing.RLock()
+	defer c.sharing.RUnlock()
+	v := c.look(of(wake.RackUnit(rack)))
+	c.Env.Begin(v.Fleet)
 	errs := []error{c.vacate(ctx, v.Fleet)}
 	v = c.look(v)
-	errs = append(errs, c.bmcs(ctx, v))
+	errs = append(errs, c.Inventory.Find(ctx, v.Fleet))
+	v = c.look(v)
+	errs = append(errs, c.Inventory.SeeBehind(ctx, v.Fleet))
 	v = c.look(v)
 	errs = append(errs, c.owners(ctx, v))
 	v = c.look(v)
-	errs = append(errs, c.inForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.approvals(ctx, v.Fleet), c.compile(ctx, v))
+	errs = append(errs, c.Env.InForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.approvals(ctx, v.Fleet), c.compile(ctx, v))
 	// Afterwards: a hold is on its way before it is written about.
 	for _, h := range store.Find(c.cfg.Store, store.HoldsByRack, rack) {
-		errs = append(errs, c.auditHold(ctx, h))
+		errs = append(errs, c.Events.AuditHold(ctx, h))
 	}
 	return errors.Join(errs...)
 }
@@ -42,9 +45,9 @@ func (c *Control) owners(ctx context.Context, v view) error {
 		conds[cl.Metadata.Name] = more
 	}
 	for _, m := range f.Maintenances {
-		conds[bookName(m)] = f.Maintained(m, c.ignitionOf(m.Spec.Boot.IgnitionSecretRef))
+		conds[bookName(m)] = f.Maintained(m, c.Env.IgnitionOf(m.Spec.Boot.IgnitionSecretRef))
 	}
-	c.conds.keep(f.Of, conds, c.cfg.Clock())
+	c.conds.Keep(f.Of, conds, c.cfg.Clock())
 	v = c.look(v)
 	errs = append(errs, c.maintenances(ctx, v.Fleet))
 	v = c.look(v)
@@ -59,7 +62,7 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		there[a.Metadata.Name] = true
 	}
 	for _, r := range f.Racks {
-		_, over := c.ending(r.Status.Agent)
+		_, over := c.Terms.EndingOf(r.Status.Agent)
 		if r.Status.Agent == "" || !over && there[r.Status.Agent] {
 			continue
 		}
@@ -67,9 +70,9 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		for _, s := range f.ServersIn(r.Metadata.Name) {
 			servers = append(servers, s.Metadata.Name)
 		}
-		c.mirror.drop(r.Status.Agent, servers)
-		c.contacts.drop(r.Status.Agent)
-		c.found.drop(r.Metadata.Name)
+		c.reports.Drop(r.Status.Agent, servers)
+		c.Link.Forget(r.Status.Agent)
+		c.Inventory.Drop(r.Metadata.Name)
 		own := store.Copy(c.cfg.Store, r)
 		own.Status.Agent = ""
 		if err := c.cfg.Store.Put(ctx, own); err != nil {

@@ -47,8 +47,8 @@ func (c *Control) readOf(server, rack string) readSeen {
 }
 
 func (c *Control) readAt(server string, poll time.Duration) readSeen {
-	r, _ := c.mirror.server(server)
-	at, first := c.mirror.readAt(server)
+	r, _ := c.reports.Server(server)
+	at, first := c.reports.ReadAt(server)
 	out := readSeen{at: at, since: c.since(first)}
 	if !at.IsZero() {
 		out.since = at

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"rackboot/hub/reports"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/wire"
@@ -74,8 +75,8 @@ func TestStale(t *testing.T) {
 			name: "not read yet", lasts: 40 * time.Second, state: protocol.StateEnforced, never: true,
 			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport { return &r },
 		},
-		{name: "the link is cut", lasts: darkAfter + time.Second, state: protocol.StateUnreachable, stale: true},
-		{name: "the link is cut, and the rack is polled rarely", poll: time.Minute, lasts: darkAfter + time.Second, state: protocol.StateUnreachable},
+		{name: "the link is cut", lasts: reports.DarkAfter + time.Second, state: protocol.StateUnreachable, stale: true},
+		{name: "the link is cut, and the rack is polled rarely", poll: time.Minute, lasts: reports.DarkAfter + time.Second, state: protocol.StateUnreachable},
 		{name: "the same for three polls", poll: time.Minute, lasts: 3*time.Minute + time.Second, state: protocol.StateUnreachable, stale: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {

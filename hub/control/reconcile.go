@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rackboot/hub/images"
 	"slices"
 
 	"rackboot/hub/plan"
@@ -21,7 +22,7 @@ func (c *Control) bind(ctx context.Context, b plan.Binding) error {
 		return err
 	}
 	c.cfg.Crash.At("hub.claim.bound")
-	c.events.ownOf(ctx, protocol.TargetOf(cl), b.Server, protocol.EventBound, "claim "+b.Claim)
+	c.Events.OwnOf(ctx, protocol.TargetOf(cl), b.Server, protocol.EventBound, "claim "+b.Claim)
 	return nil
 }
 
@@ -36,7 +37,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 		srv = nil // not bound, or gone since
 	}
 	take := c.takeForClaim(cl, srv)
-	conds := plan.Claimed(cl, srv, cfg, c.ignitionOf(cl.Spec.IgnitionSecretRef), c.rackHasAgent(f, cl.Status.Server))
+	conds := plan.Claimed(cl, srv, cfg, c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef), c.rackHasAgent(f, cl.Status.Server))
 	first := plan.FirstGoes
 	switch {
 	case cfg == nil:
@@ -61,7 +62,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if srv == nil {
 		return conds, err
 	}
-	if cond := c.carried(srv, cl.Spec.BootPolicy); cond != nil {
+	if cond := c.Inventory.Carried(srv, cl.Spec.BootPolicy); cond != nil {
 		c.imageRefused(ctx, cl, *cond)
 		return append(conds, *cond), nil
 	}
@@ -103,7 +104,7 @@ func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Cla
 	if err := errors.Join(c.settled(ctx, cl), c.regrant(ctx, cfg)); err != nil {
 		return nil, err
 	}
-	for _, seal := range []func(context.Context, plan.Fleet, *protocol.BootConfiguration) (*protocol.ConditionState, error){c.sealIgnition, c.sealFormer, c.sealEnv} {
+	for _, seal := range []func(context.Context, plan.Fleet, *protocol.BootConfiguration) (*protocol.ConditionState, error){c.Env.SealIgnition, c.Env.SealFormer, c.Env.Seal} {
 		cond, err := seal(ctx, f, cfg)
 		if cond != nil {
 			conds = append(conds, *cond)
@@ -122,18 +123,18 @@ func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Ser
 		return c.takenImage(take, srv, cl.Spec.BootPolicy, cl.Spec.KernelArgs)
 	}
 	if env := cl.Spec.BootEnv; env != nil {
-		return c.seeEnv(f, srv, env.Name, plan.EnvFor{
+		return c.Env.See(f, srv, env.Name, plan.EnvFor{
 			Purpose: protocol.PurposeClaim, Owner: cl.Metadata.Name, Ignition: cl.Spec.IgnitionSecretRef != nil,
 			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 		}, cl.Metadata.UID)
 	}
-	img, cond := c.image(f.Of, question{cl.Metadata.UID, cl.Spec.Image, srv.Spec.Architecture, cl.Spec.BootPolicy.FirstBoot.Target()})
+	img, cond := c.images.Image(f.Of, images.Question{Asker: cl.Metadata.UID, Reference: cl.Spec.Image, Architecture: srv.Spec.Architecture, Method: cl.Spec.BootPolicy.FirstBoot.Target()})
 	if img == nil || cond != nil {
 		return nil, cond
 	}
 	full, err := plan.WithArguments(*img, srv.Spec.KernelArgs, cl.Spec.KernelArgs)
 	if err != nil {
-		return nil, unresolved(err)
+		return nil, images.Unresolved(err)
 	}
 	return &full, nil
 }
@@ -171,10 +172,10 @@ func (c *Control) configure(ctx context.Context, o owned, srv *protocol.Server, 
 	}
 	c.cfg.Crash.At("hub." + string(o.purpose) + ".configured")
 	if cfg.Spec.BootEnv != "" {
-		c.events.own(ctx, srv.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.purpose, o.owner, cfg.Spec.BootEnv))
+		c.Events.Own(ctx, srv.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.purpose, o.owner, cfg.Spec.BootEnv))
 		return nil
 	}
-	c.events.own(ctx, srv.Metadata.Name, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
+	c.Events.Own(ctx, srv.Metadata.Name, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
 	return nil
 }
 
@@ -193,7 +194,7 @@ func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, c
 		}
 		c.cfg.Crash.At("hub.claim.unconfigured")
 	}
-	c.images.forgetOf(cl.Metadata.UID)
+	c.images.ForgetOf(cl.Metadata.UID)
 	return c.cfg.Store.Remove(ctx, cl)
 }
 
@@ -212,4 +213,20 @@ func (c *Control) endAsked(ctx context.Context, cl *protocol.Claim) error {
 func (c *Control) rackHasAgent(f plan.Fleet, server string) bool {
 	r := f.Rack(f.RackOf(server))
 	return r != nil && r.Status.Agent != ""
+}
+
+// imageRefused files an event when a claim's image or boot environment is found to be no
+// use, or for another reason than before. That a registry is away is told once, whatever
+// it says each time.
+func (c *Control) imageRefused(ctx context.Context, cl *protocol.Claim, now protocol.ConditionState) {
+	event := protocol.EventImageRefused
+	if now.Code == protocol.CondBootEnvInvalid {
+		event = protocol.EventBootEnv
+	}
+	for _, was := range c.conds.Of(cl.Metadata.Name) {
+		if was.Code == now.Code && (was.Message == now.Message || now.Code == protocol.CondRegistryUnavailable) {
+			return
+		}
+	}
+	c.Events.OwnOf(ctx, protocol.TargetOf(cl), cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
 }

@@ -13,8 +13,8 @@ import (
 // reconcile takes a turn of every unit, as the sweeps do, and then of each that is woken by what
 // was written, until nothing is left to do. A turn that fails is not taken again.
 func (c *Control) reconcile(ctx context.Context) error {
-	c.units.sweep.Store(true)
-	c.units.wakeAll()
+	c.wake.Sweeping.Store(true)
+	c.wake.All()
 	deltas, stop := c.cfg.Store.Deltas()
 	defer stop()
 	return c.settle(ctx, deltas, nil)
@@ -29,9 +29,8 @@ func (c *Control) settle(ctx context.Context, deltas *store.Deltas, rnd *rand.Ra
 	var errs []error
 	failed := map[string]bool{}
 	for n := 0; ; n++ {
-		c.units.wakeBy(deltas)
-		lines := [][]string{c.units.racks.Line(), c.units.holds.Line()}
-		c.sleep()
+		c.wake.By(deltas)
+		lines := [][]string{c.wake.Racks.Take(), c.wake.Holds.Take()}
 		var todo []string
 		for i, line := range lines {
 			for _, unit := range line {
@@ -43,7 +42,7 @@ func (c *Control) settle(ctx context.Context, deltas *store.Deltas, rnd *rand.Ra
 				}
 			}
 		}
-		if len(todo) == 0 || c.steppedDown() {
+		if len(todo) == 0 || c.fence.SteppedDown() {
 			return errors.Join(errs...)
 		}
 		if n > maxSettle {
@@ -68,10 +67,10 @@ const holdUnits = "holds/"
 
 func (c *Control) wakeTest(unit string) {
 	if rack, is := strings.CutPrefix(unit, holdUnits); is {
-		c.units.holds.Wake(rack)
+		c.wake.Holds.Wake(rack)
 		return
 	}
-	c.units.racks.Wake(unit)
+	c.wake.Racks.Wake(unit)
 }
 
 func (c *Control) turnTest(ctx context.Context, unit string) error {
@@ -94,6 +93,6 @@ func (c *Control) holds(ctx context.Context) (written []string, err error) {
 
 // sleep forgets whom to wake.
 func (c *Control) sleep() {
-	u := newUnits(c)
-	c.units.racks, c.units.holds = u.racks, u.holds
+	c.wake.Racks.Take()
+	c.wake.Holds.Take()
 }

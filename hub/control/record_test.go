@@ -3,15 +3,12 @@ package control
 import (
 	"context"
 	"errors"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/api"
 )
 
 // trail is an audit log in memory.
@@ -45,45 +42,6 @@ func (r *trail) of(target string) (ops []string) {
 		}
 	}
 	return ops
-}
-
-// The table at recordOwn, for all events.
-func TestOwnEntries(t *testing.T) {
-	raw, err := os.ReadFile("record.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string][]string{}
-	for _, m := range regexp.MustCompile(`(?m)^//\t(\w+) +\| (\w+) +\| (\w+)`).FindAllStringSubmatch(string(raw), -1) {
-		rows[m[1]] = m[2:]
-	}
-	delete(rows, "event")
-	if len(rows) != 15 {
-		t.Fatalf("%d rows: %v", len(rows), rows)
-	}
-	for _, code := range protocol.EventCodes() {
-		ev := api.EventRecord{Event: protocol.Event{Code: code, Message: "by admin"}}
-		row := rows[string(code)]
-		switch {
-		case row == nil, row[1] == "none":
-		case row[1] == "Server":
-			ev.Server = "n1"
-		default:
-			ev.Target = &protocol.Target{Kind: protocol.Kind(row[1]), Name: "b1"}
-		}
-		e, ok := ownEntry(ev)
-		switch {
-		case ok != (row != nil):
-			t.Errorf("%s is noted: %t", code, ok)
-		case !ok:
-		case e.Op != row[0] || e.Caller != "hub" || !strings.HasSuffix(e.Detail, ev.Message) || e.Target != map[string]string{"none": "", "BMC": "BMC/b1", "Server": "Server/n1", "Maintenance": "Maintenance/b1", "ServerGroup": "ServerGroup/b1"}[row[1]]:
-			t.Errorf("%s is noted as %+v", code, e)
-		}
-		delete(rows, string(code))
-	}
-	if len(rows) > 0 {
-		t.Errorf("no such events: %v", rows)
-	}
 }
 
 // Who did what to a hold is in the audit log, with the reason; while it cannot be

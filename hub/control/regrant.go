@@ -50,7 +50,7 @@ func (c *Control) signedAgain(cfg *protocol.BootConfiguration, grant []byte) ([]
 		return nil, nil //nolint:nilerr // what nobody can read stays what it is: agents refuse it
 	}
 	var g protocol.Grant
-	if err := wire.Open(c.own, wire.FactGrant, grant, &g); err != nil {
+	if err := c.Link.Open(wire.FactGrant, grant, &g); err != nil {
 		c.log.Error("a grant was signed by a key that this hub never had", "claim", cfg.Spec.Owner.Name, "err", err)
 		return nil, nil
 	}

@@ -2,6 +2,8 @@ package control
 
 import (
 	"crypto/ed25519"
+	"rackboot/hub/members"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,24 +33,24 @@ func TestRenewRefuses(t *testing.T) {
 		end   func(b *bench)
 		want  string
 	}{
-		{"by certificate and key", time.Hour, "r1-1", "r1-1", nil, renewIssued},
-		{"without the certificate", time.Hour, "r1-1", "", nil, renewDenied},
-		{"with another agent's certificate", time.Hour, "r1-1", "r2-1", nil, renewDenied},
-		{"with the hub's certificate", time.Hour, "r1-1", "rackboot.hub", nil, renewDenied},
-		{"signed with another key", time.Hour, "r2-1", "r1-1", nil, renewDenied},
-		{"after its end, by key", certificateLife + time.Hour, "r1-1", "", nil, renewIssued},
-		{"after its end, with another key", certificateLife + time.Hour, "r2-1", "", nil, renewDenied},
-		{"at the end of the grace", certificateLife + decide.CertificateGrace - time.Second, "r1-1", "", nil, renewIssued},
-		{"made while the hub was ahead, by key", -400 * 24 * time.Hour, "r1-1", "", nil, renewIssued},
-		{"made while the hub was ahead, by the certificate before", -400 * 24 * time.Hour, "r1-1", "r1-1", nil, renewIssued},
-		{"made while the hub was ahead, with another key", -400 * 24 * time.Hour, "r2-1", "", nil, renewDenied},
-		{"the hub's clock was set back by a minute, by key", -time.Minute, "r1-1", "", nil, renewDenied},
-		{"after the grace", certificateLife + decide.CertificateGrace, "r1-1", "", nil, renewDenied},
-		{"revoked", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.control.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, renewEnded},
-		{"revoked, after its end", certificateLife + time.Hour, "r1-1", "", func(b *bench) { _, _ = b.control.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, renewEnded},
-		{"revoked, another asks", time.Hour, "r2-1", "r2-1", func(b *bench) { _, _ = b.control.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, renewDenied},
-		{"replaced", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.control.ReplaceAgent(ctx(b.t), "r1", endFor("x"), "ann") }, renewEnded},
-		{"deleted", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.store.Delete(ctx(b.t), protocol.KindAgent, "r1-1") }, renewDenied},
+		{"by certificate and key", time.Hour, "r1-1", "r1-1", nil, "issued"},
+		{"without the certificate", time.Hour, "r1-1", "", nil, "denied"},
+		{"with another agent's certificate", time.Hour, "r1-1", "r2-1", nil, "denied"},
+		{"with the hub's certificate", time.Hour, "r1-1", "rackboot.hub", nil, "denied"},
+		{"signed with another key", time.Hour, "r2-1", "r1-1", nil, "denied"},
+		{"after its end, by key", 90*24*time.Hour + time.Hour, "r1-1", "", nil, "issued"},
+		{"after its end, with another key", 90*24*time.Hour + time.Hour, "r2-1", "", nil, "denied"},
+		{"at the end of the grace", 90*24*time.Hour + decide.CertificateGrace - time.Second, "r1-1", "", nil, "issued"},
+		{"made while the hub was ahead, by key", -400 * 24 * time.Hour, "r1-1", "", nil, "issued"},
+		{"made while the hub was ahead, by the certificate before", -400 * 24 * time.Hour, "r1-1", "r1-1", nil, "issued"},
+		{"made while the hub was ahead, with another key", -400 * 24 * time.Hour, "r2-1", "", nil, "denied"},
+		{"the hub's clock was set back by a minute, by key", -time.Minute, "r1-1", "", nil, "denied"},
+		{"after the grace", 90*24*time.Hour + decide.CertificateGrace, "r1-1", "", nil, "denied"},
+		{"revoked", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.control.Members.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, "ended"},
+		{"revoked, after its end", 90*24*time.Hour + time.Hour, "r1-1", "", func(b *bench) { _, _ = b.control.Members.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, "ended"},
+		{"revoked, another asks", time.Hour, "r2-1", "r2-1", func(b *bench) { _, _ = b.control.Members.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, "denied"},
+		{"replaced", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.control.Members.ReplaceAgent(ctx(b.t), "r1", endFor("x"), "ann") }, "ended"},
+		{"deleted", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.store.Delete(ctx(b.t), protocol.KindAgent, "r1-1") }, "denied"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, &movingTag{})
@@ -60,13 +62,13 @@ func TestRenewRefuses(t *testing.T) {
 				c.end(b)
 				b.pass()
 			}
-			out, err := b.control.Renew(ctx(t), renewal(t, "r1-1", key(c.by), protocol.Renewal{Agent: "r1-1", CSR: []byte(csr), At: b.now}), c.cert)
+			out, err := b.control.Members.Renew(ctx(t), renewal(t, "r1-1", key(c.by), protocol.Renewal{Agent: "r1-1", CSR: []byte(csr), At: b.now}), c.cert)
 			switch c.want {
-			case renewIssued:
+			case "issued":
 				if err != nil || string(out.Certificate) != "certificate of r1-1" {
 					t.Errorf("%+v, %v", out, err)
 				}
-			case renewEnded:
+			case "ended":
 				if err != nil || len(out.Ended) == 0 || out.Certificate != nil || len(out.Standing.API) > 0 {
 					t.Errorf("%+v, %v", out, err)
 				}
@@ -86,10 +88,10 @@ func TestRenewalIsOfOneAgent(t *testing.T) {
 	b.join("r1")
 	b.join("r2")
 	moved := renewal(t, "r2-1", key("r1-1"), protocol.Renewal{Agent: "r1-1", CSR: []byte("x")})
-	_, a := b.control.Renew(ctx(t), moved, "r1-1")
-	_, n := b.control.Renew(ctx(t), renewal(t, "r9-1", key("r9-1"), protocol.Renewal{Agent: "r9-1"}), "")
+	_, a := b.control.Members.Renew(ctx(t), moved, "r1-1")
+	_, n := b.control.Members.Renew(ctx(t), renewal(t, "r9-1", key("r9-1"), protocol.Renewal{Agent: "r9-1"}), "")
 	lie := renewal(t, "r1-1", key("r1-1"), protocol.Renewal{Agent: "r2-1", CSR: []byte("x")})
-	_, l := b.control.Renew(ctx(t), lie, "r1-1")
+	_, l := b.control.Members.Renew(ctx(t), lie, "r1-1")
 	for _, err := range []error{a, n, l} {
 		if protocol.CodeOf(err) != protocol.CodeDenied || err.Error() != a.Error() {
 			t.Errorf("got %v", err)
@@ -105,16 +107,16 @@ func TestRenewKilled(t *testing.T) {
 	b.join("r1")
 	b.now = b.now.Add(60 * 24 * time.Hour)
 	q := renewal(t, "r1-1", key("r1-1"), protocol.Renewal{Agent: "r1-1", CSR: []byte("x"), Trust: "t", SealKey: make([]byte, 32)})
-	b.dies("hub.renew.recorded", func() { _, _ = b.control.Renew(ctx(t), q, "r1-1") })
+	b.dies("hub.renew.recorded", func() { _, _ = b.control.Members.Renew(ctx(t), q, "r1-1") })
 	a := must(store.Get[*protocol.Agent](b.store, "r1-1"))
-	if k := b.control.certificateOf(a); !k.NotAfter.Equal(b.now.Add(certificateLife)) || k.Trust != "t" || len(a.Spec.SealKey) != 32 {
-		t.Errorf("recorded %+v, seal key %x", k, a.Spec.SealKey)
+	if raw, _, err := b.store.Meta("cert-r1-1"); err != nil || !strings.Contains(string(raw), b.now.Add(90*24*time.Hour).Format(`"notAfter":"2006-01-02T15:04:05Z","trust":"t"`)) || len(a.Spec.SealKey) != 32 {
+		t.Errorf("recorded %s, seal key %x", string(raw), a.Spec.SealKey)
 	}
-	if _, err := b.control.Renew(ctx(t), q, "r1-1"); protocol.CodeOf(err) != protocol.CodeUnavailable {
+	if _, err := b.control.Members.Renew(ctx(t), q, "r1-1"); protocol.CodeOf(err) != protocol.CodeUnavailable {
 		t.Errorf("at once again: %v", err)
 	}
-	b.now = b.now.Add(certificateLife / renewalPause)
-	if _, err := b.control.Renew(ctx(t), q, "r1-1"); err != nil {
+	b.now = b.now.Add(90 * 24 * time.Hour / 10_000)
+	if _, err := b.control.Members.Renew(ctx(t), q, "r1-1"); err != nil {
 		t.Errorf("a while later: %v", err)
 	}
 }
@@ -125,55 +127,10 @@ func TestLagging(t *testing.T) {
 	b.apply(storetest.Rack("r1"), storetest.Rack("r2"))
 	b.join("r1")
 	b.join("r2")
-	if _, err := b.control.Renew(ctx(t), renewal(t, "r2-1", key("r2-1"), protocol.Renewal{Agent: "r2-1", Trust: "new"}), "r2-1"); err != nil {
+	if _, err := b.control.Members.Renew(ctx(t), renewal(t, "r2-1", key("r2-1"), protocol.Renewal{Agent: "r2-1", Trust: "new"}), "r2-1"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Lagging(b.store, "new"); err != nil || len(got) != 1 || got[0] != "r1-1" {
+	if got, err := members.Lagging(b.store, "new"); err != nil || len(got) != 1 || got[0] != "r1-1" {
 		t.Errorf("%v, %v", got, err)
 	}
-}
-
-// The comment tables are what the functions do.
-func TestRenewTables(t *testing.T) {
-	for _, over := range []bool{false, true} {
-		for _, active := range []bool{false, true} {
-			for _, s := range []presented{shownOwn, shownOther, shownNone} {
-				for _, l := range []life{lifeEarly, lifeValid, lifeEnded, lifeLapsed} {
-					want := firstRow(table(t, "renew.go", "over", "active", "shown", "life", "verdict"), yes(over), yes(active), string(s), string(l))
-					if got := mayRenew(over, active, s, l); got != want {
-						t.Errorf("over %t, active %t, %s, %s: %s, the table says %s", over, active, s, l, got, want)
-					}
-				}
-			}
-		}
-	}
-	for before, name := range map[protocol.ConditionCode]string{"": "none", protocol.CondSuperseded: "Superseded", protocol.CondRevoked: "Revoked"} {
-		for _, asked := range []protocol.ConditionCode{protocol.CondSuperseded, protocol.CondRevoked} {
-			want := firstRow(table(t, "ending.go", "before", "asked", "stays"), name, string(asked))
-			if got := worse(before, asked); got != (want == "asked") {
-				t.Errorf("%s, then %s: the table says %s stays", name, asked, want)
-			}
-		}
-	}
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-// firstRow is the last cell of the first row that fits.
-func firstRow(rows [][]string, in ...string) string {
-	for _, row := range rows {
-		fits := true
-		for i, v := range in {
-			fits = fits && (row[i] == "*" || row[i] == v)
-		}
-		if fits {
-			return row[len(row)-1]
-		}
-	}
-	return "no row"
 }

@@ -50,13 +50,13 @@ func TestReportOrder(t *testing.T) {
 		if first := c.name == "first"; first || c.name == "a new session" {
 			b.hello(agent, c.session, nil)
 		}
-		was, _ := b.control.mirror.server("n1")
+		was, _ := b.control.reports.Server("n1")
 		power := protocol.PowerOn
 		if was != nil && was.Observation.Power == protocol.PowerOn {
 			power = protocol.PowerOff
 		}
 		say(c.session, c.seq, c.at, power)
-		is, _ := b.control.mirror.server("n1")
+		is, _ := b.control.reports.Server("n1")
 		if taken := is != nil && is.Observation.Power == power; taken != c.taken {
 			t.Errorf("%s: taken: %t, want %t", c.name, taken, c.taken)
 		}
@@ -85,7 +85,7 @@ func TestReportOfAnotherRack(t *testing.T) {
 	if _, err := store.Get[*protocol.Claim](b.store, "c1"); err != nil {
 		t.Error("another rack's agent ended the claim")
 	}
-	if r, _ := b.control.mirror.server("n1"); r != nil && r.Released {
+	if r, _ := b.control.reports.Server("n1"); r != nil && r.Released {
 		t.Errorf("the mirror has %+v", r)
 	}
 	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))

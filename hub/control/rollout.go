@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/events"
 	"reflect"
 	"time"
 
@@ -156,7 +157,7 @@ func (c *Control) rollBack(ctx context.Context, p *groupPass, g *protocol.Server
 		entry = b
 	}
 	spec := bootimages.Rollback(bootimages.Next{
-		Group: g, Current: from, History: p.history[g.Metadata.UID], Stamp: c.stampOf(entry), By: hubName, Reason: st.Reason, At: p.now,
+		Group: g, Current: from, History: p.history[g.Metadata.UID], Stamp: c.stampOf(entry), By: events.HubName, Reason: st.Reason, At: p.now,
 	}, to, protocol.CauseAutoRollback)
 	r, err := c.createRevision(ctx, spec, to.Status.Verified)
 	if err != nil {

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/events"
 
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"
@@ -19,13 +20,13 @@ func (c *Control) CommandRollout(ctx context.Context, name string, r api.Rollout
 	}
 	for try := 1; ; try++ {
 		g, err := c.commandRollout(ctx, name, r, by)
-		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < writeTries {
+		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < store.Tries {
 			continue // a pass was first
 		}
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.units.wakeSite()
+		c.wake.Site()
 		return api.GroupAnswer{Group: g}, nil
 	}
 }
@@ -48,7 +49,7 @@ func (c *Control) commandRollout(ctx context.Context, name string, r api.Rollout
 		return nil, err
 	}
 	c.cfg.Crash.At("hub.rollout.said")
-	c.groupEvent(ctx, g, "has its roll-out of revision %d told to %s by %s%s", next.Revision, r.Command, by, because(r.Reason))
+	c.groupEvent(ctx, g, "has its roll-out of revision %d told to %s by %s%s", next.Revision, r.Command, by, events.Because(r.Reason))
 	return g, nil
 }
 

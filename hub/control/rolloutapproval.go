@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"rackboot/hub/events"
 	"slices"
 	"time"
 
@@ -73,7 +74,7 @@ func (i installs) approvedBy(r store.StoredApproval, rack string, cl *protocol.C
 
 func installNeed(rack string, cl *protocol.Claim) approval.Need {
 	return approval.Need{
-		Class: protocol.ApproveReprovision, Rack: rack, Target: cl.Status.Server, Asked: []string{hubName},
+		Class: protocol.ApproveReprovision, Rack: rack, Target: cl.Status.Server, Asked: []string{events.HubName},
 		Boot: &protocol.ApprovedBoot{Server: cl.Status.Server, Owner: cl.Metadata.UID},
 	}
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 	"math/rand/v2"
+	"rackboot/hub/wake"
 	"slices"
 	"strings"
 	"testing"
@@ -148,7 +149,7 @@ func (f *fleet) step() {
 			f.killOnce()
 		}
 		f.turns()
-		f.control.images.jobs.Work(f.t.Context())
+		f.control.images.Work(f.t.Context())
 		f.sent = nil
 		f.check()
 	}
@@ -179,10 +180,10 @@ func (f *fleet) killOnce() {
 func (f *fleet) turns() {
 	f.t.Helper()
 	f.control.tick()
-	if f.now.Sub(f.swept) >= 60*sweepEvery || f.seen != f.control {
+	if f.now.Sub(f.swept) >= 60*wake.SweepEvery || f.seen != f.control {
 		f.swept, f.seen = f.now, f.control
-		f.control.units.sweep.Store(true)
-		f.control.units.wakeAll()
+		f.control.wake.Sweeping.Store(true)
+		f.control.wake.All()
 	}
 	if err := f.control.settle(f.t.Context(), f.deltas, f.rnd); err != nil && protocol.CodeOf(err) != protocol.CodeConflict {
 		f.t.Fatalf("turns: %v", err)

@@ -18,7 +18,7 @@ func (c *Control) orderInstall(ctx context.Context, g *protocol.ServerGroup, o r
 	if s.cfg == nil || r == nil {
 		return false, nil
 	}
-	if cond := c.carried(s.server, s.claim.Spec.BootPolicy); cond != nil {
+	if cond := c.Inventory.Carried(s.server, s.claim.Spec.BootPolicy); cond != nil {
 		return false, nil // which the claim's own conditions say
 	}
 	t := taken{revision: r}

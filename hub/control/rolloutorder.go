@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"rackboot/hub/events"
 	"time"
 
 	"rackboot/hub/plan/rollout"
@@ -80,7 +81,7 @@ func (c *Control) askReboot(ctx context.Context, p *groupPass, g *protocol.Serve
 	now := c.cfg.Clock().UTC()
 	q := store.StoredRequest{
 		Request: protocol.Request{
-			ID: id, Server: s.server.Metadata.Name, Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: hubName,
+			ID: id, Server: s.server.Metadata.Name, Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: events.HubName,
 			NotAfter:     now.Add(g.Spec.Rollout.Deadline.D()),
 			Precondition: protocol.Precondition{OwnerUID: s.claim.Metadata.UID}, Ref: "roll-out of " + g.Metadata.Name + " " + id,
 		},

@@ -41,3 +41,10 @@ func TestRolloutTables(t *testing.T) {
 		return "nothing"
 	})
 }
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -36,7 +36,7 @@ func (c *Control) seats(ctx context.Context, p *groupPass, g *protocol.ServerGro
 			continue // it is gone since
 		}
 		s := &seat{claim: cl, server: srv, cfg: p.f.ConfigOf(cl)}
-		s.report, s.heard = c.mirror.server(name)
+		s.report, s.heard = c.reports.Server(name)
 		if g.Status.Rollout != nil {
 			s.member = g.Status.Rollout.Members[name]
 		}

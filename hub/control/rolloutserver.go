@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/hub/plan/rollout"
+	"rackboot/hub/reports"
 	"rackboot/protocol"
 )
 
@@ -91,7 +92,7 @@ func (s *seat) target(r *protocol.GroupRevision) string {
 // hearsOf says whether a server's agent and BMC speak, and when they would have been silent
 // for too long.
 func (c *Control) hearsOf(p *groupPass, s *seat) (bool, time.Time) {
-	until := s.heard.Add(darkAfter + time.Nanosecond)
+	until := s.heard.Add(reports.DarkAfter + time.Nanosecond)
 	if s.report == nil || s.heard.IsZero() || !p.now.Before(until) || !c.rackHasAgent(p.f, s.server.Metadata.Name) {
 		return false, time.Time{}
 	}
@@ -152,7 +153,7 @@ func (c *Control) askedOf(o *protocol.RolloutTask) askedFor {
 	switch q, err := c.cfg.Store.GetRequest(o.Request); {
 	case err != nil:
 		return askedGone
-	case ended(q.Report.Outcome):
+	case q.Report.Outcome.Ended():
 		return askedEnded
 	}
 	return askedPending

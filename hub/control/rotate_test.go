@@ -73,7 +73,7 @@ func TestRotateAfterACrash(t *testing.T) {
 	b, m, k := rotateSite(t)
 	before := b.opened(m, k)
 	b.dies("hub.account.next", func() {
-		_, err := b.control.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin")
+		_, err := b.control.Inventory.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin")
 		t.Errorf("it lives: %v", err)
 	})
 	m.connects()
@@ -82,7 +82,7 @@ func TestRotateAfterACrash(t *testing.T) {
 	if next.BMCAccount != before.BMCAccount || next.Next == nil || next.Next.Username != "admin" || len(next.Next.Password) != protocol.DefaultNewPassword {
 		t.Fatalf("sent is %v", next)
 	}
-	if v, err := b.control.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); err != nil || v == nil || *b.opened(m, k).Next != *next.Next {
+	if v, err := b.control.Inventory.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); err != nil || v == nil || *b.opened(m, k).Next != *next.Next {
 		t.Fatalf("the same again: %v", err)
 	}
 	stale := b.rotation("bmc").ID
@@ -92,7 +92,7 @@ func TestRotateAfterACrash(t *testing.T) {
 	if now := b.opened(m, k); now.BMCAccount != *next.Next || now.Next != nil {
 		t.Fatal("the next is not the account")
 	}
-	if data := b.stored("bmc"); string(data[formerPassword]) != before.Password || b.rotation("bmc").State != protocol.RotationPromoted {
+	if data := b.stored("bmc"); string(data["former.password"]) != before.Password || b.rotation("bmc").State != protocol.RotationPromoted {
 		t.Fatal("the former account is gone before the agent said that it has the next alone")
 	}
 	b.dies("hub.account.forget", b.accountIs(m, k, protocol.AccountInUse))
@@ -103,7 +103,7 @@ func TestRotateAfterACrash(t *testing.T) {
 	// What is said of an earlier change says nothing of the next one.
 	m.connects()
 	b.settles(m)
-	if _, err := b.control.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); err != nil {
+	if _, err := b.control.Inventory.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); err != nil {
 		t.Fatal(err)
 	}
 	b.settles(m)
@@ -128,15 +128,15 @@ func TestRotateAfterACrash(t *testing.T) {
 // Both accounts are kept where the BMC refuses both; a person ends it.
 func TestRotateLost(t *testing.T) {
 	b, m, k := rotateSite(t)
-	if _, err := b.control.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); err != nil {
+	if _, err := b.control.Inventory.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); err != nil {
 		t.Fatal(err)
 	}
 	b.settles(m)
 	b.dies("hub.account.lose", b.accountIs(m, k, protocol.AccountLost))
-	if data := b.stored("bmc"); len(data[nextPassword]) == 0 || len(data[protocol.SecretPassword]) == 0 {
+	if data := b.stored("bmc"); len(data["next.password"]) == 0 || len(data[protocol.SecretPassword]) == 0 {
 		t.Error("one of them is gone")
 	}
-	if _, err := b.control.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict || protocol.HintOf(err) == "" {
+	if _, err := b.control.Inventory.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict || protocol.HintOf(err) == "" {
 		t.Errorf("once more: %v", err)
 	}
 	b.apply(bmcSecret(canary + "-2"))
@@ -150,13 +150,13 @@ func TestOwnAfterACrash(t *testing.T) {
 	b, m, k := rotateSite(t)
 	b.apply(storetest.BMC("b1", "r1"))
 	b.settles(m)
-	if _, err := b.control.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "bmc own") {
+	if _, err := b.control.Inventory.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "bmc own") {
 		t.Errorf("a local account: %v", err)
 	}
 	own := api.RotateBMC{Own: true, User: "rackboot"}
 	for _, point := range []string{"hub.account.next", "hub.account.own"} {
 		b.dies(point, func() {
-			_, err := b.control.RotateBMC(ctx(t), "b1", own, "admin")
+			_, err := b.control.Inventory.RotateBMC(ctx(t), "b1", own, "admin")
 			t.Errorf("it lives: %v", err)
 		})
 		m.connects()

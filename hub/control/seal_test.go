@@ -245,7 +245,7 @@ func TestAcceptWithSecret(t *testing.T) {
 	other.Metadata.Name = "other"
 	b.apply(other)
 	for ref, want := range map[string]protocol.Code{"secret:bmc": "", "local:x": "", "secret:none": protocol.CodeInvalid, "secret:other": protocol.CodeInvalid} {
-		if err := b.control.checkSecret(ref); protocol.CodeOf(err) != want {
+		if err := b.control.Inventory.CheckSecret(ref); protocol.CodeOf(err) != want {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -32,18 +33,18 @@ func TestDocumentsUntilAcknowledged(t *testing.T) {
 	if diff := cmp.Diff(both, b.took(agent)); diff != "" {
 		t.Errorf("first: %s", diff)
 	}
-	b.control.resend()
+	b.control.Link.Resend()
 	if got := b.took(agent); got != nil {
 		t.Errorf("sent again at once: %v", got)
 	}
 	b.now = b.now.Add(3 * time.Second) // 2 s + 50 %
-	b.control.resend()
+	b.control.Link.Resend()
 	if diff := cmp.Diff(both, b.took(agent)); diff != "" {
 		t.Errorf("again: %s", diff)
 	}
 	b.acks(agent)
 	b.now = b.now.Add(10 * time.Minute)
-	b.control.resend()
+	b.control.Link.Resend()
 	b.pass()
 	if got := b.took(agent); got != nil {
 		t.Errorf("sent although acknowledged: %v", got)
@@ -54,29 +55,6 @@ func TestDocumentsUntilAcknowledged(t *testing.T) {
 	b.pass()
 	if diff := cmp.Diff([]string{"hold"}, b.took(agent)); diff != "" {
 		t.Errorf("after a hold: %s", diff)
-	}
-}
-
-// Resends at 2 s, 4, 8 … 60 s ± 50 %.
-func TestResendPauses(t *testing.T) {
-	s, now := newSends(), time.Unix(0, 0)
-	want := sendPauseMin
-	for range 10 {
-		if !s.due("a", now) {
-			t.Fatal("not due")
-		}
-		pause := s.next["a"].Sub(now)
-		if pause < want/2 || pause > want*3/2 {
-			t.Errorf("the pause is %s, want %s ± 50 %%", pause, want)
-		}
-		if s.due("a", now.Add(pause-1)) {
-			t.Error("due before its time")
-		}
-		now, want = now.Add(pause), min(want*2, sendPauseMax)
-	}
-	s.again("a")
-	if !s.due("a", now) {
-		t.Error("not due after news")
 	}
 }
 
@@ -136,9 +114,9 @@ func TestStrangers(t *testing.T) {
 	b.sent = nil
 	b.forge(agent, protocol.LeafApplied, key("thief"), applied)
 	elsewhere := protocol.TopicUp("r9-1", protocol.LeafApplied)
-	b.control.Receive(protocol.TopicUp(agent, protocol.LeafApplied), seal(t, key(agent), elsewhere, applied))
-	b.control.Receive(protocol.TopicDown(agent, protocol.LeafApplied), seal(t, key(agent), protocol.TopicDown(agent, protocol.LeafApplied), applied))
-	b.control.Receive(protocol.TopicUp(agent, protocol.LeafApplied), []byte("garbage"))
+	b.control.Link.Receive(protocol.TopicUp(agent, protocol.LeafApplied), seal(t, key(agent), elsewhere, applied))
+	b.control.Link.Receive(protocol.TopicDown(agent, protocol.LeafApplied), seal(t, key(agent), protocol.TopicDown(agent, protocol.LeafApplied), applied))
+	b.control.Link.Receive(protocol.TopicUp(agent, protocol.LeafApplied), []byte("garbage"))
 	b.forge(agent, protocol.LeafHello, key("thief"), protocol.Hello{Session: "s"})
 	if l, err = b.store.Ledger(agent); err != nil || len(l.Acked) != 0 {
 		t.Errorf("acknowledged by strangers: %v, %v", l.Acked, err)
@@ -221,7 +199,7 @@ func TestBehind(t *testing.T) {
 	if err := b.store.PutRequest(ctx(t), q); err != nil {
 		t.Fatal(err)
 	}
-	if epoch, err := RaiseEpoch(ctx(t), b.store); err != nil || epoch != 2 {
+	if epoch, err := fence.RaiseEpoch(ctx(t), b.store); err != nil || epoch != 2 {
 		t.Fatalf("epoch %d, %v", epoch, err)
 	}
 	b.restart()

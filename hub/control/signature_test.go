@@ -2,9 +2,11 @@ package control
 
 import (
 	"context"
+	"rackboot/hub/images"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -40,7 +42,7 @@ func wantsSignature(e *protocol.BootImage) {
 }
 
 func (b *bench) entryEvents() (n int) {
-	for _, e := range b.control.Events(0, 1000) {
+	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Code == protocol.EventBootImage {
 			n++
 		}
@@ -72,7 +74,7 @@ func TestGroupSignature(t *testing.T) {
 	if c := e.Status.Conditions; len(c) != 1 || c[0].Code != protocol.CondImageUnverified || !strings.Contains(c[0].Message, "amd64: ") || !strings.Contains(c[0].Message, "NoSignature") || !strings.Contains(c[0].Message, "sign it") {
 		t.Errorf("%+v", c)
 	}
-	if got := b.control.imageStates(); got["failed"] != 1 || b.entryEvents() != 1 {
+	if got := b.control.images.States(); got["failed"] != 1 || b.entryEvents() != 1 {
 		t.Errorf("%v, %d events", got, b.entryEvents())
 	}
 	if err := testutil.GatherAndCompare(b.reg, strings.NewReader(`
@@ -89,7 +91,7 @@ rackboot_hub_pending{what="signature"} 1
 	}
 
 	signers.err = nil
-	b.now = b.now.Add(resolvePauseMin)
+	b.now = b.now.Add(2 * time.Second)
 	b.pass()
 	b.pass()
 	b.wantHistory("proved", "1:1.0/catalogue @1")
@@ -101,7 +103,7 @@ rackboot_hub_pending{what="signature"} 1
 	if e := b.bootImage("os-1-0"); len(e.Status.Conditions) != 0 || e.Status.Verified[digest].Signature == nil || e.Status.Verified[digest].Digest != digest || b.entryEvents() != 2 {
 		t.Errorf("%+v, %d events", e.Status, b.entryEvents())
 	}
-	if got := b.control.imageStates(); got["verified"] != 1 {
+	if got := b.control.images.States(); got["verified"] != 1 {
 		t.Errorf("%v", got)
 	}
 
@@ -138,7 +140,7 @@ func (b *bench) bootImage(name string) *protocol.BootImage {
 // A claim of an entry waits for its proof too, and for one that this hub cannot make.
 func TestBootImageSignature(t *testing.T) {
 	for name, row := range map[string]struct {
-		signers Signatures
+		signers images.Verifier
 		want    string // of the condition; empty for a boot
 	}{
 		"proved":           {&signersOf{trust: "AA"}, ""},

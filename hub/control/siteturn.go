@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/conditions"
+	"rackboot/hub/wake"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -14,12 +16,12 @@ import (
 // The fleet is read only where somebody waits for what it says.
 func (c *Control) siteTurn(ctx context.Context) error {
 	errs := []error{c.sweepApprovals(ctx), c.firmwareOver(ctx)}
-	c.bootImages(ctx)
-	sweep := c.units.sweep.Swap(false)
+	c.images.Turn(ctx)
+	sweep := c.wake.Sweeping.Swap(false)
 	errs = append(errs, c.allot(ctx), c.withoutRack(ctx, sweep))
 	if sweep {
 		if err := c.sweepAll(ctx); err != nil {
-			c.units.sweep.Store(true)
+			c.wake.Sweeping.Store(true)
 			errs = append(errs, err)
 		}
 	}
@@ -30,12 +32,11 @@ func (c *Control) siteTurn(ctx context.Context) error {
 // what is given here, and what they spent is counted here.
 func (c *Control) allot(ctx context.Context) error {
 	unbound, groups := store.Find(c.cfg.Store, store.ClaimsUnbound, store.Any), store.List[*protocol.ServerGroup](c.cfg.Store)
-	c.units.unbound.Store(len(unbound) > 0)
-	c.units.grouped.Store(len(groups) > 0)
-	v := view{Fleet: plan.Fleet{Of: siteUnit, Now: c.cfg.Clock()}}
+	c.wake.Waits(len(unbound) > 0, len(groups) > 0)
+	v := view{Fleet: plan.Fleet{Of: wake.SiteUnit, Now: c.cfg.Clock()}}
 	if len(unbound) > 0 || len(groups) > 0 {
-		c.units.sharing.Lock()
-		defer c.units.sharing.Unlock()
+		c.sharing.Lock()
+		defer c.sharing.Unlock()
 		v = c.look(v)
 	}
 	var errs []error
@@ -47,7 +48,7 @@ func (c *Control) allot(ctx context.Context) error {
 	for _, u := range left {
 		conds[u.Claim] = []protocol.ConditionState{{Code: protocol.CondUnbound, Message: u.Reason}}
 	}
-	c.unbound.keep(siteUnit, conds, c.cfg.Clock())
+	c.unbound.Keep(wake.SiteUnit, conds, c.cfg.Clock())
 	if len(groups) > 0 {
 		v = c.look(v)
 	}
@@ -57,7 +58,7 @@ func (c *Control) allot(ctx context.Context) error {
 // withoutRack moves along what is in no rack.
 func (c *Control) withoutRack(ctx context.Context, all bool) error {
 	v := c.look(view{Fleet: plan.Fleet{Of: outsideUnit}, all: all})
-	c.envs.begin(v.Fleet)
+	c.Env.Begin(v.Fleet)
 	return c.owners(ctx, v)
 }
 
@@ -67,21 +68,20 @@ func (c *Control) sweepAll(ctx context.Context) error {
 	errs := []error{
 		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.sweep(ctx),
 	}
-	c.readings.forget(store.List[*protocol.BMC](s))
 	units := map[string]bool{outsideUnit: true}
 	for _, r := range store.List[*protocol.Rack](s) {
-		units[rackUnit(r.Metadata.Name)] = true
+		units[wake.RackUnit(r.Metadata.Name)] = true
 	}
-	for _, b := range []*condBook{c.conds, c.bmcConds, c.serverConds, c.agentConds, c.discoveryConds} {
-		b.forget(units)
+	for _, b := range []*conditions.Book{c.conds, c.discoveryConds} {
+		b.Forget(units)
 	}
-	c.envs.forget(units)
+	c.Inventory.Forget(units)
+	c.Env.Forget(units)
 	c.forgetImages()
-	c.forgetEnvImages()
 	holds := map[string]bool{}
 	for _, h := range store.List[*protocol.Hold](s) {
 		holds[h.Metadata.Name] = true
 	}
-	c.events.forget(holds)
+	c.Events.Forget(holds)
 	return errors.Join(errs...)
 }

@@ -1,10 +1,12 @@
 package control
 
 import (
+	"rackboot/hub/link"
 	"strings"
 	"testing"
 	"time"
 
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -40,8 +42,8 @@ func TestAdoptOnly(t *testing.T) {
 		{"not in step, and the reports never come", func(b *bench, m *modern) {
 			m.loses("rack/0")
 			m.connects()
-			b.now = b.now.Add(adoptWait + time.Second)
-			b.control.resend()
+			b.now = b.now.Add(time.Minute + time.Second)
+			b.control.Link.Resend()
 		}, true},
 		{"behind", func(_ *bench, m *modern) {
 			m.applied["hold"] = protocol.Head{Epoch: 1, Version: 99}
@@ -66,7 +68,7 @@ func TestAdoptOnly(t *testing.T) {
 			c.say(b, m)
 			b.pass()
 			if made := m.ledger().Version > was; made != c.made {
-				t.Errorf("a version was made: %t, want %t; the stage is %s", made, c.made, b.control.contacts.see(m.name).stage)
+				t.Errorf("a version was made: %t, want %t; the stage is %s", made, c.made, b.control.Link.Stage(m.name))
 			}
 			if behind := strings.Contains(m.conditions(), "HubBehind"); behind != (c.name == "behind" || c.name == "another content") {
 				t.Errorf("conditions %s", m.conditions())
@@ -163,12 +165,12 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	}
 	m.deaf = true
 	m.connects()
-	if !m.acked() || b.control.contacts.see(m.name).stage != stageReady {
+	if !m.acked() || b.control.Link.Stage(m.name) != link.StageReady {
 		t.Errorf("acknowledged %v", m.ledger().Acked)
 	}
 	b.sent = nil
 	b.now = b.now.Add(time.Hour)
-	b.control.resend()
+	b.control.Link.Resend()
 	if got := b.took(m.name); got != nil {
 		t.Errorf("sent again: %v", got)
 	}
@@ -196,7 +198,7 @@ func TestRestoredAndFenced(t *testing.T) {
 	if got := m.conditions(); !strings.Contains(got, "HubBehind") || !strings.Contains(got, "TwoHubs") {
 		t.Errorf("conditions %s", got)
 	}
-	if _, err := RaiseEpoch(ctx(t), b.store); err != nil {
+	if _, err := fence.RaiseEpoch(ctx(t), b.store); err != nil {
 		t.Fatal(err)
 	}
 	b.restart()

@@ -26,10 +26,10 @@ func (c *Control) sweep(ctx context.Context) error {
 	for _, q := range c.cfg.Store.Requests() {
 		silent := min(now.Sub(q.NotAfter), now.Sub(c.began)) // a hub that has just started has heard nobody
 		switch {
-		case !ended(q.Report.Outcome) && silent > requestSilence && !c.pending(q):
+		case !q.Report.Outcome.Ended() && silent > requestSilence && !c.pending(q):
 			q.Report = protocol.RequestReport{ID: q.ID, Outcome: protocol.OutcomeUnknown, At: now, Reason: "its agent has not said"}
 			errs = append(errs, c.cfg.Store.PutRequest(ctx, q))
-		case ended(q.Report.Outcome) && now.Sub(q.NotAfter) > requestKept:
+		case q.Report.Outcome.Ended() && now.Sub(q.NotAfter) > requestKept:
 			errs = append(errs, c.cfg.Store.RemoveRequest(ctx, q.ID))
 		}
 	}
@@ -39,8 +39,8 @@ func (c *Control) sweep(ctx context.Context) error {
 // pending says whether the agent that was given a request speaks of it as one that it
 // has yet to do.
 func (c *Control) pending(q store.StoredRequest) bool {
-	r, _ := c.mirror.server(q.Server)
+	r, _ := c.reports.Server(q.Server)
 	return r != nil && slices.ContainsFunc(r.Requests, func(s protocol.RequestReport) bool {
-		return s.ID == q.ID && !ended(s.Outcome)
+		return s.ID == q.ID && !s.Outcome.Ended()
 	})
 }

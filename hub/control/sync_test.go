@@ -1,11 +1,11 @@
 package control
 
 import (
+	"rackboot/hub/link"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
-
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -36,7 +36,7 @@ func TestSyncs(t *testing.T) {
 		}
 		if len(at) > 0 && at[len(at)-1].Equal(b.now) {
 			s := last[protocol.Sync](b, m.name, protocol.LeafSync)
-			if s.Nonce != m.nonce || s.Session != m.session || len(s.Heads) != 2 || s.Digests["hold"] != m.digests["hold"] || s.ValidFor != protocol.SyncValid || !s.At.Equal(b.now) || s.Fence != b.control.fence {
+			if s.Nonce != m.nonce || s.Session != m.session || len(s.Heads) != 2 || s.Digests["hold"] != m.digests["hold"] || s.ValidFor != protocol.SyncValid || !s.At.Equal(b.now) || s.Fence != b.control.fence.Fence() {
 				t.Errorf("the sync is %+v", s)
 			}
 		}
@@ -55,7 +55,7 @@ func TestAnnounce(t *testing.T) {
 	b, m := modernSite(t)
 	announce := func() protocol.Announce {
 		b.sent = nil
-		b.control.Announce()
+		b.control.Link.Announce()
 		var a protocol.Announce
 		if err := wire.Open(wire.NewVerifier(b.hub.Public()), protocol.TopicAnnounce, b.sent[0].payload, &a); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestAnnounce(t *testing.T) {
 		return a
 	}
 	first := announce()
-	if first.Nonce == "" || first.Fence != b.control.fence || first.Hub != b.control.fence.Hub || first.Spread != time.Second/helloRate {
+	if first.Nonce == "" || first.Fence != b.control.fence.Fence() || first.Hub != b.control.fence.Fence().Hub || first.Spread != time.Second/200 {
 		t.Errorf("announced %+v", first)
 	}
 	second := announce()
@@ -72,22 +72,17 @@ func TestAnnounce(t *testing.T) {
 	}
 	// It makes a Hello fresh, once.
 	b.restart()
-	b.control.Announce()
+	b.control.Link.Announce()
 	m.listens()
-	if len(m.syncs) == 0 || m.last().Again || b.control.contacts.see(m.name).stage != stageReady {
+	if len(m.syncs) == 0 || m.last().Again || b.control.Link.Stage(m.name) != link.StageReady {
 		t.Errorf("after the announcement: %+v", m.last())
 	}
 	m.hello()
 	replay := m.message()
-	replay.Session, replay.Nonce = "other", b.control.announced
+	replay.Session, replay.Nonce = "other", b.control.Link.AnnounceNonce()
 	b.says(m.name, protocol.LeafHello, replay)
-	if k := b.control.contacts.see(m.name); k.now.session != m.session {
+	if b.control.Link.Session(m.name) != m.session {
 		t.Error("an announcement makes two sessions")
-	}
-	for agents, want := range map[int]time.Duration{0: 0, 1000: 5 * time.Second, 12_000: time.Minute, 50_000: time.Minute} {
-		if got := spread(agents); got != want {
-			t.Errorf("%d agents: spread over %s, want %s", agents, got, want)
-		}
 	}
 }
 
@@ -95,26 +90,26 @@ func TestAnnounce(t *testing.T) {
 func TestMessageRate(t *testing.T) {
 	b, m := modernSite(t)
 	dropped := func() int {
-		return int(testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(reasonRate))))
+		return int(b.messagesRefused("rate"))
 	}
 	b.now = b.now.Add(time.Hour)
-	for range messageBurst + 10 {
-		b.control.Receive(protocol.TopicUp(m.name, "noise"), nil)
+	for range 2000 + 10 {
+		b.control.Link.Receive(protocol.TopicUp(m.name, "noise"), nil)
 	}
 	if dropped() != 10 {
-		t.Errorf("%d of %d messages were dropped", dropped(), messageBurst+10)
+		t.Errorf("%d of %d messages were dropped", dropped(), 2000+10)
 	}
 	b.now = b.now.Add(time.Second)
-	for range messageRate + 10 {
-		b.control.Receive(protocol.TopicUp(m.name, "noise"), nil)
+	for range 200 + 10 {
+		b.control.Link.Receive(protocol.TopicUp(m.name, "noise"), nil)
 	}
 	if dropped() != 20 {
 		t.Errorf("a second later %d were dropped", dropped())
 	}
-	for range 3 * strangerRate {
-		b.control.Receive(protocol.TopicUp("stranger-1", protocol.LeafHello), nil)
+	for range 3 * 10 {
+		b.control.Link.Receive(protocol.TopicUp("stranger-1", protocol.LeafHello), nil)
 	}
-	if got := len(b.took("stranger-1")); got != strangerRate {
+	if got := len(b.took("stranger-1")); got != 10 {
 		t.Errorf("%d strangers were answered", got)
 	}
 }
@@ -125,7 +120,7 @@ func TestShardOrder(t *testing.T) {
 	on := off("n2")
 	on.Observation.Power = protocol.PowerOn
 	power := func(server string) protocol.PowerState {
-		r, _ := b.control.mirror.server(server)
+		r, _ := b.control.reports.Server(server)
 		if r == nil {
 			return ""
 		}
@@ -143,11 +138,11 @@ func TestShardOrder(t *testing.T) {
 	if power("n2") != protocol.PowerOn {
 		t.Error("an older report of a shard counts")
 	}
-	if r, _, _ := b.control.mirror.agent(m.name); r.Seq != 11 {
+	if r, _, _ := b.control.reports.Agent(m.name); r.Seq != 11 {
 		t.Errorf("the agent's own part is of report %d", r.Seq)
 	}
 	m.seq = 20
-	m.reportsShard(maxShards, 2, off("n2"))
+	m.reportsShard(reports.MaxShards, 2, off("n2"))
 	m.reportsShard(-1, 2, off("n2"))
 	if power("n2") != protocol.PowerOn {
 		t.Error("a shard that cannot be counts")
@@ -162,12 +157,12 @@ func TestAgentConditions(t *testing.T) {
 	}
 	forge := func() { b.forge(m.name, protocol.LeafReport, key("thief"), protocol.Report{}) }
 	forge()
-	b.control.Receive(protocol.TopicUp(m.name, protocol.LeafApplied), make([]byte, wire.MaxMessage+1))
-	b.control.Receive(protocol.TopicUp(m.name, protocol.LeafHello), []byte("garbage"))
-	b.control.Receive(protocol.TopicUp(m.name, "odd"), nil)
-	b.control.Receive("rb/v2/other", nil)
-	for r, n := range map[reason]float64{reasonSignature: 1, reasonSize: 1, reasonForm: 1, reasonTopic: 2} {
-		if got := testutil.ToFloat64(b.control.metrics.refused.WithLabelValues(string(r))); got != n {
+	b.control.Link.Receive(protocol.TopicUp(m.name, protocol.LeafApplied), make([]byte, wire.MaxMessage+1))
+	b.control.Link.Receive(protocol.TopicUp(m.name, protocol.LeafHello), []byte("garbage"))
+	b.control.Link.Receive(protocol.TopicUp(m.name, "odd"), nil)
+	b.control.Link.Receive("rb/v2/other", nil)
+	for r, n := range map[string]float64{"signature": 1, "size": 1, "form": 1, "topic": 2} {
+		if got := b.messagesRefused(r); got != n {
 			t.Errorf("%s: %v messages, want %v", r, got, n)
 		}
 	}
@@ -180,7 +175,7 @@ func TestAgentConditions(t *testing.T) {
 	if c := a.Status.Conditions; codes(c) != "MessagesRefused" || c[0].Message != "5 messages on the agent's topics, the last one on report: signature" {
 		t.Errorf("forged: %+v", c)
 	}
-	b.now = b.now.Add(refusedFor + time.Second)
+	b.now = b.now.Add(10*time.Minute + time.Second)
 	m.reports(off("n1"))
 	if got := m.conditions(); got != "" {
 		t.Errorf("ten minutes after the last: %s", got)
@@ -192,12 +187,12 @@ func TestAgentConditions(t *testing.T) {
 	b.pass()
 	later := func(d time.Duration) string {
 		b.now = b.now.Add(d)
-		b.control.resend()
+		b.control.Link.Resend()
 		m.listens()
 		m.reports(off("n1"))
 		return m.conditions()
 	}
-	if got := later(notAckedAfter); got != "" {
+	if got := later(time.Minute); got != "" {
 		t.Errorf("within a minute: %s", got)
 	}
 	if got := later(time.Second); got != "NotAcknowledged" {
@@ -210,12 +205,12 @@ func TestAgentConditions(t *testing.T) {
 	if got := later(time.Second); got != "NotAcknowledged" {
 		t.Errorf("with a newer version: %s", got)
 	}
-	b.now = b.now.Add(darkAfter + time.Second)
+	b.now = b.now.Add(reports.DarkAfter + time.Second)
 	if got := m.conditions(); got != "Dark" {
 		t.Errorf("silent: %s", got)
 	}
 	m.deaf = false
-	if got := later(2 * sendPauseMax); got != "" {
+	if got := later(2 * time.Minute); got != "" {
 		t.Errorf("acknowledged: %s", got)
 	}
 }
@@ -247,7 +242,7 @@ func TestAgentTooOld(t *testing.T) {
 	if o := b.outcome("unable"); o.Outcome != protocol.OutcomeRefused {
 		t.Errorf("the request that it cannot do is %+v", o)
 	}
-	if o := b.outcome("able"); ended(o.Outcome) {
+	if o := b.outcome("able"); o.Outcome.Ended() {
 		t.Errorf("the request that it can do is %+v", o)
 	}
 	m.caps = protocol.Capabilities()
@@ -277,4 +272,22 @@ func TestNotGreetedIsAsked(t *testing.T) {
 	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); !s.Again || s.Nonce == "" || s.Heads != nil {
 		t.Errorf("it is told %+v", s)
 	}
+}
+
+// messagesRefused is rackboot_hub_messages_refused_total for a reason.
+func (b *bench) messagesRefused(reason string) float64 {
+	b.t.Helper()
+	families, err := b.reg.Gather()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "rackboot_hub_messages_refused_total" && m.GetLabel()[0].GetValue() == reason {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	b.t.Fatalf("no message is counted as refused for %q", reason)
+	return 0
 }

@@ -25,7 +25,7 @@ func (c *Control) AdoptServer(ctx context.Context, name string, r api.AdoptReque
 	r.Reason = strings.TrimSpace(r.Reason)
 	for try := 1; ; try++ {
 		cl, err := c.takeOver(ctx, name, r, by)
-		if protocol.CodeOf(err) != protocol.CodeConflict || !stale(err, op) || try == writeTries {
+		if protocol.CodeOf(err) != protocol.CodeConflict || !stale(err, op) || try == store.Tries {
 			return cl, err
 		}
 	}
@@ -111,7 +111,7 @@ func (c *Control) keep(ctx context.Context, cl *protocol.Claim, srv *protocol.Se
 		Owner:      protocol.Owner{Kind: protocol.PurposeClaim, Name: cl.Metadata.Name, UID: cl.Metadata.UID},
 		BootSpec:   protocol.BootSpec{Image: img, BootPolicy: cl.Spec.BootPolicy},
 		BootEnv:    img.BootEnv(),
-		Ignition:   c.ignitionOf(cl.Spec.IgnitionSecretRef),
+		Ignition:   c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef),
 		KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 	}}
 	now := c.cfg.Clock()
@@ -142,8 +142,8 @@ func (c *Control) allowInstall(ctx context.Context, cl *protocol.Claim, word pro
 
 func (c *Control) adoptedBy(ctx context.Context, server, what string) {
 	c.log.Warn("server taken over", "server", server, "detail", what)
-	c.events.own(ctx, server, protocol.EventAdopted, what)
-	c.units.wakeServer(server)
+	c.Events.Own(ctx, server, protocol.EventAdopted, what)
+	c.wake.Server(server)
 }
 
 // undecided is what a claim shows that somebody has to decide about. That it has to be decided
@@ -187,7 +187,7 @@ func (c *Control) undecided(ctx context.Context, f plan.Fleet, cl *protocol.Clai
 
 // ownRecord is the record that the active agent of the server's rack reports for a claim.
 func (c *Control) ownRecord(f plan.Fleet, cl *protocol.Claim) (*protocol.Provisioned, []byte) {
-	r, a := f.Reports[cl.Status.Server], c.agentFor(f, cl.Status.Server)
+	r, a := f.Reports[cl.Status.Server], c.cfg.Store.AgentOf(cl.Status.Server)
 	if r == nil || a == nil || len(r.Provisioned) == 0 || cl.Spec.BootPolicy.Boot == protocol.BootNetwork {
 		return nil, nil
 	}

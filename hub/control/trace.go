@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"rackboot/hub/link"
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -18,8 +19,7 @@ func (c *Control) Trace(ctx context.Context, server string, serial int) (protoco
 		return protocol.Trace{}, err
 	}
 	rack, _ := c.cfg.Store.RackOf(server) // empty where its BMC is gone
-	f := c.rackFleet(rack)
-	a := c.agentFor(f, server)
+	a := c.cfg.Store.AgentOf(server)
 	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
 		return protocol.Errorf(code, op, format, args...)
 	}
@@ -27,27 +27,27 @@ func (c *Control) Trace(ctx context.Context, server string, serial int) (protoco
 	case a == nil:
 		return protocol.Trace{}, fail(protocol.CodeUnavailable, "rack %s of server %s has no agent", rack, server).
 			WithHint("rackctl rack join-token %s", rack)
-	case c.cannotAsk(a.Metadata.Name):
+	case c.Link.CannotAsk(a.Metadata.Name):
 		return protocol.Trace{}, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", a.Metadata.Name).
 			WithHint("upgrade it")
-	case !c.hears(a.Metadata.Name):
+	case !c.Link.Hears(a.Metadata.Name):
 		return protocol.Trace{}, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", a.Metadata.Name).
 			WithHint("at its host: rackboot-agent trace %s", server)
 	}
 	m := protocol.Ask{Kind: protocol.AskTrace, Server: server, Serial: serial, NotAfter: c.cfg.Clock().Add(api.TraceWait)}
 	answered := make(chan protocol.Answer, 1)
-	q, err := c.put(a.Metadata.Name, m, func(a protocol.Answer) { answered <- a })
+	q, err := c.Link.Ask(a.Metadata.Name, m, func(a protocol.Answer) { answered <- a })
 	if err != nil {
 		return protocol.Trace{}, err
 	}
 	select {
 	case m := <-answered:
-		if err := answerError(op, m); err != nil {
+		if err := link.AnswerError(op, m); err != nil {
 			return protocol.Trace{}, err
 		}
 		return trace(m.Body, server)
 	case <-ctx.Done():
-		c.asks.take(q.ID, a.Metadata.Name)
+		c.Link.DropAsk(q, a.Metadata.Name)
 		return protocol.Trace{}, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", a.Metadata.Name).
 			WithHint("try again; at its host: rackboot-agent trace %s", server)
 	}

@@ -62,10 +62,10 @@ func TestTrace(t *testing.T) {
 		m.takeAsks()
 		gone, cancel := context.WithCancel(t.Context())
 		_, _, failed = m.traces(gone, 0)
-		open := b.control.asks.open()
+		open := b.control.Link.OpenAsks()
 		cancel()
-		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.asks.open() != open-1 {
-			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.asks.open(), open)
+		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.Link.OpenAsks() != open-1 {
+			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.Link.OpenAsks(), open)
 		}
 		if _, err := b.control.Trace(t.Context(), "none", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("no such server: %v", err)
@@ -82,7 +82,7 @@ func TestTraceOfWhomNobodyHears(t *testing.T) {
 	if _, err := b.control.Trace(ctx(t), "n1", 0); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("of an old agent: %v", err)
 	}
-	b.control.stepDown()
+	b.control.fence.Yields(b.t.Context(), "r9-1", protocol.Fence{Number: 1 << 10, Hub: "another"})
 	if _, err := b.control.Trace(ctx(t), "n1", 0); err == nil || protocol.HintOf(err) == "" {
 		t.Errorf("of a hub that stepped down: %v", err)
 	}

@@ -1,6 +1,9 @@
 package control
 
 import (
+	"context"
+	"rackboot/hub/wake"
+	"rackboot/protocol/api"
 	"slices"
 	"strings"
 
@@ -25,12 +28,13 @@ func (c *Control) look(last view) view {
 		return last
 	}
 	switch last.Of {
-	case siteUnit:
+	case wake.SiteUnit:
 		return view{Fleet: c.fleet(), at: at}
 	case outsideUnit:
 		return view{Fleet: c.outsideFleet(last.all), at: at, all: last.all}
 	}
-	return view{Fleet: c.rackFleet(strings.TrimPrefix(last.Of, rackUnits)), at: at}
+	rack, _ := wake.RackOf(last.Of)
+	return view{Fleet: c.rackFleet(rack), at: at}
 }
 
 // of is the view that look begins with.
@@ -40,14 +44,14 @@ func of(unit string) view { return view{Fleet: plan.Fleet{Of: unit}} }
 func (c *Control) fleet() plan.Fleet {
 	s := c.cfg.Store
 	f := plan.Fleet{
-		Of: siteUnit, Now: c.cfg.Clock(), Groups: store.List[*protocol.ServerGroup](s),
+		Of: wake.SiteUnit, Now: c.cfg.Clock(), Groups: store.List[*protocol.ServerGroup](s),
 		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
 		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
 		Maintenances: store.List[*protocol.Maintenance](s),
-		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.mirror.servers(),
+		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.reports.Servers(),
 		Requests: openRequests(s.OpenRequests()),
 	}
-	f.Peers = c.peers(f.Racks)
+	f.Peers = c.Link.Peers(f.Racks)
 	return f.Indexed()
 }
 
@@ -55,7 +59,7 @@ func (c *Control) fleet() plan.Fleet {
 // the other racks.
 func (c *Control) rackFleet(rack string) plan.Fleet {
 	s := c.cfg.Store
-	f := plan.Fleet{Of: rackUnit(rack), Site: site{s}, Reports: map[string]*protocol.ServerReport{}, Requests: openRequests(s.OpenRequestsOf(rack))}
+	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s}, Reports: map[string]*protocol.ServerReport{}, Requests: openRequests(s.OpenRequestsOf(rack))}
 	if r, err := store.Peek[*protocol.Rack](s, rack); err == nil {
 		f.Racks = []*protocol.Rack{r}
 		if a, err := store.Peek[*protocol.Agent](s, r.Status.Agent); err == nil {
@@ -74,7 +78,7 @@ func (c *Control) rackFleet(rack string) plan.Fleet {
 		f.Maintenances = append(f.Maintenances, store.Referring[*protocol.Maintenance](s, protocol.KindServer, name)...)
 		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByServer, name)...)
 		f.Holds = append(f.Holds, store.Referring[*protocol.Hold](s, protocol.KindServer, name)...)
-		if r, _ := c.mirror.server(name); r != nil {
+		if r, _ := c.reports.Server(name); r != nil {
 			f.Reports[name] = r
 		}
 	}
@@ -131,14 +135,13 @@ func byName[T protocol.Object](list *[]T) {
 // furnished is a fleet with what is the same for all racks, and what was made for its own.
 func (c *Control) furnished(f plan.Fleet) plan.Fleet {
 	s := c.cfg.Store
-	f.Now, f.Peers = c.cfg.Clock(), c.peers(f.Racks)
+	f.Now, f.Peers = c.cfg.Clock(), c.Link.Peers(f.Racks)
 	f.BootEnvs, f.Templates = store.List[*protocol.BootEnv](s), store.List[*protocol.Template](s)
 	f.Profiles, f.Params = store.List[*protocol.Profile](s), store.List[*protocol.Param](s)
 	f.Groups = store.List[*protocol.ServerGroup](s)
 	f = f.Indexed() // what follows asks for each BMC and configuration
-	f.EnvImages, f.SecretVersions = c.images.known(), c.secretVersions()
-	f.Sealed, f.ISOs, f.Envs = c.sealed(f), c.isos(), c.sealedEnvs(f)
-	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
+	f = c.Env.Furnish(f)
+	f.Sealed = c.Inventory.Sealed(f)
 	f.Keep = c.keeps(f)
 	return f
 }
@@ -165,4 +168,10 @@ func openRequests(stored []store.StoredRequest) (out []plan.Request) {
 		out = append(out, plan.Request{Request: q.Request, Rack: q.Rack})
 	}
 	return out
+}
+
+// RenderEnv makes what a server would be served of a boot environment; see package env.
+func (c *Control) RenderEnv(ctx context.Context, server, env, path string) (api.EnvRender, error) {
+	rack, _ := c.cfg.Store.RackOf(server) // empty where its BMC is gone
+	return c.Env.Render(ctx, c.rackFleet(rack), server, env, path)
 }

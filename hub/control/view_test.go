@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/wake"
 	"testing"
 
 	"rackboot/hub/store"
@@ -12,11 +13,11 @@ import (
 // never after.
 func TestLookReadsOnceForEachState(t *testing.T) {
 	b, _ := joined(t)
-	first := b.control.look(of(rackUnit("r1")))
+	first := b.control.look(of(wake.RackUnit("r1")))
 	if again := b.control.look(first); &again.Servers[0] != &first.Servers[0] {
 		t.Error("the fleet is read again though nothing was written")
 	}
-	if other := b.control.look(of(rackUnit("r1"))); &other.Servers[0] == &first.Servers[0] || other.Servers[0] != first.Servers[0] {
+	if other := b.control.look(of(wake.RackUnit("r1"))); &other.Servers[0] == &first.Servers[0] || other.Servers[0] != first.Servers[0] {
 		t.Error("a first look has not its own slices of the shared resources")
 	}
 	for what, write := range map[string]func() error{
@@ -38,7 +39,7 @@ func TestLookReadsOnceForEachState(t *testing.T) {
 			return b.store.Remove(ctx(t), store.List[*protocol.Segment](b.store)[0])
 		},
 	} {
-		before := b.control.look(of(rackUnit("r1")))
+		before := b.control.look(of(wake.RackUnit("r1")))
 		if err := write(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -47,7 +48,7 @@ func TestLookReadsOnceForEachState(t *testing.T) {
 			t.Errorf("after %s the fleet is as before", what)
 		}
 	}
-	last := b.control.look(of(siteUnit))
+	last := b.control.look(of(wake.SiteUnit))
 	if len(last.Holds) != 1 || len(last.Claims) != 1 || len(last.Requests) != 1 || len(last.Segments) != 0 {
 		t.Errorf("the last look shows %d holds, %d claims, %d requests, %d segments", len(last.Holds), len(last.Claims), len(last.Requests), len(last.Segments))
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/events"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func TestRequestWaitsBehindHolds(t *testing.T) {
 	b.now = b.now.Add(3 * requestSilence)
 	m.reports(r)
 	b.pass()
-	if o := b.outcome("held"); ended(o.Outcome) {
+	if o := b.outcome("held"); o.Outcome.Ended() {
 		t.Errorf("it waits at the agent, and is %+v", o)
 	}
 	if o := b.outcome("lost"); o.Outcome != protocol.OutcomeUnknown {
@@ -33,7 +34,7 @@ func TestRequestWaitsBehindHolds(t *testing.T) {
 	}
 	b.restart() // which has heard nobody yet
 	b.pass()
-	if o := b.outcome("held"); ended(o.Outcome) {
+	if o := b.outcome("held"); o.Outcome.Ended() {
 		t.Errorf("a hub that has just started gave it up: %+v", o)
 	}
 	m.connects()
@@ -72,7 +73,7 @@ func TestClaimEndsItsRequests(t *testing.T) {
 		t.Errorf("not given to an agent: %+v", o)
 	}
 	for _, id := range []string{"given", "other"} {
-		if o := b.outcome(id); ended(o.Outcome) {
+		if o := b.outcome(id); o.Outcome.Ended() {
 			t.Errorf("%s: %+v", id, o)
 		}
 	}
@@ -143,7 +144,7 @@ func TestHoldMetrics(t *testing.T) {
 		}
 	}
 	b.pass()
-	if s := got("hub_hold_releases_total"); s["owner"] != 1 || s["break-glass"] != 1 || s["expiry"] != 0 || len(s) != len(releaseKinds()) {
+	if s := got("hub_hold_releases_total"); s["owner"] != 1 || s["break-glass"] != 1 || s["expiry"] != 0 || len(s) != len(events.ReleaseKinds()) {
 		t.Errorf("%v", s)
 	}
 	if s := got("hub_hold_unfenced_oldest_seconds"); s["hard"] != 0 {

@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 	"maps"
+	"rackboot/hub/wake"
 	"reflect"
 	"slices"
 	"strconv"
@@ -44,14 +45,14 @@ func (w *wakeWorld) changes(rt *rapid.T, do func(*rapid.T) string) {
 	before := w.views()
 	w.control.sleep()
 	what := do(rt)
-	w.control.units.wakeBy(w.deltas)
-	woken := w.control.units.racks.Line()
+	w.control.wake.By(w.deltas)
+	woken := w.control.wake.Racks.Take()
 	for rack, now := range w.views() {
 		w.compares(rt, rack, now)
 		if _, err := store.Peek[*protocol.Rack](w.store, rack); err != nil {
 			continue
 		}
-		if !sameView(before[rack], now) && !slices.Contains(woken, rackUnit(rack)) {
+		if !sameView(before[rack], now) && !slices.Contains(woken, wake.RackUnit(rack)) {
 			rt.Fatalf("%s changed what %s sees, and %v were woken", what, rack, woken)
 		}
 	}
@@ -239,9 +240,9 @@ func TestReportsWake(t *testing.T) {
 		b.says(agent, protocol.LeafReport, protocol.Report{
 			Agent: agent, Session: "s", Incarnation: "i", Seq: b.seq[agent], At: b.now, Shards: 1, Servers: []protocol.ServerReport{r}, Found: found,
 		})
-		return b.control.units.racks.Line()
+		return b.control.wake.Racks.Take()
 	}
-	rack := []string{rackUnit("r1")}
+	rack := []string{wake.RackUnit("r1")}
 	expect := func(what string, got, want []string) {
 		t.Helper()
 		if !slices.Equal(got, want) {
@@ -258,13 +259,13 @@ func TestReportsWake(t *testing.T) {
 	hello.At = b.now
 	expect("the same BMC, seen again", says(on("n1"), hello), nil)
 	expect("no BMC any more", says(on("n1")), rack)
-	b.now = b.now.Add(wholeEvery)
+	b.now = b.now.Add(time.Minute)
 	expect("the same a minute later, which is taken over whole", says(on("n1")), nil)
 
 	c := storetest.Claim("c1", "")
 	c.Spec.ServerRef, c.Spec.ServerSelector = nil, &protocol.Selector{MatchLabels: map[string]string{"no": "body"}}
 	b.apply(c)
 	b.pass()
-	expect("news while a claim has no server", says(off("n1")), []string{siteUnit, rackUnit("r1")})
+	expect("news while a claim has no server", says(off("n1")), []string{wake.SiteUnit, wake.RackUnit("r1")})
 	expect("no news while a claim has no server", says(off("n1")), nil)
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"rackboot/hub/events"
 	"slices"
 
 	"rackboot/hub/approval"
@@ -25,7 +26,7 @@ func wipeNeed(rack *protocol.Rack, m *protocol.Maintenance) approval.Need {
 	server, env := m.Spec.ServerRef.Name, m.Spec.Boot.BootEnv.Name
 	reason := env + ": " + m.Spec.Reason
 	return approval.Need{
-		Class: protocol.ApproveWipe, Rack: rack.Metadata.Name, Target: server, Asked: []string{m.Status.AskedBy}, Reason: reason[:min(len(reason), maxReason)],
+		Class: protocol.ApproveWipe, Rack: rack.Metadata.Name, Target: server, Asked: []string{m.Status.AskedBy}, Reason: reason[:min(len(reason), store.MaxReason)],
 		Boot: &protocol.ApprovedBoot{Server: server, Owner: m.Metadata.UID, BootEnv: env},
 	}
 }
@@ -50,7 +51,7 @@ func (c *Control) approved(n approval.Need) bool {
 // waitsThere says whether the agent of a server reports that the boot for an owner waits
 // for an approval: what was approved ended before it came, or was used.
 func (c *Control) waitsThere(server, owner string, code protocol.ConditionCode) bool {
-	r, _ := c.mirror.server(server)
+	r, _ := c.reports.Server(server)
 	return r != nil && r.OwnerUID == owner && slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
 }
 
@@ -98,7 +99,7 @@ func (c *Control) refuseWipes(ctx context.Context, r store.StoredApproval, why s
 		}
 		by := r.DeniedBy
 		if by == "" {
-			by = hubName
+			by = events.HubName
 		}
 		own := store.Copy(c.cfg.Store, m)
 		own.Status.Approval = &protocol.MaintenanceApproval{By: by, Reason: "wipe: " + why, At: c.cfg.Clock().UTC(), Denied: true, Generation: m.Metadata.Generation}

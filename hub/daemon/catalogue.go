@@ -36,10 +36,10 @@ func (h *hub) openBootFiles(c Catalogue, shelf *iso.Shelf) (bootFiles, error) {
 	return bootFiles{f, shelf}, err
 }
 
-// Has implements control.Catalogue.
+// Has implements images.Files.
 func (b bootFiles) Has(digest string) bool { return b.shelf.Has(digest) }
 
-// Inspect implements control.Catalogue.
+// Inspect implements images.Files.
 func (b bootFiles) Inspect(a protocol.Artefact, arch string) error {
 	f, _, err := b.shelf.OpenContent(a.Digest)
 	if err != nil {

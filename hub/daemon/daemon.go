@@ -22,6 +22,7 @@ import (
 	"rackboot/hub/audit"
 	"rackboot/hub/broker"
 	"rackboot/hub/control"
+	"rackboot/hub/fence"
 	"rackboot/hub/intake"
 	"rackboot/hub/iso"
 	"rackboot/hub/pki"
@@ -82,7 +83,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	var known atomic.Pointer[control.Control]
 	b, err := openBroker(c, keys, func(agent string) bool {
 		k := known.Load()
-		return k != nil && k.Refused(agent)
+		return k != nil && k.Terms.Refused(agent)
 	}, log, reg)
 	if err != nil {
 		return err
@@ -135,7 +136,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	// Revoked agents may have connected since the broker listens; nothing was said to
 	// them, and nobody has heard them.
 	known.Store(h.control)
-	if err := h.control.CutRevoked(); err != nil {
+	if err := h.control.Members.CutRevoked(); err != nil {
 		return err
 	}
 	return h.serve(ctx, c)
@@ -190,6 +191,7 @@ type hub struct {
 	written  *ready.Check // the store
 	vault    *secret.Vault
 	audit    *audit.Log
+	start    *fence.Start
 	control  *control.Control
 	isos     *iso.Shelf
 	registry *ownRegistry // nil without one
@@ -232,7 +234,11 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if c.Broker.URL != "" {
 		cut = nil
 	}
+	if h.start, err = fence.Begin(ctx, h.store, clock.Now, h.log, rand.Text()); err != nil {
+		return err
+	}
 	h.control, err = control.New(ctx, control.Config{
+		Start:    h.start,
 		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
 		PastKeys: h.keys.PastKeys(), Cut: cut,
 		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, Vault: h.vault, Catalogue: files, Signatures: imgs, Audit: h.audit, CA: to.ca, Broker: to.agents, QoS: to.qos,
@@ -247,12 +253,12 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	if h.intake, err = intake.New(h.control, h.reg); err != nil {
+	if h.intake, err = intake.New(h.control.Link, h.reg); err != nil {
 		return err
 	}
 	h.link, err = link.New(link.Config{
 		Broker: to.hub, TLS: to.tls, QoS: to.qos, Subscribe: []string{protocol.TopicAllUp},
-		OnConnect: func(context.Context) { h.control.Announce() }, OnMessage: h.intake.Put,
+		OnConnect: func(context.Context) { h.control.Link.Announce() }, OnMessage: h.intake.Put,
 		MinBackoff: h.options.MaxBackoff / 5, MaxBackoff: h.options.MaxBackoff, Logger: h.log, Registerer: h.reg,
 	})
 	return err
@@ -260,7 +266,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 
 func (h *hub) serve(ctx context.Context, c Config) error {
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Approver: h.control, Token: h.keys.AdminToken(), Clients: h.clients,
+		Store: h.store, Fleet: h.control, Members: h.control.Members, Inventory: h.control.Inventory, Carried: h.control.Env, Events: h.control.Events, Approver: h.control, Token: h.keys.AdminToken(), Clients: h.clients,
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   api.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
 		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
@@ -286,7 +292,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	}
 	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
 	group.Go(func() error { return h.upkeep.extents.follow(ctx, h.broker.Healthy) })
-	h.upkeep.old.events = c.Events.keeper(h.control.KeepEvents)
+	h.upkeep.old.events = c.Events.keeper(h.control.Events.Keep)
 	group.Go(func() error { return h.upkeep.old.run(ctx) })
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
@@ -312,7 +318,7 @@ func (h *hub) ready(ctx context.Context) error {
 		return protocol.Errorf(protocol.CodeUnavailable, "serve", "not connected to the broker").
 			WithHint("it connects again by itself; if it stays, look at the broker")
 	}
-	if err := h.control.Writable(); err != nil {
+	if err := h.start.Writable(); err != nil {
 		return err
 	}
 	return h.written.Ready(ctx)
@@ -320,7 +326,7 @@ func (h *hub) ready(ctx context.Context) error {
 
 // writable says why nothing may be changed now; nil if it may. It does not wait.
 func (h *hub) writable() error {
-	if err := h.control.Writable(); err != nil {
+	if err := h.start.Writable(); err != nil {
 		return err
 	}
 	return h.broker.Healthy()

@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"rackboot/hub/control"
+	"rackboot/hub/sealing"
 	"rackboot/hub/store"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
@@ -122,7 +122,7 @@ type images struct {
 // secrets are where the accounts of registries lie.
 type secrets struct {
 	store *store.Store
-	vault control.Vault
+	vault sealing.Vault
 }
 
 // own is the hub's own registry, or nil, and ca PEM of its authority.
@@ -185,7 +185,7 @@ func (s secrets) read(name string) (protocol.SecretData, error) {
 	return data, nil
 }
 
-// Resolve implements control.Images: also what the artefacts begin with is looked at.
+// Resolve implements images.Registry: also what the artefacts begin with is looked at.
 func (i images) Resolve(ctx context.Context, ref, architecture string) (protocol.Image, error) {
 	img, err := image.Resolve(ctx, ref, architecture, i.options)
 	if err != nil {
@@ -194,17 +194,17 @@ func (i images) Resolve(ctx context.Context, ref, architecture string) (protocol
 	return img, image.Inspect(ctx, img, i.options)
 }
 
-// Verify implements control.Signatures.
+// Verify implements images.Verifier.
 func (i images) Verify(ctx context.Context, ref, key string) (*protocol.ISOSignature, error) {
 	return image.VerifySignature(ctx, ref, key, i.keys, i.options)
 }
 
-// Trusts implements control.Signatures.
+// Trusts implements images.Verifier.
 func (i images) Trusts(proof protocol.ISOSignature, key string) bool {
 	return i.keys.Trusts(proof, key)
 }
 
-// Require implements control.Images.
+// Require implements images.Registry.
 func (i images) Require(img protocol.Image, method protocol.BootTarget) error {
 	return image.Require(img, method)
 }

@@ -78,7 +78,7 @@ func (h *hub) openISOs(c Config) (*iso.Shelf, error) {
 	return iso.Open(iso.Config{
 		Dir: dir, Quota: quota << 20, MinFree: free << 20, Store: h.store, Verifier: openpgp.Verifier{}, Keyring: keyring, RequireSignature: c.ISOs.RequireSignature,
 		// Both are asked for from its Run on and later, when there is a control.
-		Needed: func() (map[string]bool, error) { return h.control.ISODigests() },
-		Event:  func(ctx context.Context, message string) { h.control.ISOEvent(ctx, message) }, Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
+		Needed: func() (map[string]bool, error) { return h.control.Env.ISODigests() },
+		Event:  func(ctx context.Context, message string) { h.control.Env.ISOEvent(ctx, message) }, Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/hub/control"
+	"rackboot/hub/members"
 	"rackboot/hub/pki"
 	"rackboot/protocol"
 )
@@ -73,7 +73,7 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 	if err != nil {
 		return err
 	}
-	lagging, err := control.Lagging(st, c.standing(keys, to).Digest())
+	lagging, err := members.Lagging(st, c.standing(keys, to).Digest())
 	if err != nil {
 		return fmt.Errorf("look what agents trust: %w", err)
 	}

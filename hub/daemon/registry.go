@@ -75,7 +75,7 @@ func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "open the registry", "%w", err)
 	}
-	o := &ownRegistry{token: rand.Text(), refused: func(agent string) bool { return h.control.Refused(agent) }}
+	o := &ownRegistry{token: rand.Text(), refused: func(agent string) bool { return h.control.Terms.Refused(agent) }}
 	for _, name := range append(slices.Clone(c.Names), "localhost", "127.0.0.1") {
 		o.hosts = append(o.hosts, net.JoinHostPort(name, port))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/hub/control"
+	"rackboot/hub/fence"
 	"rackboot/hub/pki"
 )
 
@@ -33,7 +33,7 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	epoch, err := control.RaiseEpoch(ctx, st)
+	epoch, err := fence.RaiseEpoch(ctx, st)
 	if err != nil {
 		return 0, err
 	}

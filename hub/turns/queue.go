@@ -2,7 +2,6 @@ package turns
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 )
@@ -75,11 +74,14 @@ func (q *Queue) Waiting() (n int) {
 	return n
 }
 
-// Line returns the units that stand in line, in the order in which they come.
-func (q *Queue) Line() []string {
+// Take returns the units that stand in line, in order, and forgets them: for callers that take the
+// turns themselves and do not Run the queue.
+func (q *Queue) Take() []string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return slices.Clone(q.line)
+	line := q.line
+	q.line, q.units = nil, map[string]*unit{}
+	return line
 }
 
 // Run takes turns until ctx ends, and returns when the last of them has.

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/control"
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -27,6 +28,7 @@ type hub struct {
 
 	*process
 	store   *store.Store
+	fence   *fence.Start
 	control *control.Control
 }
 
@@ -53,7 +55,7 @@ func (h *hub) clock() time.Time {
 func (h *hub) alive() bool { return h.process != nil && !h.dead.Load() }
 
 // writable says whether people may change anything, as the API asks the hub.
-func (h *hub) writable() bool { return h.alive() && h.control.Writable() == nil }
+func (h *hub) writable() bool { return h.alive() && h.fence.Writable() == nil }
 
 // start opens the store and connects, as a hub that starts does.
 func (h *hub) start() {
@@ -67,8 +69,11 @@ func (h *hub) start() {
 		s.t.Fatal(err)
 	}
 	var publish func(string, []byte) error
+	if h.fence, err = fence.Begin(s.ctx, h.store, h.clock, s.log.With("hub", h.name), s.newID()); err != nil {
+		s.t.Fatal(err)
+	}
 	h.control, err = control.New(s.ctx, control.Config{
-		Store: h.store, Signer: s.hubSigner, Images: s.image, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Store: h.store, Start: h.fence, Signer: s.hubSigner, Images: s.image, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
 		Publish: func(topic string, payload []byte) error { return publish(topic, payload) },
 		Clock:   h.clock, NewID: s.newID, Random: rand.Reader, Logger: s.log.With("hub", h.name),
 		Registerer: prometheus.NewRegistry(), Crash: h.crash,
@@ -76,7 +81,7 @@ func (h *hub) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	e := &endpoint{name: h.name, process: h.process, subscribe: []string{protocol.TopicAllUp}, up: h.control.Announce, receive: h.control.Receive}
+	e := &endpoint{name: h.name, process: h.process, subscribe: []string{protocol.TopicAllUp}, up: h.control.Link.Announce, receive: h.control.Link.Receive}
 	publish = s.net.attach(e)
 	h.run(s, "store", h.store.Run)
 	h.run(s, "control", h.control.Run)
@@ -112,7 +117,7 @@ func (s *site) rollBackHub(disk *storetest.Memory) {
 // raiseEpoch is what `rackboot-hub restored` does, on the disk of a hub that does
 // not run.
 func (h *hub) raiseEpoch() {
-	if _, err := control.RaiseEpoch(h.site.ctx, h.site.stored(h.disk.Load())); err != nil {
+	if _, err := fence.RaiseEpoch(h.site.ctx, h.site.stored(h.disk.Load())); err != nil {
 		h.site.t.Fatal(err)
 	}
 }

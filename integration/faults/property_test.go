@@ -320,7 +320,7 @@ func (w *wild) settleHubs() {
 		switch {
 		case w.behind || w.has(w.hub.agentConditions(w.agents[0].name), protocol.CondHubBehind):
 			w.raise()
-		case w.hub.control.Writable() != nil:
+		case w.hub.fence.Writable() != nil:
 			w.startHub()
 		default:
 			return

@@ -145,12 +145,12 @@ func (s *site) addRack(i int) {
 		s.machines[sv] = newMachine(sv, s.book, protocol.PowerOff)
 	}
 	s.apply(objs...)
-	token, err := s.hub.control.NewJoinToken(s.ctx, name)
+	token, err := s.hub.control.Members.NewJoinToken(s.ctx, name)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	a := &agent{site: s, rack: name, signer: wire.NewSigner(key("agent " + name))}
-	answer, err := s.hub.control.Join(s.ctx, api.JoinRequest{Token: token.Token, Key: a.signer.Public()})
+	answer, err := s.hub.control.Members.Join(s.ctx, api.JoinRequest{Token: token.Token, Key: a.signer.Public()})
 	if err != nil {
 		s.t.Fatal(err)
 	}

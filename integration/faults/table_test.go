@@ -267,7 +267,7 @@ func (b *table) changeDisk(disk *statetest.Memory, alone bool) {
 }
 
 func (b *table) events(code protocol.EventCode) (n int) {
-	for _, e := range b.hub.control.Events(0, 100_000) {
+	for _, e := range b.hub.control.Events.After(0, 100_000) {
 		if e.Code == code {
 			n++
 		}

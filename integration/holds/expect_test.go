@@ -110,7 +110,7 @@ func (s *site) look() (*state, error) {
 	if r := sv.Status.Report; r != nil {
 		st.read, st.epoch = r.Observation.Power, r.PowerEpoch-s.base.epoch
 	}
-	for _, e := range s.hub.control.Events(s.base.events, 1<<20) {
+	for _, e := range s.hub.control.Events.After(s.base.events, 1<<20) {
 		st.events[e.Code]++
 	}
 	for name, id := range s.holds {

@@ -13,6 +13,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/hub/api"
 	"rackboot/hub/control"
+	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -54,8 +55,12 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	reg := prometheus.NewRegistry()
+	start, err := fence.Begin(s.ctx, h.store, time.Now, s.log, s.newID())
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	h.control, err = control.New(s.ctx, control.Config{
-		Store: h.store, Signer: s.hubSigner, Images: s.image, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
+		Store: h.store, Start: start, Signer: s.hubSigner, Images: s.image, Issuer: anyIssuer{}, CA: []byte("ca"), Broker: "mqtts://hub:8883",
 		Publish: func(topic string, payload []byte) error { return s.net.publish("hub", topic, payload) },
 		Clock:   time.Now, NewID: s.newID, Random: rand.Reader, Logger: s.log.With("process", "hub"), Registerer: reg,
 	})
@@ -63,7 +68,7 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: h.control.Writable,
+		Store: h.store, Fleet: h.control, Members: h.control.Members, Inventory: h.control.Inventory, Carried: h.control.Env, Events: h.control.Events, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
 		Clients: []api.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}},
 	})
 	if err != nil {
@@ -77,7 +82,7 @@ func (s *site) startHub() {
 	}
 	h.run(h.store.Run)
 	h.run(h.control.Run)
-	s.net.join("hub", &endpoint{hears: hears(protocol.TopicAllUp), up: h.control.Announce, receive: h.control.Receive})
+	s.net.join("hub", &endpoint{hears: hears(protocol.TopicAllUp), up: h.control.Link.Announce, receive: h.control.Link.Receive})
 	s.hub = h
 }
 

@@ -73,7 +73,7 @@ func (s *site) story() string {
 	for _, o := range s.agent.orders.since(s.base.orders) {
 		fmt.Fprintf(&b, "%s order %s\n", o.at.UTC().Format("15:04:05.000"), o.kind)
 	}
-	for _, e := range s.hub.control.Events(s.base.events, 1<<20) {
+	for _, e := range s.hub.control.Events.After(s.base.events, 1<<20) {
 		fmt.Fprintf(&b, "%s event %s %s\n", e.At.UTC().Format("15:04:05.000"), e.Code, e.Message)
 	}
 	if r := s.report(); r != nil {

@@ -108,7 +108,7 @@ func newSite(t *testing.T, r row) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := s.hub.control.Join(s.ctx, protoapi.JoinRequest{Token: token.Token, Key: s.agent.signer.Public()})
+	answer, err := s.hub.control.Members.Join(s.ctx, protoapi.JoinRequest{Token: token.Token, Key: s.agent.signer.Public()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func (s *site) bringUp() {
 // begin is where counting begins.
 func (s *site) begin() {
 	s.base = base{orders: len(s.agent.orders.since(0)), history: len(s.bmc.History())}
-	for _, e := range s.hub.control.Events(0, 1<<20) {
+	for _, e := range s.hub.control.Events.After(0, 1<<20) {
 		s.base.events = e.Index
 	}
 	if r := s.report(); r != nil {

@@ -171,7 +171,7 @@ func (s *site) do(st step) error {
 		s.agent.disk.SetFull(st.Disk == "full")
 		s.agent.disk.SetBroken(st.Disk == "broken")
 	case st.Revoke:
-		_, err := s.hub.control.Revoke(s.ctx, s.agent.name, protoapi.EndRequest{Reason: "it is elsewhere"}, "admin")
+		_, err := s.hub.control.Members.Revoke(s.ctx, s.agent.name, protoapi.EndRequest{Reason: "it is elsewhere"}, "admin")
 		return refused("revoke", err, "")
 	case st.BMC != nil, st.Fault != nil, st.Heal, st.Move != "", st.Press != "", st.Mains != "":
 		return s.doBMC(st)

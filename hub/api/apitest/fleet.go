@@ -167,8 +167,8 @@ func (f *CannedFleet) ReplaceAgent(ctx context.Context, rack string, _ protoapi.
 	return protoapi.EndAnswer{Agent: "a1", Rack: rack, Code: protocol.CondSuperseded, Token: &t}, err
 }
 
-// Events implements Fleet.
-func (f *CannedFleet) Events(after uint64, limit int) []protoapi.EventRecord {
+// After implements EventLog.
+func (f *CannedFleet) After(after uint64, limit int) []protoapi.EventRecord {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []protoapi.EventRecord

@@ -1,0 +1,65 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// InForce stores which boot environment a server has, as its agent says: an environment
+// that is refused or being made changes nothing (seed 004: OS.Name is used to set the
+// Machine OS field when the Machine is set to a new BootEnv). It is stored, so that a
+// system that is installed keeps its name when no files are made for it any more.
+func (c *Room) InForce(ctx context.Context, f plan.Fleet) error {
+	var errs []error
+	for _, s := range f.Servers {
+		r := f.Reports[s.Metadata.Name]
+		if r == nil || r.Env == nil || r.Env.BootEnv == "" || r.Env.BootEnv == s.Status.BootEnv && r.Env.OS == s.Status.OS {
+			continue
+		}
+		own := store.Copy(c.cfg.Store, s)
+		own.Status.BootEnv, own.Status.OS = r.Env.BootEnv, r.Env.OS
+		if err := c.cfg.Store.Put(ctx, own); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.cfg.Crash.At("hub.bootenv.inforce")
+		c.cfg.Events.Own(ctx, s.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
+	}
+	return errors.Join(errs...)
+}
+
+// DecorateServer says what the agent's report of a server's environment means, where the
+// agent itself raises no condition.
+func DecorateServer(s *protocol.Server) {
+	r := s.Status.Report
+	if r == nil || r.Env == nil {
+		return
+	}
+	add := func(code protocol.ConditionCode, message string) {
+		if !slices.ContainsFunc(s.Status.Conditions, func(c protocol.ConditionState) bool { return c.Code == code }) {
+			s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: code, Since: r.Observation.ReadAt, Message: message})
+		}
+	}
+	if r.Env.State == protocol.EnvRefused {
+		add(protocol.CondBootEnvRefused, r.Env.Message)
+	}
+	if r.Env.Source == protocol.EnvFromProxy {
+		add(protocol.CondRemoteRepo, "the files of "+r.Env.BootEnv)
+	}
+}
+
+// Decorate says whether an environment can be used at all, and where it is.
+func (c *Room) Decorate(e *protocol.BootEnv) {
+	e.Status = protocol.BootEnvStatus{}
+	for _, wrong := range c.cfg.Store.CheckBootEnv(e) {
+		e.Status.Errors = append(e.Status.Errors, wrong.Path+": "+wrong.Message)
+	}
+	e.Status.Valid = len(e.Status.Errors) == 0
+	e.Status.Servers = len(store.Find(c.cfg.Store, store.ConfigsByBootEnv, e.Metadata.Name))
+}

@@ -1,0 +1,255 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"rackboot/hub/fence"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/state"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Kept bounds the events that are kept in memory for printing; the log has more.
+const Kept = 10_000
+
+const eventSubject = "event"
+
+// Config is what a Log is made of.
+type Config struct {
+	Store *store.Store
+	Start *fence.Start
+	// Audit is the audit log; nil is none.
+	Audit  Recorder
+	Clock  state.Clock
+	Logger *slog.Logger
+	Crash  state.Crasher // nil in production
+}
+
+// Log files events and keeps the newest for printing. It is safe for concurrent use.
+type Log struct {
+	cfg      Config
+	releases *prometheus.CounterVec
+	auditing sync.Mutex // a hold is audited once
+	taking   sync.Mutex // orders what comes into the ring
+	mu       sync.RWMutex
+	ring     []api.EventRecord                      // in order of Index, as they were filed
+	filed    uint64                                 // all up to this Index of the log came into the ring
+	holds    map[string]map[protocol.EventCode]bool // what was filed of each hold that is stored
+	keeping  sync.Mutex                             // one Keep at a time
+}
+
+// HubName is the agent of the hub's own events.
+const HubName = "hub"
+
+// auditCodes are the hub's own events of a hold.
+func auditCodes() []protocol.EventCode {
+	return []protocol.EventCode{protocol.EventHoldAccepted, protocol.EventHoldAdopted, protocol.EventHoldConfirmed, protocol.EventReleaseAccepted}
+}
+
+// Open reads the end of the log of events. The codes are those of the store.
+func Open(ctx context.Context, cfg Config) (*Log, error) {
+	l := &Log{cfg: cfg, releases: newReleases(), holds: map[string]map[protocol.EventCode]bool{}}
+	stored := map[string]bool{}
+	for _, h := range store.List[*protocol.Hold](cfg.Store) {
+		stored[h.Metadata.Name] = true
+	}
+	return l, l.start(ctx, stored)
+}
+
+// start reads the end of the log, and what was filed of the stored holds before: up to where that was
+// written down from there, and what comes after from the log.
+func (l *Log) start(ctx context.Context, stored map[string]bool) error {
+	tail, err := l.cfg.Store.TailLog(ctx, eventSubject, Kept)
+	if err != nil {
+		return err
+	}
+	n, _, err := l.readNotes()
+	if err != nil {
+		return err
+	}
+	for id, codes := range n.Holds {
+		for _, code := range codes {
+			l.note(api.EventRecord{Agent: HubName, Event: protocol.Event{Code: code}, Target: &protocol.Target{Name: id}}, stored)
+		}
+	}
+	if len(tail) == 0 {
+		return nil
+	}
+	if newest := tail[len(tail)-1].Seq; newest < n.UpTo { // the log has lost its end, and somebody went on with what is left
+		n.UpTo = 0
+	}
+	for at := n.UpTo + 1; at < tail[0].Seq && len(stored) > 0; {
+		records, err := l.cfg.Store.ReadLog(ctx, eventSubject, at, 1000)
+		if err != nil {
+			return err
+		}
+		if len(records) == 0 {
+			break
+		}
+		for _, r := range records {
+			ev, err := eventOf(r)
+			if err != nil {
+				return err
+			}
+			l.note(ev, stored)
+		}
+		at = records[len(records)-1].Seq + 1
+	}
+	for _, r := range tail {
+		ev, err := eventOf(r)
+		if err != nil {
+			return err
+		}
+		l.keep(ev)
+		l.note(ev, stored)
+	}
+	return l.load(ctx, math.MaxUint64, stored)
+}
+
+func eventOf(r state.Record) (ev api.EventRecord, err error) {
+	if err := json.Unmarshal(r.Data, &ev); err != nil {
+		return ev, fmt.Errorf("event %d of the log: %w", r.Seq, err)
+	}
+	ev.Index = r.Seq
+	return ev, nil
+}
+
+// load takes what the log has after the newest that is known, up to an index at least. The
+// caller holds taking, or has the only reference.
+func (l *Log) load(ctx context.Context, upTo uint64, stored map[string]bool) error {
+	for l.filed < upTo {
+		records, err := l.cfg.Store.ReadLog(ctx, eventSubject, l.filed+1, 1000)
+		if err != nil {
+			return err
+		}
+		if len(records) == 0 {
+			return nil
+		}
+		for _, r := range records {
+			ev, err := eventOf(r)
+			if err != nil {
+				return err
+			}
+			l.keep(ev)
+			l.note(ev, stored)
+		}
+	}
+	return nil
+}
+
+// keep appends the next event of the log.
+func (l *Log) keep(ev api.EventRecord) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.filed = ev.Index
+	l.ring = append(l.ring, ev)
+	if len(l.ring) > Kept {
+		l.ring = append([]api.EventRecord(nil), l.ring[len(l.ring)-Kept/2:]...)
+	}
+}
+
+// Add files an event. It is shown only after all that the log has before it, so that who asks
+// for what comes after an event never misses one: of two that are filed at once the later one
+// may be known first, and one whose filing seemed to fail may be there.
+func (l *Log) Add(ctx context.Context, ev api.EventRecord, id string) error {
+	raw, err := json.Marshal(ev)
+	if err != nil {
+		return err
+	}
+	seq, err := l.cfg.Store.Append(ctx, eventSubject, raw, id)
+	if err != nil {
+		return err
+	}
+	ev.Index = seq
+	l.note(ev, nil)
+	l.taking.Lock()
+	defer l.taking.Unlock()
+	switch {
+	case seq <= l.filed: // another one has brought it, or it was filed before
+		return nil
+	case seq == l.filed+1:
+		l.keep(ev)
+		return nil
+	}
+	return l.load(ctx, seq, nil)
+}
+
+// note remembers what was filed of a hold; of those in only, if it is given.
+func (l *Log) note(ev api.EventRecord, only map[string]bool) {
+	if ev.Agent != HubName || ev.Target == nil || !slices.Contains(auditCodes(), ev.Code) {
+		return
+	}
+	id := ev.Target.Name
+	if only != nil && !only[id] {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.holds[id] == nil {
+		l.holds[id] = map[protocol.EventCode]bool{}
+	}
+	l.holds[id][ev.Code] = true
+}
+
+// Audited says whether the event of a hold was filed.
+func (l *Log) Audited(code protocol.EventCode, hold string) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.holds[hold][code]
+}
+
+// Forget keeps only what was filed of holds that are stored. One that is audited from
+// now on and was forgotten is filed under the same id, which is once.
+func (l *Log) Forget(there map[string]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.holds, func(id string, _ map[protocol.EventCode]bool) bool { return !there[id] })
+}
+
+// Own files an event of the hub itself, about a server or about nothing that has a name.
+func (l *Log) Own(ctx context.Context, server string, code protocol.EventCode, message string) {
+	l.file(ctx, api.EventRecord{Event: protocol.Event{Server: server, Code: code, Message: message}})
+}
+
+// AgentTarget is an agent as what an event is about.
+func AgentTarget(name string) protocol.Target {
+	return protocol.Target{Kind: protocol.KindAgent, Name: name}
+}
+
+// OwnOf files one about an object. server is empty where it is about no server.
+func (l *Log) OwnOf(ctx context.Context, about protocol.Target, server string, code protocol.EventCode, message string) {
+	l.file(ctx, api.EventRecord{Event: protocol.Event{Server: server, Code: code, Message: message}, Target: &about})
+}
+
+func (l *Log) file(ctx context.Context, ev api.EventRecord) {
+	ev.At, ev.Agent = l.cfg.Clock(), HubName
+	l.recordOwn(ctx, ev)
+	if err := l.Add(ctx, ev, ""); err != nil {
+		l.cfg.Logger.Warn("event not filed", "code", ev.Code, "err", err)
+	}
+}
+
+// After returns up to limit events with an Index greater than after, in the order in which they
+// were filed. Nothing comes later between those that were given and the newest of them; only
+// who stays behind by more than Kept/2 misses some, which the log has.
+func (l *Log) After(after uint64, limit int) []api.EventRecord {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	var out []api.EventRecord
+	for _, ev := range l.ring {
+		if ev.Index > after && len(out) < limit {
+			out = append(out, ev)
+		}
+	}
+	return out
+}

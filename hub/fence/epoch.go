@@ -1,0 +1,56 @@
+package fence
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// epochKey is where the epoch of this store's documents is kept.
+const epochKey = "epoch"
+
+// restoredJump is added to the number of a store that was restored from a copy: far
+// more than a hub starts between a copy and the loss of what was copied.
+const restoredJump = 1 << 20
+
+// readEpoch reads the epoch; a new store begins at 1, whoever of two hubs says so.
+func readEpoch(ctx context.Context, s *store.Store) (uint64, error) {
+	for try := 1; ; try++ {
+		n, _, err := s.Number(epochKey)
+		if err != nil || n > 0 {
+			return n, err
+		}
+		err = s.PutNumber(ctx, epochKey, 1, 0)
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
+			return 1, err
+		}
+	}
+}
+
+// RaiseEpoch makes every document of the store newer than all that were sent from
+// it before, and the next hub on it newer than those that ran on it. It is for a
+// store that was restored from a copy, while no hub runs on it: agents refuse what is
+// older than what they have. Requests that wait are ended as unknown, because the
+// lost hub may have had their outcome.
+func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
+	n, revision, err := s.Number(epochKey)
+	if err != nil {
+		return 0, err
+	}
+	for _, q := range s.OpenRequests() {
+		q.Report.Outcome, q.Report.Reason = protocol.OutcomeUnknown, "the hub was restored from a copy"
+		if err := s.PutRequest(ctx, q); err != nil {
+			return 0, err
+		}
+	}
+	number, _, err := s.Number(numberKey)
+	if err != nil {
+		return 0, err
+	}
+	if err := keep(ctx, s, number+restoredJump); err != nil {
+		return 0, err
+	}
+	n = max(n, 1) + 1
+	return n, s.PutNumber(ctx, epochKey, n, revision)
+}

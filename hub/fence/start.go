@@ -1,0 +1,124 @@
+package fence
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// numberKey is where the number of the hub that started last on this store is kept.
+const numberKey = "fence"
+
+// tries bounds how often a number is taken again after another hub on the same store took it.
+const tries = 8
+
+// Start is one start of a hub on its store. It is safe for concurrent use.
+type Start struct {
+	store  *store.Store
+	clock  state.Clock
+	log    *slog.Logger
+	number protocol.Fence
+	epoch  uint64
+	downAt atomic.Int64 // when it stepped down, in ns; 0 if it did not
+}
+
+// Begin makes this start of the hub the newest on its store. hub is a random name of this start.
+// The codes are those of the store.
+func Begin(ctx context.Context, s *store.Store, clock state.Clock, log *slog.Logger, hub string) (*Start, error) {
+	b := &Start{store: s, clock: clock, log: log}
+	var err error
+	if b.epoch, err = readEpoch(ctx, s); err != nil {
+		return nil, err
+	}
+	if b.number, err = take(ctx, s, hub); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func take(ctx context.Context, s *store.Store, hub string) (protocol.Fence, error) {
+	for try := 1; ; try++ {
+		n, revision, err := s.Number(numberKey)
+		if err != nil {
+			return protocol.Fence{}, err
+		}
+		n++
+		err = s.PutNumber(ctx, numberKey, n, revision)
+		if err == nil {
+			return protocol.Fence{Number: n, Hub: hub}, nil
+		}
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
+			return protocol.Fence{}, err
+		}
+	}
+}
+
+// keep notes a number that another hub has, so that the next start takes a higher one.
+func keep(ctx context.Context, s *store.Store, seen uint64) error {
+	for try := 1; ; try++ {
+		n, revision, err := s.Number(numberKey)
+		if err != nil || n >= seen {
+			return err
+		}
+		err = s.PutNumber(ctx, numberKey, seen, revision)
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
+			return err
+		}
+	}
+}
+
+// Fence is the number of this start.
+func (b *Start) Fence() protocol.Fence { return b.number }
+
+// Epoch is that of the documents of the store.
+func (b *Start) Epoch() uint64 { return b.epoch }
+
+// Yields steps down if an agent follows a newer hub. It reports whether this hub has
+// stepped down: it makes and sends nothing any more, and changes nothing.
+func (b *Start) Yields(ctx context.Context, agent string, follows protocol.Fence) bool {
+	if follows.Number == 0 || !follows.Newer(b.number) && !follows.Rivals(b.number) {
+		return b.SteppedDown()
+	}
+	if b.stepDown() {
+		b.log.Error("another hub has this hub's keys and started later, or this hub's store is an old copy; this hub steps down",
+			"agent", agent, "fence", b.number.Number, "other_fence", follows.Number, "other_hub", follows.Hub)
+	}
+	if err := keep(ctx, b.store, follows.Number); err != nil {
+		b.log.Warn("the other hub's fence was not kept", "err", err)
+	}
+	return true
+}
+
+// stepDown reports whether that is news.
+func (b *Start) stepDown() bool { return b.downAt.CompareAndSwap(0, b.clock().UnixNano()) }
+
+// SteppedDown reports whether another hub has taken over.
+func (b *Start) SteppedDown() bool { return b.downAt.Load() != 0 }
+
+// SteppedDownAt is when that was.
+func (b *Start) SteppedDownAt() time.Time { return time.Unix(0, b.downAt.Load()).UTC() }
+
+// Overtaken steps down if another hub started on the same store, and reports whether this one has
+// stepped down.
+func (b *Start) Overtaken() bool {
+	n, _, err := b.store.Number(numberKey)
+	if err == nil && n > b.number.Number && b.stepDown() {
+		b.log.Error("another hub started on this store; this hub steps down", "fence", b.number.Number, "other_fence", n)
+	}
+	return b.SteppedDown()
+}
+
+// Writable says why nothing may be changed through this hub; nil if it may. The code
+// is unavailable.
+func (b *Start) Writable() error {
+	if !b.SteppedDown() {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, "change", "another hub with this hub's keys has taken over, or this hub's store is an old copy").
+		WithHint("stop one of the two hubs, and restart this one to take over; if its store was restored from a copy, run rackboot-hub restored before")
+}

@@ -1,0 +1,104 @@
+package images
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"rackboot/hub/catalogue"
+	"rackboot/hub/store"
+	"rackboot/pending"
+	"rackboot/protocol"
+)
+
+// Files has the files of boot images. It is safe for concurrent use.
+type Files interface {
+	// Fetch brings a file and verifies it, as the entry says.
+	Fetch(ctx context.Context, file protocol.BootImageFile) (protocol.BootImageVerified, error)
+	// Has says whether a content is there.
+	Has(digest string) bool
+	// Inspect says whether a content that is there is what its kind says, for the
+	// architecture.
+	Inspect(a protocol.Artefact, arch string) error
+}
+
+const (
+	// verifyTimeout bounds one try of all files of an entry; the next one goes on where it
+	// ended, after the others had their turn.
+	verifyTimeout  = 30 * time.Minute
+	verifyPauseMin = 5 * time.Second
+	verifyPauseMax = 15 * time.Minute
+)
+
+// entryKey is one entry of the catalogue; another one of the same name is another.
+type entryKey struct{ name, uid string }
+
+// bootFiles brings the files of entries in the background until all are verified, one
+// entry at a time, and again after each start of the hub: what is there is looked at, and
+// not fetched.
+type bootFiles struct {
+	room *Room
+	jobs *pending.Set[entryKey] // bounded by the entries
+}
+
+func newBootFiles(room *Room) *bootFiles {
+	b := &bootFiles{room: room}
+	b.jobs = pending.New(pending.Config[entryKey]{
+		Do: b.verify, Tried: func(entryKey) { room.wake.All() }, Timeout: verifyTimeout, MinPause: verifyPauseMin, MaxPause: verifyPauseMax, Clock: room.cfg.Clock,
+	})
+	return b
+}
+
+// verify brings and verifies the files of one entry that are not, each in the store as
+// soon as it is: nothing is proved twice because another file of the entry fails.
+func (b *bootFiles) verify(ctx context.Context, key entryKey) error {
+	e, err := store.Peek[*protocol.BootImage](b.room.cfg.Store, key.name)
+	if err != nil || e.Metadata.UID != key.uid {
+		return nil //nolint:nilerr // it was deleted
+	}
+	files := b.room.cfg.Files
+	if files == nil {
+		return protocol.Errorf(protocol.CodeUnsupported, "verify boot image", "this hub fetches no files")
+	}
+	for _, arch := range slices.Sorted(maps.Keys(e.Spec.Architectures)) {
+		for _, f := range e.Spec.Architectures[arch].Files {
+			digest := catalogue.FileDigest(f)
+			v, proved := e.Status.Verified[digest]
+			if !proved || !files.Has(v.Digest) {
+				if v, err = files.Fetch(ctx, f); err != nil {
+					return about(arch, f, err)
+				}
+			}
+			if err := files.Inspect(protocol.Artefact{Kind: f.Kind, Digest: v.Digest, Size: v.Size}, arch); err != nil {
+				return about(arch, f, err)
+			}
+			if proved && v.Digest == e.Status.Verified[digest].Digest {
+				continue
+			}
+			if err := b.room.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]protocol.BootImageVerified{digest: v}); err != nil {
+				return err
+			}
+			b.room.cfg.Crash.At("hub.catalogue.verified")
+		}
+	}
+	return nil
+}
+
+// about says of which file an error is.
+func about(arch string, f protocol.BootImageFile, err error) error {
+	return protocol.Errorf(protocol.CodeOf(err), "verify boot image", "%s for %s: %w", f.Kind, arch, err).WithHint("%s", protocol.HintOf(err))
+}
+
+// proved is how many files an entry has, and how many of them are verified.
+func proved(b *protocol.BootImage) (files, verified int) {
+	for _, a := range b.Spec.Architectures {
+		for _, f := range a.Files {
+			files++
+			if _, ok := b.Status.Verified[catalogue.FileDigest(f)]; ok {
+				verified++
+			}
+		}
+	}
+	return files, verified
+}

@@ -1,0 +1,117 @@
+package inventory
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// AcceptBMC makes a BMC that was found an accepted one. The same again is no change.
+// The codes are invalid, not_found, conflict, unavailable and timeout.
+func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by string) (*protocol.BMC, error) {
+	const op = "accept bmc"
+	for try := 1; ; try++ {
+		b, err := store.Get[*protocol.BMC](c.cfg.Store, name)
+		if err != nil {
+			return nil, err
+		}
+		want := protocol.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
+		switch {
+		case !b.Pending() && b.Spec.CredentialsRef == r.CredentialsRef && b.Spec.TLS == want:
+			return b, nil
+		case !b.Pending():
+			return nil, protocol.Errorf(protocol.CodeConflict, op, "BMC %q is accepted already, with other credentials or another pin", name).
+				WithHint("change those with rackctl apply; rackctl get bmc %s -o yaml shows it", name)
+		}
+		if err := c.CheckSecret(r.CredentialsRef); err != nil {
+			return nil, err
+		}
+		if other := c.sameMAC(b); other != "" {
+			return nil, protocol.Errorf(protocol.CodeConflict, op, "BMC %q is accepted already and has the MAC address %s", other, b.Spec.MACAddress).
+				WithHint("delete the one that is wrong")
+		}
+		b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, want
+		b.Status.State, b.Status.AcceptedBy = protocol.BMCAccepted, by
+		b.Metadata.Generation++
+		if f := b.Validate(); len(f) > 0 {
+			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%q: %w", name, f).WithHint("nothing was changed; correct what is named")
+		}
+		err = c.cfg.Store.Put(ctx, b)
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.cfg.Crash.At("hub.bmc.accepted")
+		c.cfg.Logger.Info("bmc accepted", "bmc", name, "by", by)
+		c.cfg.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindBMC, Name: name}, "", protocol.EventAcceptedBMC, name+" by "+by)
+		return b, nil
+	}
+}
+
+// CheckSecret says what is wrong with the Secret of a credentialsRef.
+func (c *Room) CheckSecret(ref string) error {
+	name := protocol.SecretOf(ref)
+	if name == "" {
+		return nil
+	}
+	secret, err := store.Peek[*protocol.Secret](c.cfg.Store, name)
+	switch {
+	case err != nil:
+		return protocol.Errorf(protocol.CodeInvalid, "accept bmc", "Secret %q does not exist", name).
+			WithHint("rackctl secret set %s --type %s makes it", name, protocol.SecretBMC)
+	case secret.Spec.Type != protocol.SecretBMC:
+		return protocol.Errorf(protocol.CodeInvalid, "accept bmc", "Secret %q is of type %s, not %s", name, secret.Spec.Type, protocol.SecretBMC)
+	}
+	return nil
+}
+
+// sameMAC is another accepted BMC with the MAC address of one; empty if there is
+// none.
+func (c *Room) sameMAC(b *protocol.BMC) string {
+	for _, other := range store.Find(c.cfg.Store, store.BMCsByMAC, b.Spec.MACAddress) {
+		if other.Metadata.Name != b.Metadata.Name && !other.Pending() {
+			return other.Metadata.Name
+		}
+	}
+	return ""
+}
+
+// AcceptServer accepts the board and interfaces that a server's agent reports, if
+// they are the ones that were shown to whoever accepts. The codes are not_found,
+// conflict, unavailable and timeout.
+func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer, by string) (*protocol.Server, error) {
+	const op = "accept server"
+	for try := 1; ; try++ {
+		s, err := store.Get[*protocol.Server](c.cfg.Store, name)
+		if err != nil {
+			return nil, err
+		}
+		rep, _ := c.cfg.Reports.Server(name)
+		switch {
+		case rep == nil || rep.Identity == "":
+			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "the agent has not reported what board and interfaces server %q has", name).
+				WithHint("wait until its BMC was read; rackctl describe server %s", name)
+		case rep.Identity != r.Identity:
+			return nil, protocol.Errorf(protocol.CodeConflict, op, "server %q shows another identity now, %s", name, rep.Identity).
+				WithHint("look at it again, then accept it")
+		case s.Status.AcceptedIdentity == r.Identity:
+			return s, nil
+		}
+		s.Status.AcceptedIdentity = r.Identity
+		err = c.cfg.Store.Put(ctx, s)
+		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.cfg.Crash.At("hub.server.accepted")
+		c.cfg.Logger.Info("server accepted", "server", name, "identity", r.Identity, "by", by)
+		c.cfg.Events.Own(ctx, name, protocol.EventIdentity, "accepted by "+by+": "+r.Identity)
+		return s, nil
+	}
+}

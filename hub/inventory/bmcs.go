@@ -1,0 +1,185 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// Find makes resources of the BMCs that agents found.
+func (c *Room) Find(ctx context.Context, f plan.Fleet) error {
+	var errs []error
+	agents := map[string][]protocol.ConditionState{}
+	for _, r := range f.Racks {
+		found := c.found.of(r.Metadata.Name)
+		if r.Status.Agent == "" || len(found) == 0 {
+			continue
+		}
+		findings, gone, left := plan.Findings(f, r.Metadata.Name, found)
+		for _, n := range findings {
+			errs = append(errs, c.keepFinding(ctx, n))
+		}
+		for _, b := range gone {
+			errs = append(errs, c.cfg.Store.Remove(ctx, b))
+		}
+		c.found.leave(r.Metadata.Name, left)
+		if left > 0 {
+			agents[r.Status.Agent] = append(agents[r.Status.Agent], protocol.ConditionState{
+				Code:    protocol.CondBMCPending,
+				Message: fmt.Sprintf("%d BMCs were found and left out: %d of the rack wait already, or their names are taken; accept or delete some", left, protocol.MaxFound),
+			})
+		}
+	}
+	c.agentConds.Keep(f.Of, agents, c.cfg.Clock())
+	return errors.Join(errs...)
+}
+
+// SeeBehind makes Servers of what is behind the BMCs, and sees to their accounts.
+func (c *Room) SeeBehind(ctx context.Context, f plan.Fleet) error {
+	var errs []error
+	conds := bmcConditions{bmcs: map[string][]protocol.ConditionState{}, servers: map[string][]protocol.ConditionState{}}
+	for _, b := range f.BMCs {
+		errs = append(errs, c.rotation(ctx, f, b, &conds), c.dropOwn(ctx, b), c.sealAgain(ctx, f, b, &conds), c.behind(ctx, f, b, &conds))
+	}
+	now := c.cfg.Clock()
+	c.bmcConds.Keep(f.Of, conds.bmcs, now)
+	c.serverConds.Keep(f.Of, conds.servers, now)
+	return errors.Join(errs...)
+}
+
+func (c *Room) keepFinding(ctx context.Context, n plan.Finding) error {
+	if n.Accepted && !n.New {
+		n.BMC.Metadata.Generation++
+	}
+	if err := c.cfg.Store.Put(ctx, n.BMC); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.bmc.found")
+	name := n.BMC.Metadata.Name
+	if n.New {
+		c.cfg.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventFoundBMC, fmt.Sprintf("%s by %s at %s on segment %s", name, n.BMC.Status.Found.By, n.BMC.Reach(), n.BMC.Status.Found.Segment))
+	}
+	if n.Accepted {
+		c.cfg.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventAcceptedBMC, name+" by the rule of "+n.BMC.Status.AcceptedBy)
+	}
+	c.cfg.Logger.Info("bmc found", "bmc", name, "new", n.New, "accepted", n.Accepted, "address", n.BMC.Reach())
+	return nil
+}
+
+// bmcConditions are collected in one pass.
+type bmcConditions struct {
+	bmcs, servers map[string][]protocol.ConditionState
+}
+
+func (k *bmcConditions) bmc(name string, code protocol.ConditionCode, format string, args ...any) {
+	k.bmcs[name] = append(k.bmcs[name], protocol.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+func (k *bmcConditions) server(name string, code protocol.ConditionCode, message string) {
+	k.servers[name] = append(k.servers[name], protocol.ConditionState{Code: code, Message: message})
+}
+
+// behind sees to what is behind one BMC: that its inventory is asked for, that its
+// systems have Servers, and that what does not agree is said.
+func (c *Room) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
+	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
+	intent, usable := f.BMCIntent(b)
+	inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID)
+	last := c.readings.learn(subject{bmc: b, intent: intent, agent: c.agentOf(f, b), servers: servers}, inv, f.Reports, c.cfg.Clock())
+	switch {
+	case b.Pending():
+		conds.bmc(name, protocol.CondBMCPending, "%s", shown(b))
+	case !usable:
+		conds.bmc(name, protocol.CondBMCUnreachable, "its address is not known: %s was not seen on a bmc segment of the rack", b.Spec.MACAddress)
+	case last.agent == "":
+		conds.bmc(name, protocol.CondNoAgent, "rack %s", b.Spec.RackRef.Name)
+	case c.cfg.Link.CannotAsk(last.agent):
+		conds.bmc(name, protocol.CondAgentTooOld, "agent %s cannot be asked what is behind the BMC", last.agent)
+	}
+	for _, s := range servers {
+		if b.Pending() {
+			conds.server(s, protocol.CondBMCPending, "its BMC "+name+" waits to be accepted, so the agent is not told of the server: rackctl bmc accept "+name)
+		} else if !usable {
+			conds.server(s, protocol.CondBMCUnreachable, "the address of its BMC "+name+" is not known yet, so the agent is not told of the server")
+		}
+	}
+	var problems []string
+	if last.problem != "" && usable {
+		problems = append(problems, "reading it failed: "+last.problem)
+	}
+	if inv != nil && !b.Pending() {
+		d := plan.Discover(f, b, inv.Systems, inv.Made)
+		problems = append(problems, d.Problems...)
+		for s, diff := range d.Differs {
+			conds.server(s, protocol.CondBMCInventory, strings.Join(diff, "; "))
+		}
+		refused, err := c.makeServers(ctx, inv, d)
+		if err != nil {
+			return err
+		}
+		problems = append(problems, refused...)
+	}
+	if len(problems) > 0 {
+		conds.bmc(name, protocol.CondBMCInventory, "%s", strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+// makeServers makes the Servers of new systems, and remembers for which systems there
+// were some: first the Server, then that it was made. refused says which the store
+// would not have.
+func (c *Room) makeServers(ctx context.Context, inv *store.Inventory, d plan.Discovery) (refused []string, err error) {
+	made := slices.Clone(inv.Made)
+	add := func(uri string) {
+		if !slices.Contains(made, uri) {
+			made = append(made, uri)
+		}
+	}
+	for _, uri := range d.Have {
+		add(uri)
+	}
+	for _, s := range d.New {
+		_, err := c.cfg.Store.Apply(ctx, []protocol.Object{s}, store.ApplyOptions{Create: true, By: "inventory of " + inv.BMC})
+		switch protocol.CodeOf(err) {
+		case "":
+			add(s.Spec.SystemURI)
+			c.cfg.Crash.At("hub.bmc.server")
+		case protocol.CodeInvalid, protocol.CodeConflict:
+			refused = append(refused, fmt.Sprintf("%s: %s", s.Spec.SystemURI, err))
+		default:
+			return refused, err
+		}
+	}
+	if len(made) == len(inv.Made) {
+		return refused, nil
+	}
+	next := *inv
+	next.Made = made
+	return refused, c.cfg.Store.PutInventory(ctx, &next)
+}
+
+// agentOf is the agent of a BMC's rack; empty if it has none.
+func (c *Room) agentOf(f plan.Fleet, b *protocol.BMC) string {
+	if r := f.Rack(b.Spec.RackRef.Name); r != nil {
+		return r.Status.Agent
+	}
+	return ""
+}
+
+// shown is what people need to compare before they accept a BMC.
+func shown(b *protocol.BMC) string {
+	if b.Status.Found == nil {
+		return "it was never seen"
+	}
+	s := fmt.Sprintf("found by %s at %s", b.Status.Found.By, b.Status.Found.Address)
+	if fp := b.Status.Found.Fingerprint; fp != "" {
+		s += ", its certificate has the fingerprint " + fp
+	}
+	return s
+}

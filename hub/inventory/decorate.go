@@ -1,0 +1,72 @@
+package inventory
+
+import (
+	"slices"
+
+	"rackboot/hub/conditions"
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+func StateOf(b *protocol.BMC) protocol.BMCState {
+	if b.Pending() {
+		return protocol.BMCPending
+	}
+	return protocol.BMCAccepted
+}
+
+func (c *Room) Decorate(b *protocol.BMC) {
+	name := b.Metadata.Name
+	b.Status.State, b.Status.Address = StateOf(b), b.Reach()
+	if seen := c.found.see(b); seen != nil {
+		b.Status.Found = seen
+	}
+	b.Status.Servers = c.readings.servers(b)
+	if inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID); inv != nil {
+		at := inv.At
+		b.Status.Inventory, b.Status.InventoryAt = slices.Clone(inv.Systems), &at
+	}
+	if secret, err := store.Peek[*protocol.Secret](c.cfg.Store, protocol.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
+		own := *secret.Status.Rotation
+		b.Status.Rotation = &own
+	}
+	b.Status.Conditions = c.bmcConds.Of(name)
+}
+
+// DecorateServer fills what the inventory says of a server's safe stop and of how
+// its power is watched.
+func (c *Room) DecorateServer(f plan.Fleet, s *protocol.Server) {
+	if len(f.BMCs) != 1 {
+		return
+	}
+	b := f.BMCs[0]
+	if inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID); inv != nil {
+		if sys := inv.System(s.Spec.SystemURI); sys != nil {
+			s.Status.SafeStop, s.Status.Detection = sys.SafeStop.Class, sys.Detection.Class
+		}
+	}
+}
+
+// LeftOut is how many BMCs of a rack were found and left out.
+func (c *Room) LeftOut(rack string) int { return c.found.leftOut(rack) }
+
+// Drop forgets what was found in a rack, because it has no agent any more.
+func (c *Room) Drop(rack string) { c.found.drop(rack) }
+
+// bmcConditionsOf and serverConditionsOf are what the last turn saw.
+func (c *Room) ServerConditions(server string) []protocol.ConditionState {
+	return c.serverConds.Of(server)
+}
+
+func (c *Room) AgentConditions(agent string) []protocol.ConditionState {
+	return c.agentConds.Of(agent)
+}
+
+// Forget forgets what units, and BMCs, have said that are gone.
+func (c *Room) Forget(units map[string]bool) {
+	c.readings.forget(store.List[*protocol.BMC](c.cfg.Store))
+	for _, b := range []*conditions.Book{c.bmcConds, c.serverConds, c.agentConds} {
+		b.Forget(units)
+	}
+}

@@ -1,0 +1,23 @@
+package inventory
+
+import (
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// Carried says why a server's BMC cannot carry a boot policy; nil where it can, and where
+// that is not known.
+func (c *Room) Carried(srv *protocol.Server, policy protocol.BootPolicy) *protocol.ConditionState {
+	b, err := store.Peek[*protocol.BMC](c.cfg.Store, srv.Spec.BMCRef.Name)
+	if err != nil {
+		return nil
+	}
+	inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID)
+	if inv == nil || plan.Carries(policy.FirstBoot, inv.System(srv.Spec.SystemURI)) {
+		return nil
+	}
+	return &protocol.ConditionState{
+		Code: protocol.CondUnsupportedBoot, Message: "first boot " + string(policy.FirstBoot) + ": BMC " + b.Metadata.Name + " has no drive for CD images",
+	}
+}

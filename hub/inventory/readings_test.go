@@ -1,0 +1,74 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// Whatever happens to BMCs, who is due is what a look at all of them says.
+func TestReadingsDue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := newReadings()
+		now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+		bmcs := map[string]*protocol.BMC{}
+		pick := func() string { return fmt.Sprintf("b%d", rapid.IntRange(0, 5).Draw(t, "bmc")) }
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "seconds")) * time.Second)
+			name := pick()
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0, 1: // a turn of its rack
+				b := bmcs[name]
+				if b == nil || rapid.IntRange(0, 9).Draw(t, "made anew") == 0 {
+					b = &protocol.BMC{}
+					b.Metadata.Name, b.Metadata.UID = name, fmt.Sprint(name, len(r.line), now.Unix())
+					b.Spec.Address, b.Status.State = "https://10.0.0.1", protocol.BMCAccepted
+					bmcs[name] = b
+				}
+				var inv *store.Inventory
+				if rapid.Bool().Draw(t, "was read") {
+					inv = &store.Inventory{At: now.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)}
+				}
+				agent := rapid.SampledFrom([]string{"", "a-1"}).Draw(t, "agent")
+				board := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "identity")
+				r.learn(subject{bmc: b, agent: agent, servers: []string{name}}, inv, map[string]*protocol.ServerReport{name: {Server: name, Identity: board}}, now)
+			case 2: // nobody has it any more
+				delete(bmcs, name)
+				var there []*protocol.BMC
+				for _, b := range bmcs {
+					there = append(there, b)
+				}
+				r.forget(there)
+			case 3:
+				if k := r.byBMC[name]; k != nil {
+					r.ended(*k, now, map[bool]error{true: errors.New("no")}[rapid.Bool().Draw(t, "failed")])
+				}
+			}
+			var want []string
+			for name, k := range r.byBMC {
+				if at, ok := k.Due(); ok && k.wanted && !at.After(now) {
+					want = append(want, name)
+				}
+			}
+			var got []string
+			for i, k := range r.due(now) {
+				got = append(got, k.bmc)
+				if i == 0 {
+					r.begin(k)
+				}
+			}
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Fatalf("due are %v, want %v", got, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rackboot/protocol"
+)
+
+// result is what became of a question.
+type result string
+
+const (
+	resultOK     result = "ok"
+	resultFailed result = "failed" // the agent says why
+	resultNone   result = "none"   // no answer in time
+)
+
+func results() []result { return []result{resultOK, resultFailed, resultNone} }
+
+// answer gives an agent's answer to whoever waits for it.
+func (c *Room) answer(_ context.Context, a *protocol.Agent, m protocol.Answer) error {
+	name := a.Metadata.Name
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.SteppedDown() || !c.counts(name, "", m.Nonce) {
+		return nil
+	}
+	q := c.asks.take(m.ID, name)
+	if q == nil {
+		c.metrics.late.Inc()
+		return nil
+	}
+	what := resultOK
+	if m.Code != "" {
+		what = resultFailed
+	}
+	c.metrics.answers.WithLabelValues(string(q.Kind), string(what)).Inc()
+	q.done(m)
+	return nil
+}
+
+// AnswerError is the error that an answer carries; nil if it carries none.
+func AnswerError(op string, m protocol.Answer) error {
+	if m.Code == "" {
+		return nil
+	}
+	code := m.Code
+	if !slices.Contains(protocol.Codes(), code) {
+		code = protocol.CodeInternal // of a later version
+	}
+	return &protocol.Error{Code: code, Op: op, Message: m.Message, Hint: m.Hint}
+}
+
+// Failure is what an answer says went wrong, with what to do.
+func Failure(err error) string {
+	if hint := protocol.HintOf(err); hint != "" {
+		return fmt.Sprintf("%s (%s)", err, hint)
+	}
+	return err.Error()
+}

@@ -1,0 +1,59 @@
+package link
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// applied notes that a document is on the agent's disk. Holds that the agent has
+// released leave the store only now.
+func (c *Room) applied(ctx context.Context, a *protocol.Agent, m protocol.Applied) error {
+	name := a.Metadata.Name
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
+		return nil
+	}
+	if m.Refused != "" {
+		c.cfg.Logger.Error("the agent refused a document", "agent", name, "doc", m.Doc, "reason", m.Refused)
+		return nil
+	}
+	foreign := false
+	l, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+		s, sent := l.Sent[m.Doc]
+		same := sent && s.Head == m.Head
+		if foreign = same && m.Digest != "" && m.Digest != s.Sealed; foreign || !same || l.Acked[m.Doc] == m.Head {
+			return false
+		}
+		l.Acked[m.Doc] = m.Head
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if foreign {
+		c.cfg.Logger.Error("the agent acknowledged another content than was sent", "agent", name, "doc", m.Doc, "epoch", m.Head.Epoch, "version", m.Head.Version)
+		c.contacts.with(name, func(k *contact) {
+			k.judge("the agent has another content of "+m.Doc+" than was sent", false, true, "", c.cfg.Clock())
+		})
+		return nil
+	}
+	if written {
+		c.cfg.Crash.At("hub.applied")
+		c.cfg.Wake.Holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
+	}
+	if s, ok := l.Sent[m.Doc]; ok && m.Doc == protocol.LeafHold && l.Acked[m.Doc] == s.Head {
+		d, err := c.HoldDoc(name, s)
+		if err != nil {
+			c.cfg.Logger.Error("own document cannot be opened", "agent", name, "err", err)
+		} else {
+			c.cfg.Heard.Laid(name, d)
+		}
+	}
+	for _, id := range m.Released {
+		if err := c.cfg.Heard.Released(ctx, a, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

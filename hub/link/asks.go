@@ -1,0 +1,140 @@
+package link
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"rackboot/protocol"
+)
+
+const (
+	// askFor is how long an answer is waited for.
+	askFor = 3 * time.Minute
+	// askAgain is when a question is sent again that was not answered; it doubles. It
+	// keeps its id, so that the agent answers once.
+	askAgain = 10 * time.Second
+	// maxAsks bounds the open questions of the hub. An agent works on two at once and
+	// keeps 16 more.
+	maxAsks     = 1024
+	maxReadings = 2 // of one agent
+	maxProbes   = 8 // of one agent
+	maxTraces   = 8 // of one agent
+)
+
+// Asked is a question that was sent and is open.
+type asked struct {
+	protocol.Ask
+	agent string
+	again time.Time // when to send it again
+	pause time.Duration
+	// done takes the answer, or one that says that none came. It is called once, by
+	// whoever removes the question.
+	done func(protocol.Answer)
+}
+
+// asks are the open questions. Nobody keeps them over a restart.
+type asks struct {
+	mu   sync.Mutex
+	byID map[string]*asked
+}
+
+func newAsks() *asks { return &asks{byID: map[string]*asked{}} }
+
+// Add opens a question; unavailable if there are too many of its kind.
+func (q *asks) add(a *asked) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	same := 0
+	for _, b := range q.byID {
+		if b.agent == a.agent && b.Kind == a.Kind {
+			same++
+		}
+	}
+	most := maxReadings
+	switch a.Kind {
+	case protocol.AskProbe:
+		most = maxProbes
+	case protocol.AskTrace:
+		most = maxTraces
+	case protocol.AskInventory:
+	}
+	if len(q.byID) >= maxAsks || same >= most {
+		return protocol.Errorf(protocol.CodeUnavailable, "ask agent", "agent %s has %d questions of this kind to answer, the hub's agents %d in all", a.agent, same, len(q.byID)).
+			WithHint("try again when those are answered")
+	}
+	q.byID[a.ID] = a
+	return nil
+}
+
+// Take removes a question; nil if it is not open, or another agent's.
+func (q *asks) take(id, agent string) *asked {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	a := q.byID[id]
+	if a == nil || a.agent != agent {
+		return nil
+	}
+	delete(q.byID, id)
+	return a
+}
+
+// due are the questions to be sent again, and those that nobody waits for any more,
+// which it removes.
+func (q *asks) due(now time.Time) (again []asked, over []*asked) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for id, a := range q.byID {
+		switch {
+		case !now.Before(a.NotAfter):
+			delete(q.byID, id)
+			over = append(over, a)
+		case !now.Before(a.again):
+			a.pause *= 2
+			a.again = now.Add(a.pause)
+			again = append(again, *a)
+		}
+	}
+	return again, over
+}
+
+// open counts the questions.
+func (q *asks) open() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.byID)
+}
+
+// Put asks an agent.
+func (c *Room) Ask(agent string, m protocol.Ask, done func(protocol.Answer)) (id string, err error) {
+	if err := c.cfg.Start.Writable(); err != nil {
+		return "", err // the hub that took over asks
+	}
+	now := c.cfg.Clock()
+	m.ID = c.cfg.NewID()
+	if m.NotAfter.IsZero() || m.NotAfter.After(now.Add(askFor)) {
+		m.NotAfter = now.Add(askFor)
+	}
+	a := &asked{Ask: m, agent: agent, again: now.Add(askAgain), pause: askAgain, done: done}
+	if err := c.asks.add(a); err != nil {
+		return "", err
+	}
+	c.send(protocol.TopicDown(agent, protocol.LeafAsk), m)
+	return a.ID, nil
+}
+
+// asksAgain sends again what was not answered, and ends what nobody waits for.
+func (c *Room) asksAgain(now time.Time) {
+	again, over := c.asks.due(now)
+	for _, a := range over {
+		c.metrics.answers.WithLabelValues(string(a.Kind), string(resultNone)).Inc()
+		a.done(protocol.Answer{
+			ID: a.ID, Code: protocol.CodeTimeout, Message: "agent " + a.agent + " did not answer",
+			Hint: "see whether it is connected: rackctl get agents",
+		})
+	}
+	slices.SortFunc(again, func(a, b asked) int { return a.NotAfter.Compare(b.NotAfter) })
+	for _, a := range again {
+		c.send(protocol.TopicDown(a.agent, protocol.LeafAsk), a.Ask)
+	}
+}

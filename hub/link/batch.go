@@ -1,0 +1,119 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// ackPrefix is where the ledger keeps the last event of an agent's database.
+const ackPrefix = "event/"
+
+func acked(l *store.Ledger, incarnation string) uint64 {
+	return l.Acked[ackPrefix+incarnation].Version
+}
+
+// eventBatch files an agent's events, then acknowledges them. Events that were
+// filed before are acknowledged again.
+func (c *Room) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.EventBatch) error {
+	name := a.Metadata.Name
+	if c.cfg.Start.SteppedDown() {
+		return nil // the hub that took over files them
+	}
+	l, err := c.cfg.Store.PeekLedger(name)
+	if err != nil {
+		return err
+	}
+	last := acked(l, m.Incarnation)
+	var tail uint64
+	c.contacts.with(name, func(k *contact) { tail = k.tail[m.Incarnation] })
+	for _, ev := range withGaps(m.Events, last, tail) {
+		id := fmt.Sprintf("%s-%s-%d", name, m.Incarnation, ev.Seq)
+		if ev.From > 0 {
+			id += fmt.Sprintf("-from-%d", ev.From)
+		}
+		if err := c.cfg.Events.Add(ctx, api.EventRecord{Event: ev, Agent: name}, id); err != nil {
+			return err
+		}
+		last = ev.Seq
+	}
+	now, _, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+		if last <= acked(l, m.Incarnation) {
+			return false
+		}
+		forgetIncarnations(*l, m.Incarnation)
+		l.Acked[ackPrefix+m.Incarnation] = protocol.Head{Version: last}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	answer, ok := c.serves(a, m.Session)
+	if !ok {
+		return nil
+	}
+	answer.EventsAcked = last
+	c.contacts.with(name, func(k *contact) {
+		answer.Nonce = k.nonceOf(m.Session)
+		if answer.Nonce == "" {
+			// A session that this hub has not heard of: it must be greeted.
+			answer.Nonce, answer.Again = k.give(m.Session, now.Acked, c.nonce), true
+		}
+	})
+	c.say(name, answer)
+	return nil
+}
+
+// withGaps are the events of a batch that come after the last one which was filed,
+// with a record before each where numbers are missing that no record of the agent
+// covers. tail is the first number of a database of which none was filed; 0 is not
+// known.
+func withGaps(batch []protocol.Event, last, tail uint64) (out []protocol.Event) {
+	next := last + 1
+	if last == 0 {
+		next = tail
+	}
+	for _, ev := range batch {
+		if ev.Seq <= last {
+			continue
+		}
+		begins := ev.Seq
+		if ev.Code == protocol.EventLost && ev.From > 0 && ev.From <= ev.Seq {
+			begins = ev.From
+		} else {
+			ev.From = 0
+		}
+		if next > 0 && begins > next {
+			out = append(out, protocol.Event{
+				From: next, Seq: begins - 1, At: ev.At, Code: protocol.EventLost,
+				Message: fmt.Sprintf("%d events did not reach the hub", begins-next),
+			})
+		}
+		out = append(out, ev)
+		last, next = ev.Seq, ev.Seq+1
+	}
+	return out
+}
+
+// keptIncarnations bounds the databases of one agent whose last event is kept. An
+// earlier one's is kept so that a batch of it that comes late is not filed again.
+const keptIncarnations = 8
+
+func forgetIncarnations(l store.Ledger, keep string) {
+	n := 0
+	for k := range l.Acked {
+		if strings.HasPrefix(k, ackPrefix) {
+			n++
+		}
+	}
+	for k := range l.Acked {
+		if n >= keptIncarnations && strings.HasPrefix(k, ackPrefix) && k != ackPrefix+keep {
+			delete(l.Acked, k)
+			n--
+		}
+	}
+}

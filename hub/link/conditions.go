@@ -1,0 +1,104 @@
+package link
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/hub/reports"
+	"rackboot/protocol"
+)
+
+// notAckedAfter is how long a document may go unacknowledged while reports arrive.
+const notAckedAfter = time.Minute
+
+// Conditions are those of an agent that the hub alone can see. reported is when
+// its last report came.
+func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported, now time.Time) (out []protocol.ConditionState) {
+	k := c.contacts.see(agent)
+	if k.stage == stageBehind {
+		out = append(out, protocol.ConditionState{
+			Code: protocol.CondHubBehind, Since: k.since,
+			Message: k.why + ": the hub was restored from a copy; stop it and run rackboot-hub restored",
+		})
+	}
+	if c.cfg.Start.SteppedDown() {
+		out = append(out, protocol.ConditionState{
+			Code: protocol.CondTwoHubs, Since: c.cfg.Start.SteppedDownAt(),
+			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",
+		})
+	}
+	if cond := k.copied(now); cond != nil {
+		out = append(out, *cond)
+	}
+	if cond := k.refused.condition(now); cond != nil {
+		out = append(out, *cond)
+	}
+	var late []string
+	since := now
+	for leaf, o := range k.open {
+		if acked[leaf] != o.head && now.Sub(o.since) > notAckedAfter {
+			late = append(late, fmt.Sprintf("%s %d/%d", leaf, o.head.Epoch, o.head.Version))
+			if o.since.Before(since) {
+				since = o.since
+			}
+		}
+	}
+	if len(late) > 0 && !reported.IsZero() && now.Sub(reported) <= reports.DarkAfter {
+		slices.Sort(late)
+		out = append(out, protocol.ConditionState{Code: protocol.CondNotAcknowledged, Since: since, Message: strings.Join(late, ", ")})
+	}
+	return out
+}
+
+// Ready reports whether documents may be made for an agent.
+func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).stage == StageReady }
+
+// Greeted reports whether an agent has a session with this hub, and can be asked.
+func (c *Room) Greeted(agent string) bool { return c.contacts.see(agent).now.nonce != "" }
+
+// Heed notes what an agent cannot do of what its documents want, and reports whether they may be made.
+func (c *Room) Heed(agent string, tooOld map[string][]protocol.Capability, unheeded map[string][]string) (ready bool) {
+	c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == StageReady, tooOld; k.unheeded = unheeded })
+	return ready
+}
+
+// Limits is what was noted last of what an agent cannot do, by server.
+func (c *Room) Limits(agent string) (tooOld map[string][]protocol.Capability, unheeded map[string][]string) {
+	k := c.contacts.see(agent)
+	return k.tooOld, k.unheeded
+}
+
+// Forget forgets what is known of an agent in this run.
+func (c *Room) Forget(agent string) { c.contacts.drop(agent) }
+
+// Stage is how far the hub may act towards an agent.
+func (c *Room) Stage(agent string) stage { return c.contacts.see(agent).stage }
+
+// Known are the agents of which something is known in this run, in no order.
+func (c *Room) Known() []string { return c.contacts.names() }
+
+// OpenAsks counts the questions that agents have not answered yet.
+func (c *Room) OpenAsks() int { return c.asks.open() }
+
+// SendAgain has what an agent has not acknowledged sent to it at once.
+func (c *Room) SendAgain(agent string) { c.sends.again(agent) }
+
+// Session is the present session of an agent; empty without one.
+func (c *Room) Session(agent string) string { return c.contacts.see(agent).now.session }
+
+// DropAsk forgets a question for whose answer nobody waits any more.
+func (c *Room) DropAsk(id, agent string) { c.asks.take(id, agent) }
+
+// Hears says whether an agent can be asked now: it does answer, and was greeted.
+func (c *Room) Hears(agent string) bool {
+	l, err := c.cfg.Store.PeekLedger(agent)
+	return err == nil && l.Peer.Can(protocol.CapAsk) && c.Greeted(agent)
+}
+
+// CannotAsk says whether an agent is known to be of a version that answers nothing.
+func (c *Room) CannotAsk(agent string) bool {
+	l, err := c.cfg.Store.PeekLedger(agent)
+	return err == nil && l.Peer.Incarnation != "" && !l.Peer.Can(protocol.CapAsk)
+}

@@ -1,0 +1,108 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+func RackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack, shard) }
+
+// Enter gives an agent's documents, those that put puts, a version where their content
+// differs from what was last sent, and writes them to its ledger.
+func (c *Room) Enter(ctx context.Context, agent string, put func(*Entry)) (written bool, err error) {
+	var e Entry
+	_, written, err = c.changeLedger(ctx, agent, func(l *store.Ledger) bool {
+		e = Entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.cfg.Start.Epoch(), fence: c.cfg.Start.Fence(), now: c.cfg.Clock()}
+		put(&e)
+		return e.err == nil && e.changed
+	})
+	if err = errors.Join(e.err, err); err != nil || !written {
+		return false, err
+	}
+	c.cfg.Crash.At("hub.ledger.written")
+	c.sends.again(agent)
+	return true, nil
+}
+
+// Entry is a change of one ledger.
+type Entry struct {
+	ledger  *store.Ledger
+	agent   string
+	signer  *wire.Signer
+	epoch   uint64
+	fence   protocol.Fence
+	now     time.Time
+	changed bool
+	err     error
+}
+
+// Ask takes a document without head, time and fence; if it is news, it fills them
+// and seals it. So it does with one that another start of the hub sealed and that was
+// not acknowledged: agents refuse an earlier fence. The sealed bytes are kept, so that
+// a document that is sent again is the same to the byte.
+func (e *Entry) Put(leaf string, doc any, head *protocol.Head, issued *time.Time, fence *protocol.Fence) {
+	*head, *issued, *fence = protocol.Head{}, time.Time{}, protocol.Fence{} // of an earlier try
+	content, err := json.Marshal(doc)
+	if err != nil {
+		e.err = errors.Join(e.err, err)
+		return
+	}
+	digest := wire.Digest(content)
+	have, sent := e.ledger.Sent[leaf]
+	acked := sent && e.ledger.Acked[leaf] == have.Head
+	if sent && have.Digest == digest && have.Head.Epoch == e.epoch && (acked || have.Fence == e.fence.Number) {
+		return
+	}
+	e.ledger.Version = Latest(*e.ledger) + 1
+	*head, *issued, *fence = protocol.Head{Epoch: e.epoch, Version: e.ledger.Version}, e.now, e.fence
+	body, err := wire.Seal(e.signer, protocol.TopicDown(e.agent, leaf), doc)
+	if err != nil {
+		e.err = errors.Join(e.err, err)
+		return
+	}
+	e.ledger.Sent[leaf] = store.SentDoc{Head: *head, Body: body, Digest: digest, Fence: e.fence.Number, Sealed: wire.Digest(body)}
+	e.changed = true
+}
+
+// PutRacks takes all shards of a rack.
+func (e *Entry) PutRacks(docs []protocol.RackDoc) {
+	for i := range docs {
+		d := &docs[i]
+		e.Put(RackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
+	}
+	e.dropFrom(len(docs))
+}
+
+// Latest is the highest version that the ledger knows of.
+func Latest(l store.Ledger) uint64 {
+	v := l.Version
+	for _, s := range l.Sent {
+		v = max(v, s.Head.Version)
+	}
+	return v
+}
+
+// dropFrom forgets the shards from the given one on: the rack has fewer servers.
+func (e *Entry) dropFrom(shard int) {
+	for i := shard; ; i++ {
+		if _, ok := e.ledger.Sent[RackLeaf(i)]; !ok {
+			return
+		}
+		delete(e.ledger.Sent, RackLeaf(i))
+		delete(e.ledger.Acked, RackLeaf(i)) // what comes back was not acknowledged
+		e.changed = true
+	}
+}
+
+// HoldDoc opens a hold document that was sent.
+func (c *Room) HoldDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
+	topic := protocol.TopicDown(agent, protocol.LeafHold)
+	return d, wire.Open(c.own, topic, s.Body, &d)
+}

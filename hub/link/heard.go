@@ -1,0 +1,24 @@
+package link
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// Heard is what is done with what agents say of their racks.
+type Heard interface {
+	// Met is called when an agent has another database than before, or none was known.
+	Met(ctx context.Context, rack string, peer store.Peer) error
+	// SealKey takes the key that secrets are sealed for, as a Hello that is new says it.
+	SealKey(ctx context.Context, agent string, key []byte) error
+	// Found takes which BMCs a report names, and reports whether that is news.
+	Found(r protocol.Report) bool
+	// Told takes news of a server. What cannot be filed comes again.
+	Told(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error
+	// Laid takes the hold document that an agent has acknowledged.
+	Laid(agent string, d protocol.HoldDoc)
+	// Released takes that a hold is off the disk of its rack's agent.
+	Released(ctx context.Context, a *protocol.Agent, hold string) error
+}

@@ -1,0 +1,175 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"rackboot/hub/events"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// hello answers what the agent should have, and sends what it has not; see greet.
+func (c *Room) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello) error {
+	name := a.Metadata.Name
+	l, err := c.cfg.Store.PeekLedger(name)
+	if err != nil {
+		return err
+	}
+	announced := c.AnnounceNonce()
+	var p proof
+	var before map[string]protocol.Head
+	greeted, back := false, false
+	c.contacts.with(name, func(k *contact) {
+		p, before = k.proof(m, announced)
+		back = p == proofSure && k.speaks(m.Session)
+		greeted = k.stage != stageSilent
+		k.heardAt = c.cfg.Clock()
+	})
+	c.notes(a, l, m)
+	if back {
+		c.suspect(name)
+	}
+	if c.cfg.Start.Yields(ctx, name, m.Fence) {
+		return nil
+	}
+	if _, ok := c.serves(a, m.Session); !ok {
+		return nil
+	}
+	peer, gone := relate(l.Peer, m, greeted), false
+	if peer != peerOther {
+		gone = lost(l, l.Acked, m)
+	}
+	judged := p
+	if gone && p == proofSure && !lost(l, before, m) {
+		judged = proofFresh // it may have been said before what is missing was acknowledged
+	}
+	verdict := greet(peer, gone, judged)
+	c.cfg.Logger.Debug("hello", "agent", name, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
+	switch verdict {
+	case verdictAsk:
+		c.ask(name, m.Session, l, "")
+		return nil
+	case verdictRenew:
+		c.cfg.Logger.Error("the agent's disk was rolled back: it lacks what it had acknowledged", "agent", name, "incarnation", m.Incarnation)
+		c.ask(name, m.Session, l, m.Incarnation)
+		return nil
+	case verdictMeet, verdictAnswer:
+	}
+	learnt, news, err := c.learn(ctx, a, m, verdict, p)
+	if err != nil {
+		return err
+	}
+	if p == proofSure || p == proofFresh { // one of the past may name a key that is gone
+		if err := c.cfg.Heard.SealKey(ctx, name, m.SealKey); err != nil {
+			return err
+		}
+	}
+	if c.welcome(name, &learnt, m, verdict, p) || news {
+		c.cfg.Wake.Agent(name)
+	}
+	return nil
+}
+
+// notes notes that an agent has documents which this hub never made, also where the
+// hub steps down over the same Hello: both are said. It needs no proof: a Hello of the
+// past can only have what was made before.
+func (c *Room) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
+	agent := a.Metadata.Name
+	if !c.cfg.Terms.Active(a) {
+		return
+	}
+	if behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests); behind != "" {
+		c.contacts.with(agent, func(k *contact) {
+			if k.stage != stageBehind {
+				c.cfg.Logger.Error("an agent has documents that this hub never made; the hub was restored from a copy: stop it and run rackboot-hub restored",
+					"agent", agent, "why", behind)
+			}
+			k.judge(behind, false, true, m.Session, c.cfg.Clock())
+		})
+	}
+}
+
+// learn writes to the ledger what a Hello proves: what the agent is, what it has,
+// and what it lacks.
+func (c *Room) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
+	var was store.Peer
+	l, written, err := c.changeLedger(ctx, a.Metadata.Name, func(l *store.Ledger) (changed bool) {
+		was = l.Peer
+		if p == proofNone {
+			return false
+		}
+		if next := peerOf(m); !samePeer(l.Peer, next) {
+			l.Peer, changed = next, true
+		}
+		for leaf, s := range l.Sent {
+			ack, acked := l.Acked[leaf]
+			switch {
+			case m.Applied[leaf] == s.Head && m.Digests[leaf] == s.Sealed:
+				if !acked || ack != s.Head {
+					l.Acked[leaf], changed = s.Head, true
+				}
+			case acked && v == verdictMeet:
+				delete(l.Acked, leaf)
+				changed = true
+			}
+		}
+		return changed
+	})
+	if err != nil {
+		return l, false, err
+	}
+	if written {
+		c.cfg.Crash.At("hub.peer")
+	}
+	if v == verdictMeet {
+		if was.Incarnation != "" {
+			c.cfg.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
+		}
+		c.cfg.Reports.Forgive(a.Metadata.Name)
+		if err := c.cfg.Heard.Met(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
+			return l, written, err
+		}
+	}
+	return l, written, nil
+}
+
+// welcome answers a Hello and sends what is open. moved says that the agent's stage
+// is another.
+func (c *Room) welcome(agent string, l *store.Ledger, m protocol.Hello, v verdict, p proof) (moved bool) {
+	answer := c.word(m.Session)
+	heads(&answer, l, m.Incarnation)
+	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
+	announced := c.AnnounceNonce()
+	c.contacts.with(agent, func(k *contact) {
+		switch {
+		case v == verdictMeet:
+			k.now = slot{}
+			k.begin(m.Session, l.Acked, c.nonce())
+		case p == proofSure:
+			k.heeds(m.Session, m.Nonce)
+		case p == proofFresh:
+			k.begin(m.Session, l.Acked, c.nonce())
+			if m.Nonce == announced {
+				k.answered = announced
+			}
+		case k.now.session != m.Session || k.now.nonce == "":
+			k.give(m.Session, l.Acked, c.nonce)
+		}
+		answer.Nonce = k.nonceOf(m.Session)
+		k.nextSync = answer.At.Add(syncPause())
+		if p != proofNone {
+			was := k.stage
+			k.judge(behind, inStep, true, m.Session, answer.At)
+			moved = k.stage != was
+			if m.EventTail > 0 {
+				clear(k.tail)
+				k.tail[m.Incarnation] = m.EventTail
+			}
+		}
+	})
+	c.say(agent, answer)
+	c.sends.again(agent)
+	c.SendTo(agent, answer.At)
+	return moved
+}

@@ -1,0 +1,145 @@
+package link
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// ledgerTries bounds how often a change of a ledger is made again after somebody
+// else changed it: the documents' versions and the agent's acknowledgements are
+// written by two goroutines.
+const ledgerTries = 8
+
+// changeLedger changes an agent's ledger; change says whether there is something
+// to write.
+func (c *Room) changeLedger(ctx context.Context, agent string, change func(*store.Ledger) bool) (l store.Ledger, written bool, err error) {
+	for try := 1; ; try++ {
+		if l, err = c.cfg.Store.Ledger(agent); err != nil || !change(&l) {
+			return l, false, err
+		}
+		err = c.cfg.Store.PutLedger(ctx, &l)
+		if protocol.CodeOf(err) != protocol.CodeConflict || try == ledgerTries {
+			return l, err == nil, err
+		}
+	}
+}
+
+// sends is when each agent's unacknowledged documents go out again.
+type sends struct {
+	mu   sync.Mutex
+	next map[string]time.Time
+	wait map[string]time.Duration
+}
+
+func newSends() *sends {
+	return &sends{next: map[string]time.Time{}, wait: map[string]time.Duration{}}
+}
+
+// again sends to an agent at once, and forgets how often that was in vain.
+func (s *sends) again(agent string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.next, agent)
+	delete(s.wait, agent)
+}
+
+// The pause between two sends of an unacknowledged document.
+const (
+	sendPauseMin = 2 * time.Second
+	sendPauseMax = time.Minute
+)
+
+// due says whether an agent may be sent to now, and plans the next time: 2 s,
+// doubling to 60 s, each ± 50 %, so that agents do not come in step.
+func (s *sends) due(agent string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Before(s.next[agent]) {
+		return false
+	}
+	w := min(max(s.wait[agent]*2, sendPauseMin), sendPauseMax)
+	s.wait[agent] = w
+	s.next[agent] = now.Add(w/2 + time.Duration(rand.Int64N(int64(w))))
+	return true
+}
+
+// Resend sends to every agent what it has not acknowledged.
+func (c *Room) Resend() {
+	now := c.cfg.Clock()
+	for _, agent := range c.contacts.names() {
+		c.SendTo(agent, now)
+	}
+}
+
+// SendTo sends what one agent has not acknowledged, holds first. What another
+// start of the hub sealed waits until it has been sealed again.
+func (c *Room) SendTo(agent string, now time.Time) {
+	if _, over := c.cfg.Terms.EndingOf(agent); over || c.cfg.Start.SteppedDown() {
+		return
+	}
+	l, err := c.cfg.Store.PeekLedger(agent)
+	if err != nil {
+		return // compile says so
+	}
+	ready, stale := false, false
+	c.contacts.with(agent, func(k *contact) {
+		if k.stage == stageAdopting && now.Sub(k.since) > adoptWait {
+			c.cfg.Logger.Warn("an agent's reports are not complete; what they would have told is adopted later", "agent", agent)
+			k.to(StageReady, now)
+			stale = true
+		}
+		ready = k.stage == StageReady
+		maps.DeleteFunc(k.open, func(leaf string, o openDoc) bool {
+			_, sent := l.Sent[leaf]
+			return !sent || !o.head.Newer(l.Acked[leaf])
+		})
+	})
+	if stale {
+		c.cfg.Wake.Agent(agent)
+	}
+	if !ready {
+		return
+	}
+	var open []string
+	for _, leaf := range sentLeaves(l) {
+		if s := l.Sent[leaf]; l.Acked[leaf] != s.Head && s.Fence == c.cfg.Start.Fence().Number {
+			open = append(open, leaf)
+		}
+	}
+	if len(open) == 0 || !c.sends.due(agent, now) {
+		return
+	}
+	for _, leaf := range open {
+		s := l.Sent[leaf]
+		c.contacts.with(agent, func(k *contact) {
+			o, there := k.open[leaf]
+			if !there {
+				o.since = now
+			}
+			o.head = s.Head // a newer version is as little acknowledged as the one before
+			k.open[leaf] = o
+		})
+		c.publish(protocol.TopicDown(agent, leaf), s.Body)
+	}
+}
+
+// sentLeaves are the documents in the order in which they go out: holds first.
+func sentLeaves(l *store.Ledger) []string {
+	var out []string
+	if _, ok := l.Sent[protocol.LeafHold]; ok {
+		out = append(out, protocol.LeafHold)
+	}
+	for i := 0; ; i++ {
+		leaf := RackLeaf(i)
+		if _, ok := l.Sent[leaf]; !ok {
+			return out
+		}
+		out = append(out, leaf)
+	}
+}

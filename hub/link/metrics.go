@@ -1,0 +1,103 @@
+package link
+
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+type metrics struct {
+	agents, open, asks     *prometheus.Desc
+	refused, sent, answers *prometheus.CounterVec
+	late                   prometheus.Counter
+}
+
+func newMetrics() *metrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("rackboot_"+name, help, labels, nil)
+	}
+	m := &metrics{
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_messages_refused_total", Help: "Messages of agents that were not heeded, by reason.",
+		}, []string{"reason"}),
+		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_messages_sent_total", Help: "Messages to agents, by kind.",
+		}, []string{"kind"}),
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_answers_total", Help: "Questions to agents about BMCs that ended, by kind and result.",
+		}, []string{"kind", "result"}),
+		late: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rackboot_hub_answers_late_total", Help: "Answers of agents that nobody waited for.",
+		}),
+		agents: desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
+		open:   desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
+		asks:   desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
+	}
+	for _, r := range reasons() {
+		m.refused.WithLabelValues(string(r))
+	}
+	for _, k := range sentKinds() {
+		m.sent.WithLabelValues(k)
+	}
+	for _, k := range protocol.AskKinds() {
+		for _, r := range results() {
+			m.answers.WithLabelValues(string(k), string(r))
+		}
+	}
+	return m
+}
+
+func sentKinds() []string {
+	return []string{protocol.LeafHold, protocol.LeafRack, protocol.LeafSync, protocol.LeafAsk, kindAnnounce}
+}
+
+const kindAnnounce = "announce"
+
+// count counts a message by its topic.
+func (m *metrics) count(topic string) {
+	kind := kindAnnounce
+	if _, _, leaf, ok := protocol.SplitTopic(topic); ok {
+		kind, _, _ = strings.Cut(leaf, "/")
+	}
+	m.sent.WithLabelValues(kind).Inc()
+}
+
+// Describe implements prometheus.Collector.
+func (c *Room) Describe(ch chan<- *prometheus.Desc) {
+	m := c.metrics
+	ch <- m.agents
+	ch <- m.open
+	ch <- m.asks
+	m.refused.Describe(ch)
+	m.sent.Describe(ch)
+	m.answers.Describe(ch)
+	m.late.Describe(ch)
+}
+
+// Collect implements prometheus.Collector.
+func (c *Room) Collect(ch chan<- prometheus.Metric) {
+	m := c.metrics
+	m.refused.Collect(ch)
+	m.sent.Collect(ch)
+	m.answers.Collect(ch)
+	m.late.Collect(ch)
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	byStage, open := map[stage]int{}, 0
+	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+		if r.Status.Agent != "" {
+			k := c.contacts.see(r.Status.Agent)
+			byStage[k.stage]++
+			open += len(k.open)
+		}
+	}
+	for _, s := range stages() {
+		gauge(m.agents, float64(byStage[s]), string(s))
+	}
+	gauge(m.open, float64(open))
+	gauge(m.asks, float64(c.asks.open()))
+}

@@ -1,0 +1,133 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"rackboot/hub/terms"
+	"time"
+
+	"rackboot/hub/intake"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// receiveTimeout bounds what one message may cost.
+const receiveTimeout = 30 * time.Second
+
+// Receive takes one message of an agent at once.
+func (c *Room) Receive(topic string, payload []byte) {
+	m, ok := intake.Parse(topic, payload)
+	if !ok {
+		c.Misplaced()
+		return
+	}
+	c.Take(m)
+}
+
+// Misplaced implements [intake.Handler].
+func (c *Room) Misplaced() { c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc() }
+
+// Take implements [intake.Handler]. A message that is not signed by the agent that its topic names
+// is refused, and noted at that agent. The parts of what an agent reports are its shards.
+func (c *Room) Take(m intake.Message) (part, parts int) {
+	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
+	defer cancel()
+	if e, over := c.cfg.Terms.EndingOf(m.Agent); over {
+		c.afterwards(m.Agent, m.Leaf, e)
+		return 0, 0
+	}
+	a, err := store.Peek[*protocol.Agent](c.cfg.Store, m.Agent)
+	if err != nil {
+		c.stranger(m.Agent, m.Leaf, err)
+		return 0, 0
+	}
+	allowed := false
+	c.contacts.with(m.Agent, func(k *contact) { allowed = k.limit.AllowN(c.cfg.Clock(), 1) })
+	if !allowed {
+		c.metrics.refused.WithLabelValues(string(reasonRate)).Inc()
+		return 0, 0
+	}
+	in := incoming{c, a, m}
+	switch m.Leaf {
+	case protocol.LeafHello:
+		err = open(in, func(m protocol.Hello) error { return c.hello(ctx, a, m) })
+	case protocol.LeafApplied:
+		err = open(in, func(m protocol.Applied) error { return c.applied(ctx, a, m) })
+	case protocol.LeafReport:
+		err = open(in, func(m protocol.Report) error {
+			taken, err := c.Report(ctx, a, m)
+			if taken {
+				part, parts = m.Shard, max(1, m.Shards)
+			}
+			return err
+		})
+	case protocol.LeafEvent:
+		err = open(in, func(m protocol.EventBatch) error {
+			parts = 1 // what could not be filed comes again
+			return c.eventBatch(ctx, a, m)
+		})
+	case protocol.LeafAnswer:
+		err = open(in, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
+	default:
+		c.refuse(m.Agent, "", reasonTopic)
+	}
+	if err != nil {
+		c.cfg.Logger.Warn("message not taken", "agent", m.Agent, "leaf", m.Leaf, "err", err)
+	}
+	return part, parts
+}
+
+// afterwards counts a message of an agent whose term is over, and tells it so, unless
+// it was revoked: that one is not spoken to over the link.
+func (c *Room) afterwards(agent, leaf string, e terms.Ending) {
+	c.metrics.refused.WithLabelValues(string(reasonEnded)).Inc()
+	c.cfg.Logger.Debug("message of an agent whose term is over", "agent", agent, "leaf", leaf, "code", e.Code)
+	if e.Code == protocol.CondSuperseded && (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
+		c.Dismiss(agent, "", e)
+	}
+}
+
+// stranger answers an agent that has no Agent here, at its next report at the latest. Its
+// certificate is of this hub, so it was an agent once. Only where that is on record it is
+// told that it is none any more; else that nothing is known of it.
+func (c *Room) stranger(agent, leaf string, err error) {
+	c.metrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
+	c.cfg.Logger.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
+	if (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
+		m := c.word("")
+		m.Refused = c.cfg.Terms.OfName(agent).Refusal()
+		if m.Refused == protocol.CondAgentUnknown && c.unknowns.AllowN(c.cfg.Clock(), 1) {
+			c.cfg.Logger.Error("an agent speaks with a certificate of this hub, and the hub has no record of it: it was emptied, or restored from an older copy",
+				"agent", agent, "hint", "restore the hub's newest copy, or join the agent again; it enforces its holds meanwhile, do not stop it")
+		}
+		c.say(agent, m)
+	}
+}
+
+// incoming is a message of an agent.
+type incoming struct {
+	room    *Room
+	agent   *protocol.Agent
+	message intake.Message
+}
+
+func open[T any](in incoming, then func(T) error) error {
+	var m T
+	if err := wire.Open(in.room.verifier(in.agent), in.message.Topic, in.message.Payload, &m); err != nil {
+		in.room.refuse(in.agent.Metadata.Name, in.message.Leaf, why(in.message.Payload, err))
+		return err
+	}
+	return then(m)
+}
+
+// verifier opens what an agent signed. It is made once: that costs more than its use.
+func (c *Room) verifier(a *protocol.Agent) (v *wire.Verifier) {
+	c.contacts.with(a.Metadata.Name, func(k *contact) {
+		if k.verifier == nil || !bytes.Equal(k.key, a.Spec.Key) {
+			k.key, k.verifier = bytes.Clone(a.Spec.Key), c.own.Beside(a.Spec.Key)
+		}
+		v = k.verifier
+	})
+	return v
+}

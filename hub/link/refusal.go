@@ -1,0 +1,81 @@
+package link
+
+import (
+	"fmt"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/wire"
+)
+
+// refusedFor is how long after the last message that failed verification the agent's
+// condition ends.
+const refusedFor = 10 * time.Minute
+
+// reason is why a message is not heeded.
+type reason string
+
+const (
+	reasonSignature reason = "signature"
+	reasonForm      reason = "form"
+	reasonSize      reason = "size"
+	reasonTopic     reason = "topic"
+	reasonNonce     reason = "nonce"   // signed, and of another session than the present
+	reasonRate      reason = "rate"    // more than one agent may send
+	reasonUnknown   reason = "unknown" // no such agent
+	reasonOrder     reason = "order"   // a report that a later one has overtaken
+	reasonEnded     reason = "ended"   // of an agent that was revoked or replaced
+)
+
+func reasons() []reason {
+	return []reason{reasonSignature, reasonForm, reasonSize, reasonTopic, reasonNonce, reasonRate, reasonUnknown, reasonOrder, reasonEnded}
+}
+
+// why is the reason for which wire.Open refused a message.
+func why(payload []byte, err error) reason {
+	switch {
+	case len(payload) > wire.MaxMessage:
+		return reasonSize
+	case protocol.CodeOf(err) == protocol.CodeDenied:
+		return reasonSignature
+	}
+	return reasonForm
+}
+
+// refusals are the messages on an agent's topics that failed verification.
+type refusals struct {
+	count       int
+	leaf        string
+	reason      reason
+	since, last time.Time
+}
+
+// note counts a message. leaf is one of the protocol's, or empty.
+func (r *refusals) note(leaf string, why reason, now time.Time) {
+	if now.Sub(r.last) > refusedFor {
+		*r = refusals{since: now}
+	}
+	r.count++
+	r.leaf, r.reason, r.last = leaf, why, now
+}
+
+// condition is nil some time after the last one.
+func (r *refusals) condition(now time.Time) *protocol.ConditionState {
+	if r.count == 0 || now.Sub(r.last) > refusedFor {
+		return nil
+	}
+	leaf := r.leaf
+	if leaf == "" {
+		leaf = "an unknown topic"
+	}
+	return &protocol.ConditionState{
+		Code: protocol.CondMessagesRefused, Since: r.since,
+		Message: fmt.Sprintf("%d messages on the agent's topics, the last one on %s: %s", r.count, leaf, r.reason),
+	}
+}
+
+// refuse counts a message that failed verification and notes it at its agent.
+func (c *Room) refuse(agent, leaf string, why reason) {
+	c.metrics.refused.WithLabelValues(string(why)).Inc()
+	c.contacts.with(agent, func(k *contact) { k.refused.note(leaf, why, c.cfg.Clock()) })
+}

@@ -1,0 +1,69 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// Report takes an agent's report into the mirror and files what it signed. An
+// agent can only speak of its own rack's servers. taken says that older reports of the
+// shard are worth nothing any more.
+func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report) (taken bool, err error) {
+	name := a.Metadata.Name
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
+		return false, nil
+	}
+	l, err := c.cfg.Store.PeekLedger(name)
+	if err != nil {
+		return false, err
+	}
+	now := c.cfg.Clock()
+	if !c.cfg.Reports.Accepts(name, m) {
+		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
+		return false, nil
+	}
+	c.overtook(name, l, m)
+	m.Agent, m.Rack = name, a.Spec.RackRef.Name
+	m.Servers = slices.DeleteFunc(m.Servers, func(s protocol.ServerReport) bool {
+		rack, err := c.cfg.Store.RackOf(s.Server)
+		return err != nil || rack != m.Rack
+	})
+	found := c.cfg.Heard.Found(m)
+	news, changed := c.cfg.Reports.Put(m, now)
+	if changed || found { // of the rest, sweeps see to it
+		defer c.cfg.Wake.Rack(m.Rack)
+		defer c.cfg.Wake.SiteForServers()
+	}
+	var errs []error
+	for _, s := range news {
+		errs = append(errs, c.cfg.Heard.Told(ctx, a, s))
+	}
+	if err := errors.Join(errs...); err != nil {
+		c.cfg.Reports.Again(name, m.Shard)
+		return true, err // the shard's next report comes within 15 s
+	}
+	ready := false
+	c.contacts.with(name, func(k *contact) {
+		was := k.stage
+		k.reported(m.Session, m.Shard, m.Shards, now)
+		ready = k.stage != was
+	})
+	if ready {
+		c.cfg.Wake.Rack(m.Rack)
+	}
+	return true, nil
+}
+
+// overtook notes whether a report names newer documents than the hub ever made.
+func (c *Room) overtook(agent string, l *store.Ledger, m protocol.Report) {
+	behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, nil)
+	c.contacts.with(agent, func(k *contact) {
+		if behind != "" || k.stage == stageBehind {
+			k.judge(behind, false, false, m.Session, c.cfg.Clock())
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package members
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"rackboot/hub/events"
+	"rackboot/hub/link"
+	"rackboot/hub/terms"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+const (
+	tokenLife       = time.Hour
+	certificateLife = 90 * 24 * time.Hour
+)
+
+// joinToken is what the store keeps of a token: never the token itself.
+type joinToken struct {
+	Rack    string    `json:"rack"`
+	Expires time.Time `json:"expires"`
+	Used    bool      `json:"used,omitempty"`
+}
+
+func tokenKey(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return "join-" + hex.EncodeToString(sum[:16])
+}
+
+// NewJoinToken makes a token that lets one agent join the rack. A rack has one
+// agent: while it has one, no other may join.
+func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, error) {
+	r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+	if err != nil {
+		return api.JoinToken{}, err
+	}
+	if err := c.vacant(r); err != nil {
+		return api.JoinToken{}, err
+	}
+	raw := make([]byte, 24)
+	if _, err := io.ReadFull(c.cfg.Random, raw); err != nil {
+		return api.JoinToken{}, err
+	}
+	secret := base64.RawURLEncoding.EncodeToString(raw)
+	t := api.JoinToken{Token: secret, Rack: rack, Expires: c.cfg.Clock().Add(tokenLife)}
+	if c.cfg.Fingerprint != "" {
+		t.Token += "." + c.cfg.Fingerprint
+	}
+	kept, err := json.Marshal(joinToken{Rack: rack, Expires: t.Expires})
+	if err != nil {
+		return api.JoinToken{}, err
+	}
+	return t, c.cfg.Store.PutMeta(ctx, tokenKey(secret), kept, 0)
+}
+
+func (c *Room) vacant(r *protocol.Rack) error {
+	if r.Status.Agent == "" {
+		return nil
+	}
+	if _, over := c.cfg.Terms.EndingOf(r.Status.Agent); over {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeConflict, "join", "rack %s is served by agent %s", r.Metadata.Name, r.Status.Agent).
+		WithHint("to have another agent serve it: rackctl rack replace-agent %s --reason REASON", r.Metadata.Name)
+}
+
+// Join makes an agent of whoever holds a token. The token is spent first, so
+// that it serves once even if the hub dies in between.
+func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, error) {
+	const op = "join"
+	denied := protocol.Errorf(protocol.CodeDenied, op, "the token is unknown, used or expired").
+		WithHint("rackctl rack join-token RACK prints a new one")
+	if err := q.Validate(); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	raw, revision, err := c.cfg.Store.Meta(tokenKey(q.Token))
+	if err != nil {
+		return api.JoinAnswer{}, denied
+	}
+	var t joinToken
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	if t.Used || c.cfg.Clock().After(t.Expires) {
+		return api.JoinAnswer{}, denied
+	}
+	r, err := store.Get[*protocol.Rack](c.cfg.Store, t.Rack)
+	if err != nil {
+		return api.JoinAnswer{}, err
+	}
+	if err := c.vacant(r); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	term, at, err := c.cfg.Terms.Next(r)
+	if err != nil {
+		return api.JoinAnswer{}, err
+	}
+	name := terms.AgentName(t.Rack, term)
+	cert, err := c.cfg.Issuer.IssueAgent(q.CSR, name, c.cfg.CertificateLife)
+	if err != nil {
+		return api.JoinAnswer{}, err
+	}
+	t.Used = true
+	if raw, err = json.Marshal(t); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	if err := c.cfg.Store.PutMeta(ctx, tokenKey(q.Token), raw, revision); err != nil {
+		return api.JoinAnswer{}, denied
+	}
+	if err := c.install(ctx, t.Rack, name, term, at, q); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = TrustOf(c.cfg.Standing) }); err != nil {
+		return api.JoinAnswer{}, err
+	}
+	c.cfg.Events.OwnOf(ctx, events.AgentTarget(name), "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
+	return api.JoinAnswer{
+		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
+		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker, QoS: c.cfg.QoS,
+		DestructiveKey: c.cfg.DestructiveKey,
+		Standing:       c.cfg.Standing,
+	}, nil
+}
+
+// install takes the term, writes the agent, then makes it the rack's. An agent that a crash left
+// without a rack serves nothing, and the rack can be joined again. Of two that join one rack at once
+// one gets the term, and the other a conflict.
+func (c *Room) install(ctx context.Context, rack, name string, term, revision uint64, q api.JoinRequest) error {
+	if err := c.cfg.Terms.Take(ctx, rack, term, revision); protocol.CodeOf(err) == protocol.CodeConflict {
+		return overtaken(rack)
+	} else if err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.join.term")
+	if err := c.inherit(ctx, rack, name, term); err != nil {
+		return err
+	}
+	now := c.cfg.Clock()
+	a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: rack}, Key: q.Key, Term: term, SealKey: q.SealKey}}
+	a.Metadata = protocol.Metadata{Name: name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
+	a.Default()
+	if err := c.cfg.Store.Put(ctx, a); err != nil {
+		return err
+	}
+	c.cfg.Crash.At("hub.join.agent")
+	for try := 1; ; try++ {
+		r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+		if err != nil {
+			return err
+		}
+		if r.Status.Term >= term { // another one took a later term, and has come so far
+			return overtaken(rack)
+		}
+		r.Status.Agent, r.Status.Term = name, term
+		r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
+		if err = c.cfg.Store.Put(ctx, r); protocol.CodeOf(err) != protocol.CodeConflict || try == installTries {
+			return err // of a conflict: somebody applied the rack meanwhile
+		}
+	}
+}
+
+func overtaken(rack string) error {
+	return protocol.Errorf(protocol.CodeConflict, "join", "another agent joined rack %s at this moment", rack).
+		WithHint("the token is spent; to have this host serve the rack: rackctl rack replace-agent %s --reason REASON", rack)
+}
+
+// installTries bounds how often the rack is written again after somebody else
+// wrote it.
+const installTries = 8
+
+// inherit begins the agent's ledger where that of the rack's last agent ended: a
+// host that joins anew with its old disk has those documents, and takes newer
+// ones only.
+func (c *Room) inherit(ctx context.Context, rack, name string, term uint64) error {
+	l, err := c.cfg.Store.Ledger(name)
+	if err != nil {
+		return err
+	}
+	for t := uint64(1); t < term; t++ {
+		old, err := c.cfg.Store.Ledger(terms.AgentName(rack, t))
+		if err != nil {
+			return err
+		}
+		if v := link.Latest(old); v > l.Version {
+			l.Version = v
+		}
+	}
+	return c.cfg.Store.PutLedger(ctx, &l)
+}
+
+// TrustOf is the digest of what agents are told to trust; empty if there is none.
+func TrustOf(s api.Standing) string {
+	if len(s.API) == 0 {
+		return ""
+	}
+	return s.Digest()
+}

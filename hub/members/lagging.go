@@ -1,0 +1,31 @@
+package members
+
+import (
+	"encoding/json"
+	"slices"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// Lagging are the agents that serve a rack and have not said that they trust what the
+// digest names, by name.
+func Lagging(s *store.Store, trust string) ([]string, error) {
+	var out []string
+	for _, r := range store.List[*protocol.Rack](s) {
+		agent := r.Status.Agent
+		if agent == "" {
+			continue
+		}
+		raw, _, err := s.Meta(certificateKey(agent))
+		if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
+			return nil, err
+		}
+		var k certificate
+		if err != nil || json.Unmarshal(raw, &k) != nil || k.Trust != trust {
+			out = append(out, agent)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}

@@ -1,0 +1,54 @@
+package members
+
+import (
+	"context"
+	"fmt"
+	"rackboot/hub/events"
+	"rackboot/hub/terms"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+)
+
+// ReplaceAgent ends the term of a rack's agent, if it has one, and makes a token for
+// the next. The one before is told so when it is heard, by a signed word that it keeps.
+// One that cannot be told goes on with what it has: see OPERATIONS.md for what that is.
+func (c *Room) ReplaceAgent(ctx context.Context, rack string, r api.EndRequest, by string) (api.EndAnswer, error) {
+	if err := r.Validate(); err != nil {
+		return api.EndAnswer{}, err
+	}
+	have, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+	if err != nil {
+		return api.EndAnswer{}, err
+	}
+	out := api.EndAnswer{Agent: have.Status.Agent, Rack: rack, Code: protocol.CondSuperseded}
+	if err := c.supersede(ctx, have, r.Reason, by); err != nil {
+		return out, err
+	}
+	if e, over := c.cfg.Terms.EndingOf(out.Agent); over {
+		out.Code = e.Code // it may be revoked already
+	}
+	token, err := c.NewJoinToken(ctx, rack)
+	if err != nil {
+		return out, err
+	}
+	out.Token = &token
+	return out, nil
+}
+
+func (c *Room) supersede(ctx context.Context, r *protocol.Rack, reason, by string) error {
+	agent := r.Status.Agent
+	if agent == "" {
+		return nil
+	}
+	e := terms.Ending{Code: protocol.CondSuperseded, Term: r.Status.Term, At: c.cfg.Clock(), By: by, Reason: reason}
+	news, err := c.cfg.Terms.End(ctx, agent, e)
+	if err != nil || !news {
+		return err
+	}
+	c.cfg.Link.Dismiss(agent, "", e)
+	c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
+	c.cfg.Wake.Rack(r.Metadata.Name)
+	return nil
+}

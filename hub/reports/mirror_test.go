@@ -1,0 +1,59 @@
+package reports
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// TestInventoryStays: not each report carries an inventory, and one that is another's
+// is not shown.
+func TestInventoryStays(t *testing.T) {
+	whole := &protocol.HostInventory{MemoryBytes: 1}
+	image := func(digest string, inv *protocol.HostInventory) *protocol.ImageReport {
+		return &protocol.ImageReport{State: protocol.ProbeBooted, Digest: digest, Inventory: inv}
+	}
+	for _, row := range []struct {
+		name      string
+		last, now *protocol.ImageReport
+		want      bool
+	}{
+		{"the first", nil, image("a", whole), true},
+		{"the same, without", image("a", whole), image("a", nil), true},
+		{"another, without", image("a", whole), image("b", nil), false},
+		{"another", image("a", nil), image("b", whole), true},
+		{"none any more", image("a", whole), nil, false},
+		{"none ever", image("", nil), image("", nil), false},
+		{"nothing before", nil, image("a", nil), false},
+	} {
+		m := New()
+		for seq, i := range []*protocol.ImageReport{row.last, row.now} {
+			m.Put(protocol.Report{Agent: "a", Session: "s", Seq: uint64(seq + 1), Servers: []protocol.ServerReport{{Server: "n1", Image: i}}}, time.Unix(1, 0))
+		}
+		s, _ := m.Server("n1")
+		if got := s.Image != nil && s.Image.Inventory != nil; got != row.want {
+			t.Errorf("%s: %t", row.name, got)
+		}
+	}
+}
+
+// A report that could not be filed is followed by one that is taken over whole, of its shard.
+func TestReportsAreTakenAgain(t *testing.T) {
+	m, seq := New(), uint64(0)
+	put := func(shard int) bool {
+		seq++
+		news, changed := m.Put(protocol.Report{Agent: "a", Session: "s", Seq: seq, Shard: shard, Servers: []protocol.ServerReport{{Server: "n1"}}}, time.Unix(1, 0))
+		if changed != (seq == 1) {
+			t.Errorf("report %d has news: %t", seq, changed)
+		}
+		return len(news) == 1
+	}
+	if !put(0) || put(0) || !put(1) {
+		t.Error("the first of each shard is whole, and no other")
+	}
+	m.Again("a", 0)
+	if put(1) || !put(0) || put(0) {
+		t.Error("after a failure of shard 0 that one is whole, once")
+	}
+}

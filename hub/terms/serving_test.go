@@ -1,0 +1,23 @@
+package terms
+
+import (
+	"testing"
+
+	"rackboot/doctable"
+	"rackboot/protocol"
+)
+
+func TestServingTable(t *testing.T) {
+	doctable.Of(t, "serving.go", "servingRule").HoldOne(t, [][]string{{"there", "gone"}, doctable.YesNo(), doctable.Words(givenLess, givenSame, givenMore)},
+		func(in []string) string { return string(servingRule(in[0] == "there", in[1] == "yes", given(in[2]))) })
+}
+
+func TestEndingTable(t *testing.T) {
+	codes := map[string]protocol.ConditionCode{"none": "", "Superseded": protocol.CondSuperseded, "Revoked": protocol.CondRevoked}
+	doctable.Of(t, "ending.go", "worse").HoldOne(t, [][]string{{"none", "Superseded", "Revoked"}, {"Superseded", "Revoked"}}, func(in []string) string {
+		if worse(codes[in[0]], codes[in[1]]) {
+			return "asked"
+		}
+		return "before"
+	})
+}

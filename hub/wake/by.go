@@ -1,0 +1,176 @@
+package wake
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+)
+
+// Follow wakes the units that what is written concerns, until ctx ends.
+func (u *Units) Follow(ctx context.Context, deltas *store.Deltas) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-deltas.Ready():
+		}
+		u.By(deltas)
+	}
+}
+
+// By wakes the units that what was written since the last call concerns.
+func (u *Units) By(deltas *store.Deltas) {
+	list, lost := deltas.Take()
+	if lost {
+		u.Sweeping.Store(true)
+		u.All()
+	}
+	for _, d := range list {
+		if d.Beside != "" {
+			u.wakeBeside(d)
+			continue
+		}
+		for _, o := range []protocol.Object{d.Old, d.Now} {
+			if o != nil {
+				u.wakeFor(o)
+			}
+		}
+		if d.Now == nil {
+			u.Sweeping.Store(true) // what belonged to it may go
+			u.Site()
+		}
+		if g, is := d.Now.(*protocol.ServerGroup); is {
+			u.wakeTakers(d.Old, g)
+		}
+	}
+}
+
+// wakeFor wakes the units that decide by a resource: as it was, and as it is. A wake too many
+// costs a turn, one too few waits for the next sweep.
+func (u *Units) wakeFor(o protocol.Object) {
+	switch o := o.(type) {
+	case *protocol.Rack:
+		u.Rack(o.Metadata.Name)
+		u.SiteForServers()
+	case *protocol.Agent:
+		u.Rack(o.Spec.RackRef.Name)
+		u.Agent(o.Metadata.Name)
+	case *protocol.Segment:
+		u.Rack(o.Spec.RackRef.Name)
+		u.SiteForServers()
+	case *protocol.BMC:
+		u.Rack(o.Spec.RackRef.Name)
+		u.SiteForServers()
+	case *protocol.Server:
+		u.BMC(o.Spec.BMCRef.Name)
+		if o.Status.Firmware != nil {
+			u.Site() // which ends the mark
+		}
+		u.SiteForServers()
+	case *protocol.Claim:
+		u.wakeServerOf(o.Status.Server)
+		if o.Status.Server == "" || o.Spec.ImageFrom != nil {
+			u.Site()
+		}
+		u.SiteForServers()
+	case *protocol.Maintenance:
+		u.wakeServerOf(o.Spec.ServerRef.Name)
+		u.SiteForServers()
+	case *protocol.BootConfiguration:
+		u.wakeServerOf(o.Spec.Server)
+		u.SiteForServers()
+	case *protocol.Hold:
+		if o.Status.Rack != "" {
+			u.Rack(o.Status.Rack)
+		}
+		u.wakeServerOf(o.Spec.Server)
+		u.SiteForServers()
+	case *protocol.Secret:
+		u.wakeSecret(o)
+	case *protocol.ServerGroup, *protocol.ManagedBootImages:
+		u.Site()
+	case *protocol.GroupRevision, *protocol.BootImage, *protocol.BootEnv, *protocol.Template, *protocol.Profile, *protocol.Param:
+		u.All()
+	}
+}
+
+// wakeTakers wakes the racks that a group's change is about: those whose servers take its image
+// where only its status is another one, and all where its selector, its params or its image may be.
+func (u *Units) wakeTakers(old protocol.Object, g *protocol.ServerGroup) {
+	was, _ := old.(*protocol.ServerGroup)
+	if was == nil || was.Metadata.Generation != g.Metadata.Generation || was.Status.Revision != g.Status.Revision {
+		u.All()
+		return
+	}
+	for _, cl := range store.Find(u.store, store.ClaimsByGroup, g.Metadata.Name) {
+		u.wakeServerOf(cl.Status.Server)
+	}
+	for _, b := range store.Find(u.store, store.ConfigsByGroup, g.Metadata.Name) {
+		u.wakeServerOf(b.Spec.Server)
+	}
+}
+
+// wakeSecret wakes the racks whose BMCs a Secret is for; what else may be secret is anybody's.
+func (u *Units) wakeSecret(s *protocol.Secret) {
+	if s.Spec.Type != protocol.SecretBMC {
+		u.All()
+		return
+	}
+	for _, b := range store.Referring[*protocol.BMC](u.store, protocol.KindSecret, s.Metadata.Name) {
+		u.Rack(b.Spec.RackRef.Name)
+	}
+	if r := s.Status.Rotation; r != nil {
+		u.BMC(r.BMC)
+	}
+}
+
+// wakeBeside wakes the units that decide by what is kept beside the resources.
+func (u *Units) wakeBeside(d store.Delta) {
+	switch d.Beside {
+	case store.BesideRequest:
+		if q, err := u.store.GetRequest(d.Name); err == nil {
+			u.Rack(q.Rack)
+		}
+		if u.grouped.Load() {
+			u.Site()
+		}
+	case store.BesideApproval:
+		if r, err := u.store.GetApproval(d.Name); err == nil {
+			u.Rack(r.Rack)
+		}
+		u.Site()
+	case store.BesideLedger:
+		u.Agent(d.Name)
+	case store.BesideInventory, store.BesideSealed:
+		u.BMC(d.Name)
+	case store.BesideIgnition, store.BesideFormer, store.BesideEnv:
+		if b, err := store.Peek[*protocol.BootConfiguration](u.store, d.Name); err == nil {
+			u.wakeServerOf(b.Spec.Server)
+		}
+	case store.BesideISO:
+		u.All()
+	}
+}
+
+// BMC wakes the rack of a BMC.
+func (u *Units) BMC(bmc string) {
+	if b, err := store.Peek[*protocol.BMC](u.store, bmc); err == nil {
+		u.Rack(b.Spec.RackRef.Name)
+	}
+}
+
+// wakeServerOf is Server for what may have none.
+func (u *Units) wakeServerOf(server string) {
+	if server != "" {
+		u.Server(server)
+	}
+}
+
+// SiteForServers wakes the site where what becomes of servers is news for it: claims wait
+// for one, or groups count them.
+func (u *Units) SiteForServers() {
+	if u.unbound.Load() || u.grouped.Load() {
+		u.Site()
+	}
+}
