@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,8 +115,8 @@ func (i *Intake) work(ctx context.Context, l *lane) {
 // need not be taken, because a newer one of each part was.
 func newestFirst(messages []waiting, take func(Message) (part, parts int)) (over int) {
 	had := map[int]bool{}
-	for i := len(messages) - 1; i >= 0; i-- {
-		part, parts := take(messages[i].Message)
+	for i, m := range slices.Backward(messages) {
+		part, parts := take(m.Message)
 		if parts == 0 {
 			continue
 		}
