@@ -47,7 +47,8 @@ const (
 
 // Fleet is what the API asks of the hub's control: everything that agents know.
 type Fleet interface {
-	Groups
+	// Doctor says what stands against an upgrade.
+	Doctor() protoapi.DoctorAnswer
 	// Decorate fills the status of a resource from reports, for printing.
 	Decorate(obj protocol.Object)
 	// AdoptServer keeps a claimed server's system, or lets it be installed over.
@@ -117,6 +118,7 @@ type Config struct {
 	Members   Members
 	Inventory Inventory
 	Carried   Carried
+	Groups    Groups
 	Events    EventLog
 	// Approver has the approvals of destructive actions; nil has none.
 	Approver Approver
@@ -158,6 +160,7 @@ type API struct {
 	members   Members
 	inventory Inventory
 	carried   Carried
+	groups    Groups
 	events    EventLog
 	approver  Approver
 	callers   []known
@@ -187,8 +190,8 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	const op = "configure api"
 	switch {
-	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Members == nil || cfg.Inventory == nil || cfg.Carried == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Members, Inventory, Carried, Events, Clock, NewID and Registerer are required")
+	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Members == nil || cfg.Inventory == nil || cfg.Carried == nil || cfg.Groups == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Members, Inventory, Carried, Groups, Events, Clock, NewID and Registerer are required")
 	case len(cfg.Token) < minToken:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
 			WithHint("openssl rand -hex 32 makes one")
@@ -198,7 +201,7 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		store: cfg.Store, fleet: cfg.Fleet, members: cfg.Members, inventory: cfg.Inventory, carried: cfg.Carried, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
+		store: cfg.Store, fleet: cfg.Fleet, members: cfg.Members, inventory: cfg.Inventory, carried: cfg.Carried, groups: cfg.Groups, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
 		limits: newLimiter(cfg.Limits, callers), denials: rate.NewLimiter(deniedPerSecond, deniedBurst), recorder: cfg.Recorder,
 		clock: cfg.Clock, newID: cfg.NewID, vault: cfg.Vault, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),

@@ -15,11 +15,11 @@ import (
 // Approver is what the API asks of the hub's control about approvals of destructive
 // actions. by is the caller, and right says whether it may approve.
 type Approver interface {
-	Approvals() []protocol.ApprovalRequest
-	Approval(id string) (protocol.ApprovalRequest, error)
-	GrantApproval(ctx context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error)
-	DenyApproval(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error)
-	SignApproval(ctx context.Context, id string, signed []byte, by string) (protocol.ApprovalRequest, error)
+	List() []protocol.ApprovalRequest
+	Get(id string) (protocol.ApprovalRequest, error)
+	Grant(ctx context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error)
+	Deny(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error)
+	Sign(ctx context.Context, id string, signed []byte, by string) (protocol.ApprovalRequest, error)
 }
 
 type approvalID struct {
@@ -45,7 +45,7 @@ func (a *API) registerApprovals() {
 	}
 	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathApprovals, "listApprovals", "List approvals of destructive actions", nil),
 		func(context.Context, *struct{}) (*answer[protoapi.List[protocol.ApprovalRequest]], error) {
-			list := a.approver.Approvals()
+			list := a.approver.List()
 			if list == nil {
 				list = []protocol.ApprovalRequest{}
 			}
@@ -53,7 +53,7 @@ func (a *API) registerApprovals() {
 		})
 	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathApprovals+"/{id}", "getApproval", "Read one approval", nil),
 		func(_ context.Context, in *approvalID) (*approvalAnswer, error) {
-			return approved(a.approver.Approval(in.ID))
+			return approved(a.approver.Get(in.ID))
 		})
 	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/grant", "grantApproval",
 		"Grant an approval as it was read; idempotent", reflect.TypeFor[protoapi.GrantRequest]()),
@@ -63,7 +63,7 @@ func (a *API) registerApprovals() {
 				return nil, err
 			}
 			who := caller(ctx)
-			return approved(a.approver.GrantApproval(ctx, in.ID, req.Version, who.Name, mayApprove(who)))
+			return approved(a.approver.Grant(ctx, in.ID, req.Version, who.Name, mayApprove(who)))
 		})
 	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/deny", "denyApproval",
 		"Deny an approval; idempotent", reflect.TypeFor[protoapi.DenyRequest]()),
@@ -73,7 +73,7 @@ func (a *API) registerApprovals() {
 				return nil, err
 			}
 			who := caller(ctx)
-			return approved(a.approver.DenyApproval(ctx, in.ID, who.Name, req.Reason, mayApprove(who)))
+			return approved(a.approver.Deny(ctx, in.ID, who.Name, req.Reason, mayApprove(who)))
 		})
 	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/sign", "signApproval",
 		"Give a granted approval the signature of the destructive key; idempotent", reflect.TypeFor[protoapi.SignRequest]()),
@@ -83,7 +83,7 @@ func (a *API) registerApprovals() {
 				return nil, err
 			}
 			who := caller(ctx)
-			return approved(a.approver.SignApproval(ctx, in.ID, req.Signed, who.Name))
+			return approved(a.approver.Sign(ctx, in.ID, req.Signed, who.Name))
 		})
 }
 

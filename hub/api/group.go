@@ -20,8 +20,6 @@ type Groups interface {
 	// DiffGroup is how two revisions of a group differ; 0 is the current one, and the one
 	// before it.
 	DiffGroup(name string, from, to int) (protoapi.GroupDiff, error)
-	// Doctor says what stands against an upgrade.
-	Doctor() protoapi.DoctorAnswer
 }
 
 type groupDiffInput struct {
@@ -48,7 +46,7 @@ func (a *API) registerGroups() {
 			if err := body(string(w.action)+" group", in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			out, err := a.fleet.ActOnGroup(ctx, in.Name, w.action, req, caller(ctx).Name)
+			out, err := a.groups.ActOnGroup(ctx, in.Name, w.action, req, caller(ctx).Name)
 			if err != nil {
 				return nil, problem(err)
 			}
@@ -59,7 +57,7 @@ func (a *API) registerGroups() {
 	a.registerRollouts()
 	op := a.operation(http.MethodGet, base+"diff", "diffGroup", "How two revisions of a group differ", nil)
 	huma.Register(a.huma, op, func(_ context.Context, in *groupDiffInput) (*answer[protoapi.GroupDiff], error) {
-		out, err := a.fleet.DiffGroup(in.Name, in.From, in.To)
+		out, err := a.groups.DiffGroup(in.Name, in.From, in.To)
 		if err != nil {
 			return nil, problem(err)
 		}

@@ -22,7 +22,7 @@ func (a *API) registerRollouts() {
 		if err := a.commands(ctx, in.Name, req.Command); err != nil {
 			return nil, problem(err)
 		}
-		out, err := a.fleet.CommandRollout(ctx, in.Name, req, caller(ctx).Name)
+		out, err := a.groups.CommandRollout(ctx, in.Name, req, caller(ctx).Name)
 		if err != nil {
 			return nil, problem(err)
 		}

@@ -19,7 +19,7 @@ func TestRulesAndRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := New(Config{Store: s, Fleet: struct{ Fleet }{}, Members: struct{ Members }{}, Inventory: struct{ Inventory }{}, Carried: struct{ Carried }{}, Events: struct{ EventLog }{}, Approver: struct{ Approver }{}, Token: "0123456789abcdef", Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry()})
+	a, err := New(Config{Store: s, Fleet: struct{ Fleet }{}, Members: struct{ Members }{}, Inventory: struct{ Inventory }{}, Carried: struct{ Carried }{}, Groups: struct{ Groups }{}, Events: struct{ EventLog }{}, Approver: struct{ Approver }{}, Token: "0123456789abcdef", Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,7 @@ type fleetWithEvents interface {
 	api.Members
 	api.Inventory
 	api.Carried
+	api.Groups
 }
 
 func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.API {
@@ -50,7 +51,7 @@ func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := api.New(api.Config{Store: s, Fleet: fleet, Members: fleet, Inventory: fleet, Carried: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
+	a, err := api.New(api.Config{Store: s, Fleet: fleet, Members: fleet, Inventory: fleet, Carried: fleet, Groups: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
 	if err != nil {
 		t.Fatal(err)
 	}

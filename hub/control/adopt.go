@@ -10,9 +10,6 @@ import (
 	"rackboot/protocol"
 )
 
-// localOwner begins the names of people at an agent's socket.
-const localOwner = "local:"
-
 // adopt takes over holds that an agent enforces and no document names: the hub was
 // restored from a copy that is older than they are, or they were placed at the agent.
 // Only so can they be released here.
@@ -68,8 +65,8 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 		if r := hr.Released; r != nil {
 			by, reason = r.By, r.Reason
 		}
-		if by != events.ByExpiry && !strings.HasPrefix(by, localOwner) {
-			by = localOwner + name // nobody of the hub's releases anything there
+		if by != events.ByExpiry && !strings.HasPrefix(by, events.LocalOwner) {
+			by = events.LocalOwner + name // nobody of the hub's releases anything there
 		}
 		if len(reason) > store.MaxReason {
 			reason = reason[:store.MaxReason]

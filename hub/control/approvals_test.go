@@ -66,7 +66,7 @@ func waitsFor(server string) protocol.ServerReport {
 
 // approvals are those of a state.
 func (b *bench) approvals(state protocol.ApprovalState) (out []protocol.ApprovalRequest) {
-	for _, r := range b.control.Approvals() {
+	for _, r := range b.control.Approvals.List() {
 		if r.State == state {
 			out = append(out, r)
 		}
@@ -78,14 +78,14 @@ func (b *bench) one(state protocol.ApprovalState) protocol.ApprovalRequest {
 	b.t.Helper()
 	got := b.approvals(state)
 	if len(got) != 1 {
-		b.t.Fatalf("%d approvals are %s: %+v", len(got), state, b.control.Approvals())
+		b.t.Fatalf("%d approvals are %s: %+v", len(got), state, b.control.Approvals.List())
 	}
 	return got[0]
 }
 
 func (b *bench) grant(r protocol.ApprovalRequest, by string) (protocol.ApprovalRequest, error) {
 	b.t.Helper()
-	return b.control.GrantApproval(b.t.Context(), r.ID, r.Version, by, true)
+	return b.control.Approvals.Grant(b.t.Context(), r.ID, r.Version, by, true)
 }
 
 // holdDoc is the newest that the agent has.
@@ -130,7 +130,7 @@ func TestBulkStopIsApproved(t *testing.T) {
 	if _, err := b.grant(read, "alice"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("granted as it was before it grew: %v", err)
 	}
-	if _, err := b.control.GrantApproval(t.Context(), r.ID, r.Version, "eve", false); protocol.CodeOf(err) != protocol.CodeDenied {
+	if _, err := b.control.Approvals.Grant(t.Context(), r.ID, r.Version, "eve", false); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("granted without the right: %v", err)
 	}
 	b.crash = "hub.approval.granted"
@@ -157,7 +157,7 @@ func TestBulkStopIsApproved(t *testing.T) {
 	if open := b.approvals(protocol.ApprovalPending); len(open) != 0 {
 		t.Errorf("asked again while it travels: %+v", open)
 	}
-	b.now = b.now.Add(approvalLife + time.Second)
+	b.now = b.now.Add(time.Hour + time.Second)
 	m.connects()
 	m.reports(off("n1"), off("n2"))
 	b.pass()
@@ -175,9 +175,9 @@ func TestBulkStopIsApproved(t *testing.T) {
 	if told < 4 { // asked twice, granted, signed, ended; a crash may lose one
 		t.Errorf("%d events", told)
 	}
-	b.now = b.now.Add(approvalKept)
+	b.now = b.now.Add(24 * time.Hour)
 	b.pass()
-	if all := b.control.Approvals(); len(all) != 0 {
+	if all := b.control.Approvals.List(); len(all) != 0 {
 		t.Errorf("kept for ever: %+v", all)
 	}
 }
@@ -195,15 +195,15 @@ func TestOverrideIsApproved(t *testing.T) {
 			}
 		}, true},
 		"denied": {func(b *bench, r protocol.ApprovalRequest) {
-			if got, err := b.control.DenyApproval(b.t.Context(), r.ID, "carol", "no", true); err != nil || got.State != protocol.ApprovalDenied {
+			if got, err := b.control.Approvals.Deny(b.t.Context(), r.ID, "carol", "no", true); err != nil || got.State != protocol.ApprovalDenied {
 				b.t.Errorf("%s, %v", got.State, err)
 			}
 		}, false},
 		"denied, and killed": {func(b *bench, r protocol.ApprovalRequest) {
-			b.dies("hub.approval.unreleased", func() { _, _ = b.control.DenyApproval(b.t.Context(), r.ID, "carol", "no", true) })
-			_, _ = b.control.DenyApproval(b.t.Context(), r.ID, "carol", "no", true)
+			b.dies("hub.approval.unreleased", func() { _, _ = b.control.Approvals.Deny(b.t.Context(), r.ID, "carol", "no", true) })
+			_, _ = b.control.Approvals.Deny(b.t.Context(), r.ID, "carol", "no", true)
 		}, false},
-		"forgotten": {func(b *bench, r protocol.ApprovalRequest) { b.now = b.now.Add(approvalLife) }, false},
+		"forgotten": {func(b *bench, r protocol.ApprovalRequest) { b.now = b.now.Add(time.Hour) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, m := approvalSite(t, false)
@@ -304,11 +304,11 @@ func TestWhoSigns(t *testing.T) {
 		key  ed25519.PrivateKey
 		what protocol.Approval
 	}{"the everyday key": {key("hub"), r.Approval}, "something else": {destructiveSeed(), wider}} {
-		if _, err := b.control.SignApproval(ctx(t), r.ID, seal(t, tt.key, wire.FactApproval, tt.what), "alice"); protocol.CodeOf(err) != protocol.CodeDenied {
+		if _, err := b.control.Approvals.Sign(ctx(t), r.ID, seal(t, tt.key, wire.FactApproval, tt.what), "alice"); protocol.CodeOf(err) != protocol.CodeDenied {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if r, err := b.control.SignApproval(ctx(t), r.ID, seal(t, destructiveSeed(), wire.FactApproval, r.Approval), "alice"); err != nil || r.State != protocol.ApprovalApproved {
+	if r, err := b.control.Approvals.Sign(ctx(t), r.ID, seal(t, destructiveSeed(), wire.FactApproval, r.Approval), "alice"); err != nil || r.State != protocol.ApprovalApproved {
 		t.Errorf("%s, %v", r.State, err)
 	}
 

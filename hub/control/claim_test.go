@@ -131,7 +131,7 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	n1, _ := store.Get[*protocol.Server](b.store, "n1")
-	if g.OwnerUID != cfg.Spec.Owner.UID || g.ServerUID != n1.Metadata.UID || g.ImageDigest != cfg.Spec.Image.Digest || g.Generation != 1 || g.MaxAttempts != firstBootAttempts || g.FirstBoot != protocol.FirstBootUefiHTTP {
+	if g.OwnerUID != cfg.Spec.Owner.UID || g.ServerUID != n1.Metadata.UID || g.ImageDigest != cfg.Spec.Image.Digest || g.Generation != 1 || g.MaxAttempts != 3 || g.FirstBoot != protocol.FirstBootUefiHTTP {
 		t.Errorf("the grant is %+v", g)
 	}
 	b.acks(agent)

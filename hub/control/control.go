@@ -5,9 +5,12 @@ import (
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"rackboot/hub/approvals"
 	"rackboot/hub/conditions"
 	"rackboot/hub/env"
 	"rackboot/hub/events"
+	"rackboot/hub/grants"
+	"rackboot/hub/groups"
 	"rackboot/hub/images"
 	"rackboot/hub/inventory"
 	"rackboot/hub/link"
@@ -45,7 +48,7 @@ type Config struct {
 	Signatures images.Verifier
 	// Audit keeps the audit log; nil is none. Trail reads it; nil reads nothing.
 	Audit events.Recorder
-	Trail Trail
+	Trail groups.Trail
 	// ManagedBootImages says that catalogues of boot images are followed where people have
 	// opted in; without it every group keeps the image that it has.
 	ManagedBootImages bool
@@ -97,23 +100,20 @@ type Control struct {
 	Members   *members.Room
 	Inventory *inventory.Room
 	Env       *env.Room
+	grants    *grants.Room
+	Groups    *groups.Room
+	Approvals *approvals.Room
 	wake      *wake.Units
 
-	holding [32]sync.Mutex // see holdsOf; by a hash of the rack
 	// sharing is held by the turns of racks together, and alone by what gives servers to claims
 	// and to roll-outs: those count what the racks spend.
 	sharing sync.RWMutex
 	metrics *metrics
 	seals   sealing.Count
 
-	approving    sync.Mutex   // see needApprovals
-	approvalEnds atomic.Int64 // when the next wish for an approval is over, in ns; 0 if there is none
 	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
 
-	conds, unbound, discoveryConds, groupConds *conditions.Book // by name
-
-	groups       *groupBook
-	versionSince time.Time // when this version of the hub was first started
+	conds, unbound, discoveryConds *conditions.Book // by name
 
 }
 
@@ -122,14 +122,11 @@ type Control struct {
 func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{
 		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash),
-		conds: conditions.New(), unbound: conditions.New(), discoveryConds: conditions.New(), groupConds: conditions.New(), groups: newGroupBook(),
+		conds: conditions.New(), unbound: conditions.New(), discoveryConds: conditions.New(),
 	}
 	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
 	var err error
 	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
-		return nil, err
-	}
-	if c.versionSince, err = c.takeVersion(ctx); err != nil {
 		return nil, err
 	}
 	c.seals = sealing.NewCount()
@@ -139,8 +136,12 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	})
 	c.Members = members.New(members.Config{
 		Store: cfg.Store, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
-		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, DestructiveKey: c.destructiveKey(), Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
+		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, Destructive: cfg.Destructive, Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
 		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.grants = grants.New(grants.Config{
+		Store: cfg.Store, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Link: c.Link, Events: c.Events,
+		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Inventory = inventory.New(inventory.Config{
 		Store: cfg.Store, Link: c.Link, Reports: c.reports, Events: c.Events, Wake: c.wake, Vault: cfg.Vault, Seals: c.seals, Began: c.began,
@@ -152,8 +153,18 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c.Env = env.New(env.Config{
 		Store: cfg.Store, Vault: cfg.Vault, Seals: c.seals, Images: c.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
+	if c.Groups, err = groups.New(ctx, groups.Config{
+		Store: cfg.Store, Images: c.images, Env: c.Env, Grants: c.grants, Inventory: c.Inventory, Reports: c.reports, Events: c.Events, Wake: c.wake,
+		Trail: cfg.Trail, ManagedBootImages: cfg.ManagedBootImages, Version: cfg.Version, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
+	}); err != nil {
+		return nil, err
+	}
+	c.Approvals = approvals.New(approvals.Config{
+		Store: cfg.Store, Policy: cfg.Approvals, Destructive: cfg.Destructive, Link: c.Link, Groups: c.Groups, Reports: c.reports, Events: c.Events, Wake: c.wake,
+		Began: c.began, Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
 	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.wake, c.images)
+	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.Members, c.wake, c.images, c.seals, c.Env, c.Groups)
 	return c, nil
 }
 
@@ -194,6 +205,6 @@ func (c *Control) tick() {
 	c.Link.Tick(now)
 	c.Inventory.Read(now)
 	c.firmwareDue(now)
-	c.approvalsDue(now)
-	c.groupsDue(now)
+	c.Approvals.Due(now)
+	c.Groups.Due(now)
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"rackboot/hub/env"
+	"rackboot/hub/grants"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.Maintenance:
 		c.decorateMaintenance(o)
 	case *protocol.Rack:
-		if s := c.stance(o); o.Status.Agent != "" {
+		if s := c.Approvals.Stance(o); o.Status.Agent != "" {
 			o.Status.Approvals = &s
 		}
 	case *protocol.Hold:
@@ -39,7 +40,7 @@ func (c *Control) Decorate(obj protocol.Object) {
 	case *protocol.BootImage:
 		o.Status.Conditions = c.images.Conditions(o.Metadata.Name)
 	case *protocol.ServerGroup:
-		c.decorateGroup(o)
+		c.Groups.Decorate(o)
 	case *protocol.BootConfiguration:
 		o.Status.State = protocol.BootConfigReady
 		if r, _ := c.reports.Server(o.Spec.Server); r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
@@ -73,7 +74,7 @@ func (c *Control) decorateServer(s *protocol.Server) {
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondStale, Since: read.since.Add(read.bound), Message: read.text()})
 	}
 	switch now := c.cfg.Clock(); {
-	case !c.rackHasAgent(f, name):
+	case !f.HasAgent(name):
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondNoAgent, Since: now})
 	case r == nil || now.Sub(at) > reports.DarkAfter:
 		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: c.since(at)})
@@ -119,7 +120,7 @@ func (c *Control) around(s *protocol.Server) plan.Fleet {
 	}
 	if m := c.cfg.Store.MaintenanceOf(s.Metadata.Name); m != nil {
 		f.Maintenances = []*protocol.Maintenance{m}
-		if b, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, configName(m.Metadata.UID)); err == nil {
+		if b, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, grants.MaintenanceName(m.Metadata.UID)); err == nil {
 			f.Configs = append(f.Configs, b)
 		}
 	}

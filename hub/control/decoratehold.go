@@ -63,8 +63,8 @@ func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, read readSee
 	switch {
 	case state == protocol.StateReleasing && hr != nil && hr.Released != nil:
 		add("released at the agent by %q", hr.Released.By)
-	case state == protocol.StateReleasing && c.overrideOf(h) != "":
-		add("its release waits for approval %s: rackctl approve show %s", c.overrideOf(h), c.overrideOf(h))
+	case state == protocol.StateReleasing && c.Approvals.OverrideOf(h) != "":
+		add("its release waits for approval %s: rackctl approve show %s", c.Approvals.OverrideOf(h), c.Approvals.OverrideOf(h))
 	case state == protocol.StateReleasing:
 		add("the agent has not acknowledged the release")
 	case hr == nil && !seen.Laid:

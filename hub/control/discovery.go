@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"errors"
+	"rackboot/hub/grants"
+	"rackboot/hub/groups"
 	"rackboot/hub/images"
 	"strings"
 
@@ -30,7 +32,7 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 	for _, s := range f.Servers {
 		w, ok := words[s.Metadata.Name]
 		if cfg := f.DiscoveryOf(s.Metadata.Name); !ok && cfg != nil {
-			errs = append(errs, c.regrant(ctx, cfg))
+			errs = append(errs, c.grants.Renew(ctx, cfg))
 			cond, err := c.Env.Seal(ctx, f, cfg)
 			errs = append(errs, err)
 			if cond != nil {
@@ -70,7 +72,7 @@ func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]
 func (c *Control) discoveryImage(f plan.Fleet, r *protocol.Rack, s *protocol.Server) plan.BootSeen {
 	d := r.Spec.Discovery
 	if d.ImageFrom != nil {
-		return c.seenGroup(d.ImageFrom, s, protocol.DiscoveryPolicy(), d.KernelArgs)
+		return c.Groups.SeenBoot(d.ImageFrom, s, protocol.DiscoveryPolicy(), d.KernelArgs)
 	}
 	if d.BootEnv != nil {
 		return c.seenEnv(f, s, d.BootEnv.Name, plan.EnvFor{
@@ -106,12 +108,12 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		if err != nil || rack.Spec.Discovery == nil {
 			return err
 		}
-		group, revision := ofRevision(plan.BootSeen{From: w.From})
-		return c.configure(ctx, owned{
-			group: group, revision: revision,
-			name: plan.DiscoveryName(s), owner: string(protocol.PurposeDiscovery), uid: c.cfg.NewID(), purpose: protocol.PurposeDiscovery,
-			policy: protocol.DiscoveryPolicy(), attempts: rack.Spec.Discovery.MaxAttempts,
-			arguments: protocol.JoinKernelArgs(s.Spec.KernelArgs, rack.Spec.Discovery.KernelArgs),
+		group, revision := groups.OfRevision(plan.BootSeen{From: w.From})
+		return c.grants.Make(ctx, grants.Wanted{
+			Group: group, Revision: revision,
+			Name: plan.DiscoveryName(s), Owner: string(protocol.PurposeDiscovery), UID: c.cfg.NewID(), Purpose: protocol.PurposeDiscovery,
+			Policy: protocol.DiscoveryPolicy(), Attempts: rack.Spec.Discovery.MaxAttempts,
+			KernelArgs: protocol.JoinKernelArgs(s.Spec.KernelArgs, rack.Spec.Discovery.KernelArgs),
 		}, s, *w.Image)
 	case plan.DiscoveryKeep:
 		own := store.Copy(c.cfg.Store, s)

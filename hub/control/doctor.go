@@ -17,7 +17,7 @@ import (
 // Doctor says what stands against an upgrade of the hub or of servers, what blocks first.
 func (c *Control) Doctor() api.DoctorAnswer {
 	found := c.doctorGroups()
-	for _, r := range c.Approvals() {
+	for _, r := range c.Approvals.List() {
 		if r.State == protocol.ApprovalPending || r.State == protocol.ApprovalGranted {
 			found = append(found, api.DoctorFinding{
 				Code: protocol.CondApprovalNeeded, Target: events.Target(protocol.KindRack, r.Rack), Blocks: true,
@@ -47,23 +47,23 @@ func (c *Control) doctorGroups() []api.DoctorFinding {
 	void := map[string]bool{}
 	for _, g := range store.List[*protocol.ServerGroup](c.cfg.Store) {
 		name := events.Target(protocol.KindServerGroup, g.Metadata.Name)
-		if _, seen := c.groups.of(g.Metadata.Name); !seen {
+		if !c.Groups.Seen(g.Metadata.Name) {
 			out = append(out, api.DoctorFinding{Code: protocol.CondImagesDeferred, Target: name, Message: "the hub has not looked at it since it started; ask again", Blocks: true})
 			continue
 		}
 		waits := false
-		for _, s := range c.groupConds.Of(g.Metadata.Name) {
+		for _, s := range c.Groups.Conditions(g.Metadata.Name) {
 			waits = waits || s.Code == protocol.CondWaitingForStamp
 			if blocks, told := doctorRule(s.Code); told {
 				out = append(out, api.DoctorFinding{Code: s.Code, Target: name, Message: s.Message, Blocks: blocks})
 			}
 		}
-		r := c.revisionOf(g, g.Status.Revision)
+		r := c.Groups.RevisionOf(g, g.Status.Revision)
 		if waits || r == nil || void[r.Spec.BootImage] {
 			continue
 		}
 		// The group itself does not wait: its servers have booted the revision.
-		if why := c.unstamped(r); why != "" {
+		if why := c.Groups.Unstamped(r); why != "" {
 			void[r.Spec.BootImage] = true
 			out = append(out, api.DoctorFinding{Code: protocol.CondWaitingForStamp, Target: events.Target(protocol.KindBootImage, r.Spec.BootImage), Message: why})
 		}

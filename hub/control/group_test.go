@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ func (b *bench) history() string {
 	b.t.Helper()
 	g := b.group()
 	out := ""
-	for _, r := range b.control.historyOf(g) {
+	for _, r := range b.historyOf(g) {
 		out += fmt.Sprintf("%d:%s/%s ", r.Spec.Number, r.Spec.Version, r.Spec.Cause)
 	}
 	return fmt.Sprintf("%s@%d", out, g.Status.Revision)
@@ -338,4 +339,15 @@ func TestGroupSkipped(t *testing.T) {
 			b.wantHistory(name, c.history)
 		})
 	}
+}
+
+// historyOf are the revisions of a group in order of number.
+func (b *bench) historyOf(g *protocol.ServerGroup) (list []*protocol.GroupRevision) {
+	for _, r := range store.List[*protocol.GroupRevision](b.store) {
+		if r.Spec.GroupUID == g.Metadata.UID {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b *protocol.GroupRevision) int { return a.Spec.Number - b.Spec.Number })
+	return list
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"rackboot/hub/grants"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 func (b *bench) act(action api.GroupAction, r api.GroupRequest) (api.GroupAnswer, error) {
 	r.Reason = "because"
-	return b.control.ActOnGroup(b.t.Context(), "workers", action, r, "ann")
+	return b.control.Groups.ActOnGroup(b.t.Context(), "workers", action, r, "ann")
 }
 
 func (b *bench) acts(action api.GroupAction, r api.GroupRequest) api.GroupAnswer {
@@ -29,11 +30,11 @@ func (b *bench) acts(action api.GroupAction, r api.GroupRequest) api.GroupAnswer
 // ticks lets time go by until what the hub has planned is due, and does that.
 func (b *bench) ticks() {
 	b.t.Helper()
-	at := b.control.groups.due.Load()
-	if at == 0 {
+	at := b.control.Groups.DueAt()
+	if at.IsZero() {
 		b.t.Fatal("nothing is planned")
 	}
-	b.now = time.Unix(0, at).UTC()
+	b.now = at
 	b.control.sleep()
 	b.control.tick()
 	if b.control.wake.Racks.Waiting() == 0 {
@@ -152,11 +153,11 @@ func TestGroupRevert(t *testing.T) {
 	if got := b.groupRevision(b.group().Status.Revision).Spec.Version; got != "2.0" {
 		t.Errorf("forgiven: version %s", got)
 	}
-	d, err := b.control.DiffGroup("workers", 1, 2)
+	d, err := b.control.Groups.DiffGroup("workers", 1, 2)
 	if err != nil || len(d.Changes) == 0 || d.Changes[0].Field != "bootImage" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if _, err := b.control.DiffGroup("workers", 1, 99); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := b.control.Groups.DiffGroup("workers", 1, 99); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Error(err)
 	}
 	if _, err := b.act(api.GroupPin, api.GroupRequest{Revision: 1}); protocol.CodeOf(err) != protocol.CodeConflict {
@@ -275,7 +276,7 @@ func TestGroupOfOthers(t *testing.T) {
 	modern.connects()
 	b.settles(modern)
 	got, _ := store.Peek[*protocol.Maintenance](b.store, "m1")
-	cfg, err := store.Peek[*protocol.BootConfiguration](b.store, configName(got.Metadata.UID))
+	cfg, err := store.Peek[*protocol.BootConfiguration](b.store, grants.MaintenanceName(got.Metadata.UID))
 	if err != nil || cfg.Spec.Group != "workers" || cfg.Spec.Revision != 1 {
 		t.Errorf("%+v, %+v, %v", got.Status, cfg, err)
 	}

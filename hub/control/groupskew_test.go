@@ -85,7 +85,7 @@ func TestGroupWords(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := b.control.ActOnGroup(ctx(t), "workers", api.GroupPin, api.GroupRequest{}, "ann"); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := b.control.Groups.ActOnGroup(ctx(t), "workers", api.GroupPin, api.GroupRequest{}, "ann"); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("without a reason: %v", err)
 	}
 	b.acts(api.GroupPin, api.GroupRequest{})

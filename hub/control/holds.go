@@ -2,9 +2,7 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"hash/fnv"
 	"rackboot/hub/link"
 	"rackboot/hub/wake"
 
@@ -23,36 +21,24 @@ func (c *Control) holdTurn(ctx context.Context, rack string) error {
 	return err
 }
 
-// holdsOf brings the hold document of a rack's agent up to date. What is stored is read and
-// written under one lock, so that no document is older than one before it.
+// holdsOf brings the hold document of a rack's agent up to date. What is stored is read after the ledger
+// that it is entered in, and again when somebody else has entered one: no document is older than
+// one before it.
 func (c *Control) holdsOf(ctx context.Context, rack string) (agent string, written bool, err error) {
-	lock := &c.holding[hash(rack)%uint32(len(c.holding))]
-	lock.Lock()
-	defer lock.Unlock()
-	if c.fence.SteppedDown() {
-		return "", false, nil
+	r, err := store.Peek[*protocol.Rack](c.cfg.Store, rack)
+	if err != nil || r.Status.Agent == "" || c.fence.SteppedDown() || !c.Link.Ready(r.Status.Agent) {
+		return "", false, nil //nolint:nilerr // it is gone
 	}
-	f := c.heldFleet(rack)
-	var errs []error
-	for agent, d := range plan.CompileHolds(f) { // of one rack, which has one agent at most
-		if !c.Link.Ready(agent) {
-			continue
+	agent = r.Status.Agent
+	written, err = c.Link.Enter(ctx, agent, func(e *link.Entry) {
+		if d, there := plan.CompileHolds(c.heldFleet(rack))[agent]; there {
+			e.Put(protocol.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence)
 		}
-		news, err := c.Link.Enter(ctx, agent, func(e *link.Entry) { e.Put(protocol.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence) })
-		if err != nil {
-			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
-		}
-		if news {
-			return agent, true, errors.Join(errs...)
-		}
+	})
+	if err != nil {
+		return agent, false, fmt.Errorf("ledger of %s: %w", agent, err)
 	}
-	return "", false, errors.Join(errs...)
-}
-
-func hash(s string) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(s)) // which never fails
-	return h.Sum32()
+	return agent, written, nil
 }
 
 // heldFleet is what the hold document of a rack depends on, which is little.
@@ -64,7 +50,7 @@ func (c *Control) heldFleet(rack string) plan.Fleet {
 		return f
 	}
 	f.Racks = []*protocol.Rack{r}
-	f.Peers, f.Approvals = c.Link.Peers(f.Racks), c.signedApprovals()
+	f.Peers, f.Approvals = c.Link.Peers(f.Racks), c.Approvals.Signed()
 	f.HoldsWait, f.ReleasesWait = c.waiting(f)
 	return f
 }

@@ -43,11 +43,13 @@ func (c *Control) Import(ctx context.Context, objs []protocol.Object, r api.Impo
 			in.bmcs[o.Metadata.Name] = o
 		}
 	}
-	defer c.wake.All()        // once it is unlocked
-	c.groups.importing.Lock() // a group whose history is not here yet would begin another
-	defer c.groups.importing.Unlock()
+	defer c.wake.All() // once it is unlocked
 	taken, at := in.strip(objs)
-	results, err := c.cfg.Store.Import(ctx, taken, store.ImportOptions{DryRun: r.DryRun, By: by})
+	var results []store.Imported
+	err := c.Groups.Without(func() (err error) {
+		results, err = c.cfg.Store.Import(ctx, taken, store.ImportOptions{DryRun: r.DryRun, By: by})
+		return err
+	})
 	if err != nil {
 		return api.ImportAnswer{}, err
 	}

@@ -79,7 +79,7 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 			continue
 		}
 		for _, rel := range d.Releases {
-			if h := released[rel.HoldID]; h != nil && h.Status.Rack == r.Metadata.Name && !c.mayLie(h, r) {
+			if h := released[rel.HoldID]; h != nil && h.Status.Rack == r.Metadata.Name && !c.Approvals.MayLie(h, r) {
 				err := c.removeHold(ctx, h, agent)
 				if protocol.CodeOf(err) == protocol.CodeConflict {
 					continue // the acknowledgement itself removes it just now

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"rackboot/hub/events"
+	"rackboot/hub/grants"
+	"rackboot/hub/groups"
 	"rackboot/hub/images"
 	"strings"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/wire"
 )
 
 // maintenances moves every maintenance along: looks up its image, gives it the server
@@ -48,7 +49,7 @@ func (c *Control) forgetImages() {
 		}
 	}
 	c.images.Forget(func(asker string) bool {
-		return !there[asker] && !strings.HasPrefix(asker, images.EnvAskers) && !strings.HasPrefix(asker, groupAskers)
+		return !there[asker] && !strings.HasPrefix(asker, images.EnvAskers) && !strings.HasPrefix(asker, groups.Askers)
 	})
 }
 
@@ -65,12 +66,12 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 	if cond := c.Inventory.Carried(srv, b.BootPolicy); cond != nil {
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
 	}
-	if c.wipeWaitsAt(f, m) {
+	if c.Approvals.WipeWaitsAt(f, m) {
 		return plan.BootSeen{State: plan.ImageFailing, Message: "it discards the disks of server " + m.Spec.ServerRef.Name + ", and waits for an approval: rackctl approve list"}
 	}
 	var seen plan.BootSeen
 	if b.ImageFrom != nil {
-		if seen = c.seenGroup(b.ImageFrom, srv, b.BootPolicy, b.KernelArgs); seen.State != plan.ImageReady || b.IgnitionSecretRef == nil {
+		if seen = c.Groups.SeenBoot(b.ImageFrom, srv, b.BootPolicy, b.KernelArgs); seen.State != plan.ImageReady || b.IgnitionSecretRef == nil {
 			return seen
 		}
 	} else if b.BootEnv != nil {
@@ -124,7 +125,7 @@ func (c *Control) seenEnv(f plan.Fleet, srv *protocol.Server, name string, w pla
 
 func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Maintenance, w plan.MaintenanceWord, seen plan.BootSeen) error {
 	uid, server := m.Metadata.UID, m.Spec.ServerRef.Name
-	cfg, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, configName(uid))
+	cfg, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, grants.MaintenanceName(uid))
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return err
 	}
@@ -165,7 +166,7 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 	}
 	switch {
 	case cfg != nil:
-		return c.regrant(ctx, cfg)
+		return c.grants.Renew(ctx, cfg)
 	case w.State != protocol.MaintenanceActive || seen.Image == nil:
 		return nil
 	}
@@ -173,11 +174,11 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 	if err != nil {
 		return err
 	}
-	group, revision := ofRevision(seen)
-	return c.configure(ctx, owned{
-		group: group, revision: revision,
-		name: configName(uid), owner: m.Metadata.Name, uid: uid, purpose: protocol.PurposeMaintenance, policy: m.Spec.Boot.BootPolicy,
-		ignition: seen.Ignition, arguments: protocol.JoinKernelArgs(srv.Spec.KernelArgs, m.Spec.Boot.KernelArgs),
+	group, revision := groups.OfRevision(seen)
+	return c.grants.Make(ctx, grants.Wanted{
+		Group: group, Revision: revision,
+		Name: grants.MaintenanceName(uid), Owner: m.Metadata.Name, UID: uid, Purpose: protocol.PurposeMaintenance, Policy: m.Spec.Boot.BootPolicy,
+		Ignition: seen.Ignition, KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, m.Spec.Boot.KernelArgs),
 	}, srv, *seen.Image)
 }
 
@@ -207,56 +208,9 @@ func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.
 	return nil
 }
 
-// configName is the name of a maintenance's boot configuration: no claim has it, and no
-// maintenance of the same name that comes later.
-func configName(uid string) string { return "m-" + strings.ToLower(uid) }
-
 // bookName is a maintenance in the book of conditions, where claims are by their names.
 func bookName(m *protocol.Maintenance) string {
 	return events.Target(protocol.KindMaintenance, m.Metadata.Name)
-}
-
-// owned is whom a boot configuration is made for; name is the configuration's.
-type owned struct {
-	name, owner, uid string
-	purpose          protocol.Purpose
-	policy           protocol.BootPolicy
-	ignition         *protocol.IgnitionRef // nil for none
-	attempts         int                   // that the grant is for; 0 is firstBootAttempts
-	arguments        string                // the server's and the owner's, which img has
-	// group and revision are what it was taken from; empty is of no group.
-	group    string
-	revision int
-	// instead is the configuration that is replaced; nil makes the first.
-	instead *protocol.BootConfiguration
-	// fallback is after how many failed boots its agent returns to instead; 0 is never.
-	fallback int
-	// order is that of a roll-out for which instead is replaced, and installed over.
-	order *protocol.RolloutTask
-}
-
-func (o owned) generation() uint64 {
-	if o.instead == nil {
-		return 1
-	}
-	return o.instead.Metadata.Generation + 1
-}
-
-// grantFor is the permission that goes with a configuration.
-func (c *Control) grantFor(o owned, srv *protocol.Server, img protocol.Image) ([]byte, error) {
-	attempts := o.attempts
-	if attempts == 0 {
-		attempts = firstBootAttempts
-	}
-	g := protocol.Grant{
-		OwnerUID: o.uid, Generation: o.generation(), Server: srv.Metadata.Name, ServerUID: srv.Metadata.UID, ImageDigest: img.Digest,
-		FirstBoot: o.policy.FirstBoot, MaxAttempts: attempts, IssuedAt: c.cfg.Clock(), Repeat: plan.Repeats(o.purpose, o.policy),
-		Over: o.order != nil && o.order.Installs,
-	}
-	if o.purpose != protocol.PurposeClaim {
-		g.Purpose = o.purpose
-	}
-	return wire.Seal(c.cfg.Signer, wire.FactGrant, g)
 }
 
 func (c *Control) decorateMaintenance(m *protocol.Maintenance) {

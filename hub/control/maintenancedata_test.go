@@ -2,6 +2,7 @@ package control
 
 import (
 	"rackboot/hub/events"
+	"rackboot/hub/grants"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func TestMaintenanceUserData(t *testing.T) {
 	if got := opened(key); got != ignite(canary) {
 		t.Errorf("%q", got)
 	}
-	cfg, err := store.Get[*protocol.BootConfiguration](b.store, configName(uid))
+	cfg, err := store.Get[*protocol.BootConfiguration](b.store, grants.MaintenanceName(uid))
 	if err != nil || cfg.Spec.Ignition == nil {
 		t.Fatalf("%+v, %v", cfg, err)
 	}
@@ -94,7 +95,7 @@ func TestMaintenanceUserData(t *testing.T) {
 	m.reports(r)
 	b.settles(m)
 	b.settles(m)
-	if v := b.store.PeekIgnition(configName(uid)); v != nil {
+	if v := b.store.PeekIgnition(grants.MaintenanceName(uid)); v != nil {
 		t.Errorf("what was sealed is kept: %+v", v)
 	}
 	if ops := b.trail.of("Maintenance/m1"); !slices.Equal(ops, []string{"maintain", "maintain", "maintain"}) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/hub/plan/rollout"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 
@@ -20,9 +19,7 @@ type metrics struct {
 	conditions, agents, open, fenced  *prometheus.Desc
 	bmcs, asks, left, approvals       *prometheus.Desc
 	maintenances                      *prometheus.Desc
-	discoveries, revisions            *prometheus.CounterVec
-	rollouts, orders                  *prometheus.CounterVec
-	groups                            groupMetrics
+	discoveries                       *prometheus.CounterVec
 	clocks                            *prometheus.Desc
 	holdMetrics
 }
@@ -37,16 +34,6 @@ func newMetrics(c *Control) *metrics {
 		discoveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_discoveries_total", Help: "Discoveries of servers that ended, by result.",
 		}, []string{"result"}),
-		revisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_group_revisions_total", Help: "Revisions of server groups that were made, by cause.",
-		}, []string{"cause"}),
-		rollouts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_rollouts_ended_total", Help: "Roll-outs of server groups that have ended, by phase.",
-		}, []string{"phase"}),
-		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_rollout_orders_total", Help: "Orders of roll-outs that were recorded, by kind.",
-		}, []string{"kind"}),
-		groups:       newGroupMetrics(),
 		clocks:       desc("hub_agents_clock_off", "Agents that report, by whose clock is wrong as the hub sees it: none, agent-behind, agent-ahead, hub-behind, hub-ahead or unsure.", "who"),
 		left:         desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
 		bmcs:         desc("bmcs", "BMCs by rack and state.", "rack", "state"),
@@ -62,17 +49,6 @@ func newMetrics(c *Control) *metrics {
 	for _, r := range []string{discoveryDone, discoveryGivenUp} {
 		m.discoveries.WithLabelValues(r)
 	}
-	for _, cause := range protocol.RevisionCauses() {
-		m.revisions.WithLabelValues(string(cause))
-	}
-	for _, k := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReprovision, rollout.OrderReturn} {
-		m.orders.WithLabelValues(string(k))
-	}
-	for _, p := range protocol.RolloutPhases() {
-		if p.Over() && p != protocol.RolloutSuperseded && p != protocol.RolloutAborted {
-			m.rollouts.WithLabelValues(string(p))
-		}
-	}
 	return m
 }
 
@@ -82,10 +58,6 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 		ch <- d
 	}
 	m.discoveries.Describe(ch)
-	m.revisions.Describe(ch)
-	m.rollouts.Describe(ch)
-	m.orders.Describe(ch)
-	m.groups.describe(ch)
 	m.describe(ch)
 }
 
@@ -95,10 +67,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	m.discoveries.Collect(ch)
-	m.revisions.Collect(ch)
-	m.rollouts.Collect(ch)
-	m.orders.Collect(ch)
-	m.groups.collect(m.control.groups, m.control.groupConds, ch)
 	fenced := 0.0
 	if m.control.fence.SteppedDown() {
 		fenced = 1
@@ -173,7 +141,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		gauge(m.maintenances, float64(maintenances[s]), string(s))
 	}
 	approvals := map[protocol.ApprovalState]int{}
-	for _, r := range m.control.Approvals() {
+	for _, r := range m.control.Approvals.List() {
 		approvals[r.State]++
 	}
 	for _, s := range protocol.ApprovalStates() {

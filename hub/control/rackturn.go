@@ -26,7 +26,7 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	v = c.look(v)
 	errs = append(errs, c.owners(ctx, v))
 	v = c.look(v)
-	errs = append(errs, c.Env.InForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.approvals(ctx, v.Fleet), c.compile(ctx, v))
+	errs = append(errs, c.Env.InForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.Approvals.Turn(ctx, v.Fleet), c.compile(ctx, v))
 	// Afterwards: a hold is on its way before it is written about.
 	for _, h := range store.Find(c.cfg.Store, store.HoldsByRack, rack) {
 		errs = append(errs, c.Events.AuditHold(ctx, h))

@@ -3,7 +3,7 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
+	"rackboot/hub/groups"
 	"rackboot/hub/images"
 	"slices"
 
@@ -36,15 +36,15 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if err != nil {
 		srv = nil // not bound, or gone since
 	}
-	take := c.takeForClaim(cl, srv)
-	conds := plan.Claimed(cl, srv, cfg, c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef), c.rackHasAgent(f, cl.Status.Server))
+	take := c.Groups.TakeForClaim(cl, srv)
+	conds := plan.Claimed(cl, srv, cfg, c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef), f.HasAgent(cl.Status.Server))
 	first := plan.FirstGoes
 	switch {
 	case cfg == nil:
 		first = f.FirstBoot(cl)
 	case f.EnvChange(cl, cfg) == plan.EnvReplace:
 		conds = slices.DeleteFunc(conds, func(s protocol.ConditionState) bool { return s.Code == protocol.CondReprovisionRequired })
-	case cl.Spec.ImageFrom != nil && f.GroupChange(cfg, take.number(), take.turn) == plan.GroupReplace:
+	case cl.Spec.ImageFrom != nil && f.GroupChange(cfg, take.Number(), take.Turn) == plan.GroupReplace:
 	default:
 		more, err := c.configured(ctx, f, cl, cfg)
 		return append(conds, more...), err
@@ -76,32 +76,22 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	if img == nil {
 		return conds, nil
 	}
-	data, cond := c.claimData(cl, take)
+	data, cond := c.Groups.ClaimData(cl, take)
 	if cond != nil {
 		return append(conds, *cond), nil
 	}
 	if first == plan.FirstWait {
 		return conds, nil // NoAgent, Dark or BMCUnreachable say why
 	}
-	if cond := c.installWaits(f, cl); cond != nil {
+	if cond := c.Approvals.InstallWaits(f, cl); cond != nil {
 		return append(conds, *cond), nil
 	}
-	return conds, c.configure(ctx, c.ownedBy(cl, srv, data, take, cfg), srv, *img)
-}
-
-// ownedBy is for whom a claim's configuration is made, in the place of another if there is
-// one.
-func (c *Control) ownedBy(cl *protocol.Claim, srv *protocol.Server, data *protocol.IgnitionRef, take taken, instead *protocol.BootConfiguration) owned {
-	return owned{
-		name: cl.Metadata.Name, owner: cl.Metadata.Name, uid: cl.Metadata.UID, purpose: protocol.PurposeClaim,
-		policy: cl.Spec.BootPolicy, ignition: data, group: take.group(), revision: take.number(),
-		arguments: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs), instead: instead, fallback: c.fallbackAfter(cl),
-	}
+	return conds, c.grants.Make(ctx, c.grants.ForClaim(cl, srv, data, take.Group(), take.Number(), cfg), srv, *img)
 }
 
 // configured goes on with a claim that has its configuration.
 func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Claim, cfg *protocol.BootConfiguration) (conds []protocol.ConditionState, err error) {
-	if err := errors.Join(c.settled(ctx, cl), c.regrant(ctx, cfg)); err != nil {
+	if err := errors.Join(c.settled(ctx, cl), c.grants.Renew(ctx, cfg)); err != nil {
 		return nil, err
 	}
 	for _, seal := range []func(context.Context, plan.Fleet, *protocol.BootConfiguration) (*protocol.ConditionState, error){c.Env.SealIgnition, c.Env.SealFormer, c.Env.Seal} {
@@ -118,9 +108,9 @@ func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Cla
 
 // claimImage is what a claim boots, with the kernel arguments of server and claim, or what
 // stands for its environment; both answers are nil while it is looked up.
-func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Server, take taken) (*protocol.Image, *protocol.ConditionState) {
+func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Server, take groups.Taken) (*protocol.Image, *protocol.ConditionState) {
 	if cl.Spec.ImageFrom != nil {
-		return c.takenImage(take, srv, cl.Spec.BootPolicy, cl.Spec.KernelArgs)
+		return c.Groups.TakenImage(take, srv, cl.Spec.BootPolicy, cl.Spec.KernelArgs)
 	}
 	if env := cl.Spec.BootEnv; env != nil {
 		return c.Env.See(f, srv, env.Name, plan.EnvFor{
@@ -137,46 +127,6 @@ func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Ser
 		return nil, images.Unresolved(err)
 	}
 	return &full, nil
-}
-
-// firstBootAttempts is how often a first boot that fetched nothing may be tried.
-const firstBootAttempts = 3
-
-// configure makes an owner's boot configuration with its grant. Both are one key,
-// written once.
-func (c *Control) configure(ctx context.Context, o owned, srv *protocol.Server, img protocol.Image) error {
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
-		Server:     srv.Metadata.Name,
-		Owner:      protocol.Owner{Kind: o.purpose, Name: o.owner, UID: o.uid},
-		BootSpec:   protocol.BootSpec{Image: img, BootPolicy: o.policy},
-		BootEnv:    img.BootEnv(),
-		Ignition:   o.ignition,
-		KernelArgs: o.arguments,
-		Group:      o.group,
-		Revision:   o.revision,
-	}}
-	now := c.cfg.Clock()
-	cfg.Metadata = protocol.Metadata{Name: o.name, UID: c.cfg.NewID(), Generation: o.generation(), CreatedAt: &now}
-	if o.instead != nil {
-		cfg.Metadata.Revision = o.instead.Metadata.Revision
-	}
-	cfg.Status.Seen = seenOver(o)
-	cfg.Default()
-	grant, err := c.grantFor(o, srv, img)
-	if err != nil {
-		return err
-	}
-	cfg.Spec.Grant, cfg.Spec.Former = grant, plan.FormerOf(o.instead, o.fallback)
-	if err := c.cfg.Store.Put(ctx, cfg); err != nil {
-		return err
-	}
-	c.cfg.Crash.At("hub." + string(o.purpose) + ".configured")
-	if cfg.Spec.BootEnv != "" {
-		c.Events.Own(ctx, srv.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.purpose, o.owner, cfg.Spec.BootEnv))
-		return nil
-	}
-	c.Events.Own(ctx, srv.Metadata.Name, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
-	return nil
 }
 
 // letGo removes a claim whose server was proved Off, its configuration first: a
@@ -208,11 +158,6 @@ func (c *Control) endAsked(ctx context.Context, cl *protocol.Claim) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func (c *Control) rackHasAgent(f plan.Fleet, server string) bool {
-	r := f.Rack(f.RackOf(server))
-	return r != nil && r.Status.Agent != ""
 }
 
 // imageRefused files an event when a claim's image or boot environment is found to be no

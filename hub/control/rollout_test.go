@@ -3,6 +3,7 @@ package control
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -150,7 +151,7 @@ func (f *fleet) outcome() (out []string) {
 	}
 	g := f.group()
 	out = append(out, fmt.Sprintf("%s at %d, verified %d, %s, pinned %t", g.Metadata.Name, g.Status.Revision, g.Status.Verified, g.Status.Rollout.Phase, g.Status.Pinned != nil))
-	for _, name := range sortedKeys(g.Status.Rollout.Members) {
+	for _, name := range slices.Sorted(maps.Keys(g.Status.Rollout.Members)) {
 		m := g.Status.Rollout.Members[name]
 		out = append(out, fmt.Sprintf("%s: %s in wave %d", name, m.State, m.Wave))
 	}

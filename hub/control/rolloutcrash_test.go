@@ -74,11 +74,11 @@ func TestRolloutCrashes(t *testing.T) {
 // approves has somebody approve whatever waits for it, and says how much did.
 func (f *fleet) approves() (n int) {
 	f.t.Helper()
-	for _, r := range f.control.Approvals() {
+	for _, r := range f.control.Approvals.List() {
 		if r.State != protocol.ApprovalPending {
 			continue
 		}
-		if _, err := f.control.GrantApproval(f.t.Context(), r.ID, r.Version, "ann", true); err != nil {
+		if _, err := f.control.Approvals.Grant(f.t.Context(), r.ID, r.Version, "ann", true); err != nil {
 			f.t.Fatal(err)
 		}
 		n++
@@ -117,7 +117,7 @@ func TestRolloutReprovision(t *testing.T) {
 		t.Errorf("%+v", asked)
 	}
 	deny := func() error {
-		_, err := f.control.DenyApproval(ctx(t), asked.ID, "bob", "not today", true)
+		_, err := f.control.Approvals.Deny(ctx(t), asked.ID, "bob", "not today", true)
 		return err
 	}
 	f.dies("hub.rollout.unapproved", func() { _ = deny() })
@@ -132,7 +132,7 @@ func TestRolloutReprovision(t *testing.T) {
 		t.Fatalf("denied: %+v, %+v", g.Status.Rollout, f.pending())
 	}
 	f.wantConds("denied", protocol.CondImagesProgressing, protocol.CondWaitingForStamp, protocol.CondRolloutPaused)
-	if _, err := f.control.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: api.RolloutResume, Reason: "now"}, "ann"); err != nil {
+	if _, err := f.control.Groups.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: api.RolloutResume, Reason: "now"}, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	f.until("it asks again", func() bool { return len(f.pending()) == 1 })
@@ -173,7 +173,7 @@ func TestRolloutReprovision(t *testing.T) {
 func TestRolloutCommands(t *testing.T) {
 	f := newFleet(t, 1, 1, 3, nil)
 	say := func(c api.RolloutCommand) error {
-		_, err := f.control.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: c, Reason: "because"}, "ann")
+		_, err := f.control.Groups.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: c, Reason: "because"}, "ann")
 		return err
 	}
 	if err := say(api.RolloutPause); protocol.CodeOf(err) != protocol.CodeConflict {

@@ -15,7 +15,7 @@ import (
 // their roll-outs, the catalogue, marks and wishes whose time is over, and what is in no rack.
 // The fleet is read only where somebody waits for what it says.
 func (c *Control) siteTurn(ctx context.Context) error {
-	errs := []error{c.sweepApprovals(ctx), c.firmwareOver(ctx)}
+	errs := []error{c.Approvals.Sweep(ctx), c.firmwareOver(ctx)}
 	c.images.Turn(ctx)
 	sweep := c.wake.Sweeping.Swap(false)
 	errs = append(errs, c.allot(ctx), c.withoutRack(ctx, sweep))
@@ -52,7 +52,7 @@ func (c *Control) allot(ctx context.Context) error {
 	if len(groups) > 0 {
 		v = c.look(v)
 	}
-	return errors.Join(append(errs, c.manageGroups(ctx, v.Fleet))...)
+	return errors.Join(append(errs, c.Groups.Turn(ctx, v.Fleet))...)
 }
 
 // withoutRack moves along what is in no rack.

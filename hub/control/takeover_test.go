@@ -196,7 +196,7 @@ func TestReprovisionNeedsApproval(t *testing.T) {
 		}
 		b.pass()
 		b.pass()
-		wishes := b.control.Approvals()
+		wishes := b.control.Approvals.List()
 		if len(wishes) != 1 || wishes[0].Class != protocol.ApproveReprovision || wishes[0].Targets[0] != "n1" || b.configs() != 0 {
 			t.Fatalf("%+v, %d configurations", wishes, b.configs())
 		}
@@ -205,7 +205,7 @@ func TestReprovisionNeedsApproval(t *testing.T) {
 		}
 		if denied {
 			deny := func() {
-				if _, err := b.control.DenyApproval(t.Context(), wishes[0].ID, "second", "no", true); err != nil {
+				if _, err := b.control.Approvals.Deny(t.Context(), wishes[0].ID, "second", "no", true); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -215,12 +215,12 @@ func TestReprovisionNeedsApproval(t *testing.T) {
 			deny()
 			b.pass()
 			b.pass()
-			if d := b.claim("c1").Status.Decision; !d.Open() || b.configs() != 0 || len(b.control.Approvals()) != 1 {
-				t.Errorf("denied: %+v, %d configurations, %+v", d, b.configs(), b.control.Approvals())
+			if d := b.claim("c1").Status.Decision; !d.Open() || b.configs() != 0 || len(b.control.Approvals.List()) != 1 {
+				t.Errorf("denied: %+v, %d configurations, %+v", d, b.configs(), b.control.Approvals.List())
 			}
 			continue
 		}
-		if _, err := b.control.GrantApproval(t.Context(), wishes[0].ID, wishes[0].Version, "second", true); err != nil {
+		if _, err := b.control.Approvals.Grant(t.Context(), wishes[0].ID, wishes[0].Version, "second", true); err != nil {
 			t.Fatal(err)
 		}
 		b.pass()

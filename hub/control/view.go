@@ -142,7 +142,7 @@ func (c *Control) furnished(f plan.Fleet) plan.Fleet {
 	f = f.Indexed() // what follows asks for each BMC and configuration
 	f = c.Env.Furnish(f)
 	f.Sealed = c.Inventory.Sealed(f)
-	f.Keep = c.keeps(f)
+	f.Keep = c.Groups.Keeps(f)
 	return f
 }
 

@@ -84,7 +84,7 @@ func TestWipeApproved(t *testing.T) {
 func TestWipeDenied(t *testing.T) {
 	b, m := wipeSite(t, 1)
 	r := b.one(protocol.ApprovalPending)
-	if _, err := b.control.DenyApproval(ctx(t), r.ID, "alice", "not this one", true); err != nil {
+	if _, err := b.control.Approvals.Deny(ctx(t), r.ID, "alice", "not this one", true); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -148,7 +148,7 @@ func TestWipeTravels(t *testing.T) {
 	if b.maintenanceNow().State != protocol.MaintenanceActive {
 		t.Fatalf("%+v", b.maintenanceNow())
 	}
-	b.now = b.now.Add(approvalLife + time.Second)
+	b.now = b.now.Add(time.Hour + time.Second)
 	waits := off("n1")
 	waits.OwnerUID, waits.Conditions = b.maintenanceUID(), []protocol.ConditionState{{Code: protocol.CondWipeNotApproved}}
 	look := func() {
@@ -162,7 +162,7 @@ func TestWipeTravels(t *testing.T) {
 	if len(r.Boots) != 1 || r.Boots[0].Owner != b.maintenanceUID() {
 		t.Fatalf("%+v", r)
 	}
-	if _, err := b.control.DenyApproval(ctx(t), r.ID, "alice", "too late", true); err != nil {
+	if _, err := b.control.Approvals.Deny(ctx(t), r.ID, "alice", "too late", true); err != nil {
 		t.Fatal(err)
 	}
 	look()

@@ -266,7 +266,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 
 func (h *hub) serve(ctx context.Context, c Config) error {
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Members: h.control.Members, Inventory: h.control.Inventory, Carried: h.control.Env, Events: h.control.Events, Approver: h.control, Token: h.keys.AdminToken(), Clients: h.clients,
+		Store: h.store, Fleet: h.control, Members: h.control.Members, Inventory: h.control.Inventory, Carried: h.control.Env, Groups: h.control.Groups, Events: h.control.Events, Approver: h.control.Approvals, Token: h.keys.AdminToken(), Clients: h.clients,
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   api.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
 		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,

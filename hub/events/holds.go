@@ -30,6 +30,9 @@ func ReleaseKinds() []ReleaseKind {
 // ByExpiry is who releases a hold whose time to live is over.
 const ByExpiry = "expiry"
 
+// LocalOwner begins the names of people at an agent's socket.
+const LocalOwner = "local:"
+
 // AnnotationAdopted is the annotation of a hold that was taken over from an agent.
 const AnnotationAdopted = "rackboot/adopted-from"
 

@@ -125,7 +125,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	return api.JoinAnswer{
 		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
 		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker, QoS: c.cfg.QoS,
-		DestructiveKey: c.cfg.DestructiveKey,
+		DestructiveKey: c.destructiveKey(),
 		Standing:       c.cfg.Standing,
 	}, nil
 }
@@ -202,4 +202,12 @@ func TrustOf(s api.Standing) string {
 		return ""
 	}
 	return s.Digest()
+}
+
+// destructiveKey is what agents that join pin; nil without a key.
+func (c *Room) destructiveKey() []byte {
+	if c.cfg.Destructive == nil {
+		return nil
+	}
+	return c.cfg.Destructive.Public()
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"rackboot/hub/approval"
 	"rackboot/hub/events"
 	"rackboot/hub/link"
 	"rackboot/hub/store"
@@ -34,8 +35,8 @@ type Config struct {
 	CA     []byte
 	Broker string
 	QoS    byte
-	// DestructiveKey is what agents that join pin; nil without one.
-	DestructiveKey []byte
+	// Destructive is the destructive key, which agents that join pin; nil without one.
+	Destructive *approval.Key
 	// Standing is what agents are told to trust and where to dial.
 	Standing api.Standing
 	// Fingerprint is that of the certificate by which joining agents know the hub; empty makes tokens without one.

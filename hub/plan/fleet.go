@@ -170,6 +170,12 @@ func (f Fleet) segments(rack string) (out []*protocol.Segment) {
 	return out
 }
 
+// HasAgent reports whether an agent serves a server's rack.
+func (f Fleet) HasAgent(server string) bool {
+	r := f.Rack(f.RackOf(server))
+	return r != nil && r.Status.Agent != ""
+}
+
 // RackOf is the rack of a server, through its BMC; empty if it dangles.
 func (f Fleet) RackOf(server string) string {
 	s := f.server(server)

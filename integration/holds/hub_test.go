@@ -68,7 +68,7 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Members: h.control.Members, Inventory: h.control.Inventory, Carried: h.control.Env, Events: h.control.Events, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
+		Store: h.store, Fleet: h.control, Members: h.control.Members, Inventory: h.control.Inventory, Carried: h.control.Env, Groups: h.control.Groups, Events: h.control.Events, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
 		Clients: []api.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}},
 	})
 	if err != nil {

@@ -28,14 +28,14 @@ func (a *CannedApprover) Set(key *approval.Key, all []protocol.ApprovalRequest) 
 }
 
 // Approvals are those of Set, as they are now.
-func (a *CannedApprover) Approvals() []protocol.ApprovalRequest {
+func (a *CannedApprover) List() []protocol.ApprovalRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.all)
 }
 
 // Approval is one of them.
-func (a *CannedApprover) Approval(id string) (protocol.ApprovalRequest, error) {
+func (a *CannedApprover) Get(id string) (protocol.ApprovalRequest, error) {
 	return a.change(id, func(*protocol.ApprovalRequest) error { return nil })
 }
 
@@ -51,7 +51,7 @@ func (a *CannedApprover) change(id string, do func(*protocol.ApprovalRequest) er
 }
 
 // GrantApproval judges as a hub does.
-func (a *CannedApprover) GrantApproval(_ context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error) {
+func (a *CannedApprover) Grant(_ context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error) {
 	return a.change(id, func(r *protocol.ApprovalRequest) error {
 		switch verdict := approval.MayGrant(*r, version, by, right); verdict {
 		case approval.GrantMore, approval.GrantDone:
@@ -71,7 +71,7 @@ func (a *CannedApprover) GrantApproval(_ context.Context, id string, version int
 }
 
 // DenyApproval denies for whoever may approve, or asked.
-func (a *CannedApprover) DenyApproval(_ context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
+func (a *CannedApprover) Deny(_ context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
 	return a.change(id, func(r *protocol.ApprovalRequest) error {
 		if !right && !slices.Contains(r.Asked, by) {
 			return protocol.Errorf(protocol.CodeDenied, "deny", "%q may not", by).WithHint("ask somebody who may")
@@ -82,7 +82,7 @@ func (a *CannedApprover) DenyApproval(_ context.Context, id, by, reason string, 
 }
 
 // SignApproval checks the signature.
-func (a *CannedApprover) SignApproval(_ context.Context, id string, signed []byte, _ string) (protocol.ApprovalRequest, error) {
+func (a *CannedApprover) Sign(_ context.Context, id string, signed []byte, _ string) (protocol.ApprovalRequest, error) {
 	return a.change(id, func(r *protocol.ApprovalRequest) error {
 		if err := a.key.Check(signed, r.Approval); err != nil {
 			return err

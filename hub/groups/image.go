@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"rackboot/hub/catalogue"
@@ -9,12 +9,12 @@ import (
 	"rackboot/protocol"
 )
 
-// groupAskers begins the names of what asks for images of groups.
-const groupAskers = "group/"
+// Askers begins the names of what asks for images of groups.
+const Askers = "group/"
 
 // archSeen is what is known of a group's image for one architecture: of an entry of a
 // catalogue, or with nil of the owner's own.
-func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protocol.BootImage, arch string) bootimages.ArchSeen {
+func (c *Room) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protocol.BootImage, arch string) bootimages.ArchSeen {
 	reference := g.Spec.Image
 	if entry != nil {
 		a, ok := entry.Spec.Architectures[arch]
@@ -24,7 +24,7 @@ func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protoco
 		if len(a.Files) > 0 {
 			return c.boots(g, filesSeen(entry, arch))
 		}
-		switch state, err := c.images.Signed(entry, arch); state {
+		switch state, err := c.cfg.Images.Signed(entry, arch); state {
 		case bootimages.SeenReady:
 		case bootimages.SeenFailing, bootimages.SeenInvalid:
 			return bootimages.ArchSeen{Has: true, State: state, Message: conditions.Text(err)}
@@ -33,9 +33,9 @@ func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protoco
 		}
 		reference = a.Image
 	}
-	asker := groupAskers + g.Metadata.UID + "/" + arch + "/" + reference
+	asker := Askers + g.Metadata.UID + "/" + arch + "/" + reference
 	p.asked[asker] = true
-	img, cond := c.images.Get(wake.SiteUnit, images.Question{Asker: asker, Reference: reference, Architecture: arch})
+	img, cond := c.cfg.Images.Get(wake.SiteUnit, images.Question{Asker: asker, Reference: reference, Architecture: arch})
 	switch {
 	case cond != nil && cond.Code == protocol.CondRegistryUnavailable:
 		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: cond.Message}
@@ -48,11 +48,11 @@ func (c *Control) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protoco
 }
 
 // boots says whether the group's first boot can boot an image.
-func (c *Control) boots(g *protocol.ServerGroup, s bootimages.ArchSeen) bootimages.ArchSeen {
+func (c *Room) boots(g *protocol.ServerGroup, s bootimages.ArchSeen) bootimages.ArchSeen {
 	if s.State != bootimages.SeenReady {
 		return s
 	}
-	if err := c.images.Require(s.Image, g.Spec.BootPolicy.FirstBoot.Target()); err != nil {
+	if err := c.cfg.Images.Require(s.Image, g.Spec.BootPolicy.FirstBoot.Target()); err != nil {
 		s.Boots = err.Error()
 	}
 	return s

@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // CommandRollout does what somebody wants of the roll-out of a group. The codes are
 // invalid, not_found, conflict (the roll-out is not such that it can be done), unavailable
 // and timeout.
-func (c *Control) CommandRollout(ctx context.Context, name string, r api.RolloutRequest, by string) (api.GroupAnswer, error) {
+func (c *Room) CommandRollout(ctx context.Context, name string, r api.RolloutRequest, by string) (api.GroupAnswer, error) {
 	if err := r.Check(); err != nil {
 		return api.GroupAnswer{}, err
 	}
@@ -26,12 +26,12 @@ func (c *Control) CommandRollout(ctx context.Context, name string, r api.Rollout
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.wake.Site()
+		c.cfg.Wake.Site()
 		return api.GroupAnswer{Group: g}, nil
 	}
 }
 
-func (c *Control) commandRollout(ctx context.Context, name string, r api.RolloutRequest, by string) (*protocol.ServerGroup, error) {
+func (c *Room) commandRollout(ctx context.Context, name string, r api.RolloutRequest, by string) (*protocol.ServerGroup, error) {
 	g, err := store.Get[*protocol.ServerGroup](c.cfg.Store, name)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 	"rackboot/protocol"
 )
 
-// keeps are the files that agents keep for a return of a group to an earlier revision, by
+// Keeps are the files that agents keep for a return of a group to an earlier revision, by
 // rack: of groups that select a server of the rack, or that one boots by.
-func (c *Control) keeps(f plan.Fleet) map[string]*protocol.KeepIntent {
+func (c *Room) Keeps(f plan.Fleet) map[string]*protocol.KeepIntent {
 	groups := store.List[*protocol.ServerGroup](c.cfg.Store)
 	if len(groups) == 0 {
 		return nil

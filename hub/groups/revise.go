@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func driven(cause protocol.RevisionCause) bool {
 }
 
 // revise gives a group its next revision, unless somebody undoes the same each time.
-func (c *Control) revise(ctx context.Context, p *groupPass, g *protocol.ServerGroup, spec *protocol.GroupRevisionSpec, s *bootimages.State) (*protocol.ServerGroup, error) {
+func (c *Room) revise(ctx context.Context, p *groupPass, g *protocol.ServerGroup, spec *protocol.GroupRevisionSpec, s *bootimages.State) (*protocol.ServerGroup, error) {
 	if driven(spec.Cause) {
 		if what, loop := bootimages.HotLoop(g.Status.HotLoop, bootimages.Value(spec.Images), p.now); what == bootimages.LoopHolds {
 			s.HotLoop = &loop
@@ -41,7 +41,7 @@ func (c *Control) revise(ctx context.Context, p *groupPass, g *protocol.ServerGr
 // createRevision writes a line of a group's history, after the user data that it names was
 // kept. verified is that it returns to one that was. It is the group's only with
 // [Control.finishRevision], which the next pass does if a crash comes between both.
-func (c *Control) createRevision(ctx context.Context, spec *protocol.GroupRevisionSpec, verified bool) (*protocol.GroupRevision, error) {
+func (c *Room) createRevision(ctx context.Context, spec *protocol.GroupRevisionSpec, verified bool) (*protocol.GroupRevision, error) {
 	if spec.Stub != nil {
 		if err := c.cfg.Store.KeepStub(ctx, *spec.Stub); err != nil && spec.CopyOf == 0 {
 			return nil, err // what an older revision names was kept with it
@@ -58,7 +58,7 @@ func (c *Control) createRevision(ctx context.Context, spec *protocol.GroupRevisi
 
 // finishRevision makes the newest revision that is stored a group's current one, with all
 // that follows from it. It answers with the group as it is then.
-func (c *Control) finishRevision(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
+func (c *Room) finishRevision(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
 	history := p.history[g.Metadata.UID]
 	if len(history) == 0 || history[len(history)-1].Spec.Number <= g.Status.Revision {
 		return g, nil
@@ -93,14 +93,14 @@ func revisionWords(r *protocol.GroupRevision) string {
 	return out + ", " + bootimages.Value(r.Spec.Images) + events.Because(r.Spec.Reason)
 }
 
-func (c *Control) groupEvent(ctx context.Context, g *protocol.ServerGroup, format string, args ...any) {
+func (c *Room) groupEvent(ctx context.Context, g *protocol.ServerGroup, format string, args ...any) {
 	text := g.Metadata.Name + " " + fmt.Sprintf(format, args...)
-	c.log.Info("server group", "group", g.Metadata.Name, "detail", text)
-	c.Events.OwnOf(ctx, protocol.TargetOf(g), "", protocol.EventGroup, text)
+	c.cfg.Logger.Info("server group", "group", g.Metadata.Name, "detail", text)
+	c.cfg.Events.OwnOf(ctx, protocol.TargetOf(g), "", protocol.EventGroup, text)
 }
 
 // holdGroup stops applying to one group until somebody acknowledges it.
-func (c *Control) holdGroup(ctx context.Context, p *groupPass, g *protocol.ServerGroup, loop protocol.HotLoop) (*protocol.ServerGroup, error) {
+func (c *Room) holdGroup(ctx context.Context, p *groupPass, g *protocol.ServerGroup, loop protocol.HotLoop) (*protocol.ServerGroup, error) {
 	if was := g.Status.HotLoop; was != nil && was.Held {
 		return g, nil
 	}
@@ -137,7 +137,7 @@ type Trail interface {
 const trailScan = 10_000
 
 // otherWriter is who changed a group last, by the audit log; empty if it does not say.
-func (c *Control) otherWriter(p *groupPass, g *protocol.ServerGroup) (who string) {
+func (c *Room) otherWriter(p *groupPass, g *protocol.ServerGroup) (who string) {
 	if c.cfg.Trail == nil {
 		return ""
 	}

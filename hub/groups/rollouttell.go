@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // tellRollout files what a step has changed that people want to know.
-func (c *Control) tellRollout(ctx context.Context, g *protocol.ServerGroup, was protocol.RolloutStatus, out rollout.Result) {
+func (c *Room) tellRollout(ctx context.Context, g *protocol.ServerGroup, was protocol.RolloutStatus, out rollout.Result) {
 	st := out.Status
 	said := rolloutNews(was.Phase, st.Phase, st.Wave > was.Wave)
 	if said == "" {
@@ -56,7 +56,7 @@ func rolloutNews(was, now protocol.RolloutPhase, wave bool) string {
 }
 
 // endedRollout notes with a revision how its roll-out went. Doing it again changes nothing.
-func (c *Control) endedRollout(ctx context.Context, p *groupPass, g *protocol.ServerGroup, st protocol.RolloutStatus) error {
+func (c *Room) endedRollout(ctx context.Context, p *groupPass, g *protocol.ServerGroup, st protocol.RolloutStatus) error {
 	failed := 0
 	for _, m := range st.Members {
 		if m.State == protocol.MemberFailed {

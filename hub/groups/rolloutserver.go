@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"time"
@@ -50,7 +50,7 @@ func downRule(maintenance, held, heard, underWay, failed bool, power powerSeen) 
 }
 
 // rolloutServers are a group's servers for a step to a revision.
-func (c *Control) rolloutServers(p *groupPass, g *protocol.ServerGroup, r *protocol.GroupRevision, seats map[string]*seat) (out []rollout.Server) {
+func (c *Room) rolloutServers(p *groupPass, g *protocol.ServerGroup, r *protocol.GroupRevision, seats map[string]*seat) (out []rollout.Server) {
 	for _, name := range sortedKeys(seats) {
 		s := seats[name]
 		one := rollout.Server{
@@ -91,9 +91,9 @@ func (s *seat) target(r *protocol.GroupRevision) string {
 
 // hearsOf says whether a server's agent and BMC speak, and when they would have been silent
 // for too long.
-func (c *Control) hearsOf(p *groupPass, s *seat) (bool, time.Time) {
+func (c *Room) hearsOf(p *groupPass, s *seat) (bool, time.Time) {
 	until := s.heard.Add(reports.DarkAfter + time.Nanosecond)
-	if s.report == nil || s.heard.IsZero() || !p.now.Before(until) || !c.rackHasAgent(p.f, s.server.Metadata.Name) {
+	if s.report == nil || s.heard.IsZero() || !p.now.Before(until) || !p.f.HasAgent(s.server.Metadata.Name) {
 		return false, time.Time{}
 	}
 	power := s.report.Observation.Power
@@ -121,7 +121,7 @@ func (s *seat) gaveUp() bool {
 }
 
 // underWay says whether a boot is under way, or an order that has not led to one.
-func (c *Control) underWay(p *groupPass, g *protocol.ServerGroup, s *seat) bool {
+func (c *Room) underWay(p *groupPass, g *protocol.ServerGroup, s *seat) bool {
 	if s.cfg == nil {
 		return false
 	}
@@ -149,7 +149,7 @@ const (
 	askedGone    askedFor = "gone" // it is not known any more
 )
 
-func (c *Control) askedOf(o *protocol.RolloutTask) askedFor {
+func (c *Room) askedOf(o *protocol.RolloutTask) askedFor {
 	switch q, err := c.cfg.Store.GetRequest(o.Request); {
 	case err != nil:
 		return askedGone

@@ -1,4 +1,4 @@
-package control
+package approvals
 
 import (
 	"context"
@@ -16,26 +16,26 @@ import (
 // it.
 const approveTries = 8
 
-// Approvals are all wishes for approvals, the oldest first.
-func (c *Control) Approvals() (out []protocol.ApprovalRequest) {
+// List are all wishes for approvals, the oldest first.
+func (c *Room) List() (out []protocol.ApprovalRequest) {
 	for _, r := range c.cfg.Store.Approvals() {
 		out = append(out, r.ApprovalRequest)
 	}
 	return out
 }
 
-// Approval is one wish; not_found if there is none.
-func (c *Control) Approval(id string) (protocol.ApprovalRequest, error) {
+// Get is one wish; not_found if there is none.
+func (c *Room) Get(id string) (protocol.ApprovalRequest, error) {
 	r, err := c.cfg.Store.GetApproval(id)
 	return r.ApprovalRequest, err
 }
 
-// GrantApproval grants a wish as it was at the version read, in the name of by; right
+// Grant grants a wish as it was at the version read, in the name of by; right
 // says whether by may approve at all. With the last grant it is signed, where the hub
 // can have that done; a signature that could not be had is in its message, and granting
 // again asks for it again. The codes are not_found, denied, conflict, unavailable and
 // timeout.
-func (c *Control) GrantApproval(ctx context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error) {
+func (c *Room) Grant(ctx context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error) {
 	const op = "grant"
 	for try := 1; ; try++ {
 		r, err := c.cfg.Store.GetApproval(id)
@@ -75,21 +75,21 @@ func (c *Control) GrantApproval(ctx context.Context, id string, version int, by 
 			}
 			c.cfg.Crash.At("hub.approval.granted")
 			c.tellApproval(ctx, r, string(verdict)+" by "+by)
-			c.wake.Rack(r.Rack)
+			c.cfg.Wake.Rack(r.Rack)
 			return c.signGranted(ctx, r)
 		}
 	}
 }
 
 // signGranted has a granted approval signed, where the hub can.
-func (c *Control) signGranted(ctx context.Context, r store.StoredApproval) (protocol.ApprovalRequest, error) {
+func (c *Room) signGranted(ctx context.Context, r store.StoredApproval) (protocol.ApprovalRequest, error) {
 	key := c.approvalKey(r)
 	if r.State != protocol.ApprovalGranted || key == nil || !key.Signs() {
 		return r.ApprovalRequest, nil
 	}
 	signed, err := key.Seal(ctx, r.Approval)
 	if err != nil {
-		c.log.Error("approval not signed", "approval", r.ID, "err", err)
+		c.cfg.Logger.Error("approval not signed", "approval", r.ID, "err", err)
 		r.Message = "not signed: " + err.Error()
 		if put := c.cfg.Store.PutApproval(ctx, &r); put != nil {
 			return r.ApprovalRequest, put
@@ -101,12 +101,12 @@ func (c *Control) signGranted(ctx context.Context, r store.StoredApproval) (prot
 
 // approvalKey is the destructive key that the rack's agent wants: the hub's own, or one
 // that a person has.
-func (c *Control) approvalKey(r store.StoredApproval) *approval.Key {
+func (c *Room) approvalKey(r store.StoredApproval) *approval.Key {
 	rack, err := store.Peek[*protocol.Rack](c.cfg.Store, r.Rack)
 	if err != nil {
 		return nil
 	}
-	keys := c.stance(rack).Keys
+	keys := c.Stance(rack).Keys
 	own := c.cfg.Destructive
 	if own != nil && slices.ContainsFunc(keys, func(k []byte) bool { return own.Public().Equal(ed25519.PublicKey(k)) }) {
 		return own
@@ -117,18 +117,10 @@ func (c *Control) approvalKey(r store.StoredApproval) *approval.Key {
 	return approval.KeyOf(keys[0])
 }
 
-// destructiveKey is what agents that join pin; nil without a key.
-func (c *Control) destructiveKey() []byte {
-	if c.cfg.Destructive == nil {
-		return nil
-	}
-	return c.cfg.Destructive.Public()
-}
-
-// SignApproval takes the signature of a granted approval from a person. The codes are
+// Sign takes the signature of a granted approval from a person. The codes are
 // not_found, denied (another key, or something else was signed), conflict, unavailable
 // and timeout.
-func (c *Control) SignApproval(ctx context.Context, id string, signed []byte, by string) (protocol.ApprovalRequest, error) {
+func (c *Room) Sign(ctx context.Context, id string, signed []byte, by string) (protocol.ApprovalRequest, error) {
 	const op = "sign"
 	r, err := c.cfg.Store.GetApproval(id)
 	if err != nil {
@@ -151,7 +143,7 @@ func (c *Control) SignApproval(ctx context.Context, id string, signed []byte, by
 	return c.takeSigned(ctx, r, signed, by)
 }
 
-func (c *Control) takeSigned(ctx context.Context, r store.StoredApproval, signed []byte, by string) (protocol.ApprovalRequest, error) {
+func (c *Room) takeSigned(ctx context.Context, r store.StoredApproval, signed []byte, by string) (protocol.ApprovalRequest, error) {
 	size := len(signed)
 	for _, o := range c.cfg.Store.OpenApprovalsOf(r.Rack) {
 		if o.State == protocol.ApprovalApproved && o.ID != r.ID {
@@ -169,13 +161,13 @@ func (c *Control) takeSigned(ctx context.Context, r store.StoredApproval, signed
 	}
 	c.cfg.Crash.At("hub.approval.signed")
 	c.tellApproval(ctx, r, "signed by "+by)
-	c.wake.Rack(r.Rack)
+	c.cfg.Wake.Rack(r.Rack)
 	return r.ApprovalRequest, nil
 }
 
-// DenyApproval ends a wish; right is as with GrantApproval, and who asked may do so too. The codes are not_found,
+// Deny ends a wish; right is as with GrantApproval, and who asked may do so too. The codes are not_found,
 // denied, invalid, conflict, unavailable and timeout.
-func (c *Control) DenyApproval(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
+func (c *Room) Deny(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
 	const op = "deny"
 	if len(reason) > store.MaxReason {
 		return protocol.ApprovalRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", store.MaxReason)
@@ -197,6 +189,6 @@ func (c *Control) DenyApproval(ctx context.Context, id, by, reason string, right
 	if err := c.endApproval(ctx, r, protocol.ApprovalDenied, strings.TrimSpace(fmt.Sprintf("by %s %s", by, reason))); err != nil {
 		return r.ApprovalRequest, err
 	}
-	c.wake.Rack(r.Rack)
-	return c.Approval(id)
+	c.cfg.Wake.Rack(r.Rack)
+	return c.Get(id)
 }

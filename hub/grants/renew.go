@@ -1,4 +1,4 @@
-package control
+package grants
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 	"rackboot/protocol/wire"
 )
 
-// regrant signs the grants of a configuration again that a former key of this hub has
+// Renew signs the grants of a configuration again that a former key of this hub has
 // signed, also that of what it may return to: agents that follow the newer key do not take
 // them any more. They are the same grants: an agent that has used one knows it by claim and
 // generation.
-func (c *Control) regrant(ctx context.Context, cfg *protocol.BootConfiguration) error {
+func (c *Room) Renew(ctx context.Context, cfg *protocol.BootConfiguration) error {
 	if len(c.cfg.PastKeys) == 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (c *Control) regrant(ctx context.Context, cfg *protocol.BootConfiguration) 
 }
 
 // signedAgain is a grant by the present key; nil if it is so already.
-func (c *Control) signedAgain(cfg *protocol.BootConfiguration, grant []byte) ([]byte, error) {
+func (c *Room) signedAgain(cfg *protocol.BootConfiguration, grant []byte) ([]byte, error) {
 	if len(grant) == 0 {
 		return nil, nil
 	}
@@ -50,8 +50,8 @@ func (c *Control) signedAgain(cfg *protocol.BootConfiguration, grant []byte) ([]
 		return nil, nil //nolint:nilerr // what nobody can read stays what it is: agents refuse it
 	}
 	var g protocol.Grant
-	if err := c.Link.Open(wire.FactGrant, grant, &g); err != nil {
-		c.log.Error("a grant was signed by a key that this hub never had", "claim", cfg.Spec.Owner.Name, "err", err)
+	if err := c.cfg.Link.Open(wire.FactGrant, grant, &g); err != nil {
+		c.cfg.Logger.Error("a grant was signed by a key that this hub never had", "claim", cfg.Spec.Owner.Name, "err", err)
 		return nil, nil
 	}
 	return wire.Seal(c.cfg.Signer, wire.FactGrant, g)

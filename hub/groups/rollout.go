@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // roll takes the roll-out of a group a step further, as package rollout says: the status is
 // stored before anything follows from it, and a hub that dies in between goes on from it.
 // It answers with the group as it is then.
-func (c *Control) roll(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
+func (c *Room) roll(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
 	if g.Status.Revision == 0 {
 		return g, nil
 	}
@@ -62,16 +62,16 @@ func (c *Control) roll(ctx context.Context, p *groupPass, g *protocol.ServerGrou
 	return own, errors.Join(err, c.orders(ctx, p, own, out, seats), c.installReboots(ctx, p, own, seats, open && wrong == nil && !own.Spec.Rollout.Freeze))
 }
 
-func (c *Control) rolloutInput(p *groupPass, g *protocol.ServerGroup, r *protocol.GroupRevision, seats map[string]*seat) rollout.Input {
+func (c *Room) rolloutInput(p *groupPass, g *protocol.ServerGroup, r *protocol.GroupRevision, seats map[string]*seat) rollout.Input {
 	return rollout.Input{
 		Now: c.rolloutTime(p, g), Spec: g.Spec.Rollout, Status: *g.Status.Rollout, Servers: c.rolloutServers(p, g, r, seats),
-		Stamped: c.unstamped(r) == "", Approved: c.approvedFor(p, g, seats),
+		Stamped: c.Unstamped(r) == "", Approved: c.approvedFor(p, g, seats),
 	}
 }
 
 // rolloutTime is the time as roll-outs are told it: whole seconds, which keep the status
 // short, in the zone of the windows.
-func (c *Control) rolloutTime(p *groupPass, g *protocol.ServerGroup) (now time.Time) {
+func (c *Room) rolloutTime(p *groupPass, g *protocol.ServerGroup) (now time.Time) {
 	now = p.second()
 	if local, err := g.Spec.Rollout.Local(now); err == nil {
 		return local
@@ -89,7 +89,7 @@ func sameRollout(a, b protocol.RolloutStatus) bool {
 
 // beginRollout begins the roll-out of a group's current revision, unless there is one. The
 // copy that an automatic return makes has none: the roll-out that failed returns its servers.
-func (c *Control) beginRollout(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seats map[string]*seat) error {
+func (c *Room) beginRollout(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seats map[string]*seat) error {
 	r, was := p.revision(g, g.Status.Revision), g.Status.Rollout
 	switch {
 	case r == nil && was != nil, was != nil && was.Revision == g.Status.Revision, was != nil && isReturnOf(r, was):
@@ -147,7 +147,7 @@ func (p *groupPass) before(g *protocol.ServerGroup, r *protocol.GroupRevision) (
 
 // rollBack makes the copy of the revision before, once, and makes it current. The group is
 // pinned to it, and the entry rejected.
-func (c *Control) rollBack(ctx context.Context, p *groupPass, g *protocol.ServerGroup, from *protocol.GroupRevision, st protocol.RolloutStatus) (*protocol.ServerGroup, error) {
+func (c *Room) rollBack(ctx context.Context, p *groupPass, g *protocol.ServerGroup, from *protocol.GroupRevision, st protocol.RolloutStatus) (*protocol.ServerGroup, error) {
 	to := p.revision(g, st.From)
 	if g.Status.Revision != st.Revision || to == nil {
 		return g, nil // it was made, or something newer was
@@ -169,7 +169,7 @@ func (c *Control) rollBack(ctx context.Context, p *groupPass, g *protocol.Server
 }
 
 // orders records what the step wants done. What cannot be done yet is given again.
-func (c *Control) orders(ctx context.Context, p *groupPass, g *protocol.ServerGroup, out rollout.Result, seats map[string]*seat) error {
+func (c *Room) orders(ctx context.Context, p *groupPass, g *protocol.ServerGroup, out rollout.Result, seats map[string]*seat) error {
 	var errs []error
 	for _, o := range out.Orders {
 		s := seats[o.Server]

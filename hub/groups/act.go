@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // ActOnGroup does what somebody wants of a group. Doing the same again changes nothing,
 // but for a return, which is a line of the history each time. The codes are invalid,
 // not_found, conflict, unavailable and timeout.
-func (c *Control) ActOnGroup(ctx context.Context, name string, action api.GroupAction, r api.GroupRequest, by string) (api.GroupAnswer, error) {
+func (c *Room) ActOnGroup(ctx context.Context, name string, action api.GroupAction, r api.GroupRequest, by string) (api.GroupAnswer, error) {
 	if err := r.Check(action); err != nil {
 		return api.GroupAnswer{}, err
 	}
@@ -29,7 +29,7 @@ func (c *Control) ActOnGroup(ctx context.Context, name string, action api.GroupA
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
-		c.wake.Site()
+		c.cfg.Wake.Site()
 		return out, nil
 	}
 }
@@ -47,7 +47,7 @@ func isRefusal(err error) bool {
 	return is
 }
 
-func (c *Control) actOnGroup(ctx context.Context, name string, action api.GroupAction, r api.GroupRequest, by string) (api.GroupAnswer, error) {
+func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupAction, r api.GroupRequest, by string) (api.GroupAnswer, error) {
 	op := string(action) + " group"
 	g, err := store.Get[*protocol.ServerGroup](c.cfg.Store, name)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *Control) actOnGroup(ctx context.Context, name string, action api.GroupA
 
 // revert makes the next revision a copy of an older one. Image and user data return
 // together.
-func (c *Control) revert(ctx context.Context, g *protocol.ServerGroup, r api.GroupRequest, by string) (api.GroupAnswer, error) {
+func (c *Room) revert(ctx context.Context, g *protocol.ServerGroup, r api.GroupRequest, by string) (api.GroupAnswer, error) {
 	const op = "revert group"
 	name := g.Metadata.Name
 	history := c.historyOf(g)
@@ -142,7 +142,7 @@ func (c *Control) revert(ctx context.Context, g *protocol.ServerGroup, r api.Gro
 }
 
 // historyOf are a group's revisions, in order.
-func (c *Control) historyOf(g *protocol.ServerGroup) []*protocol.GroupRevision {
+func (c *Room) historyOf(g *protocol.ServerGroup) []*protocol.GroupRevision {
 	out := store.Find(c.cfg.Store, store.RevisionsByGroup, g.Metadata.UID)
 	sortRevisions(out)
 	return out
@@ -171,10 +171,10 @@ const revertLook = 10 * time.Second
 // bootableStill says why an older revision cannot be booted any more: its user data, or an
 // image that a registry says it has not. That a registry does not answer says nothing, and
 // agents may have the files.
-func (c *Control) bootableStill(ctx context.Context, r *protocol.GroupRevision) error {
+func (c *Room) bootableStill(ctx context.Context, r *protocol.GroupRevision) error {
 	const op = "revert group"
 	if r.Spec.Stub != nil {
-		if _, err := c.Env.OpenIgnition(*r.Spec.Stub); err != nil {
+		if _, err := c.cfg.Env.OpenIgnition(*r.Spec.Stub); err != nil {
 			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the user data of revision %d is gone: %w", r.Spec.Number, err).WithHint("return to another revision")}
 		}
 	}
@@ -184,7 +184,7 @@ func (c *Control) bootableStill(ctx context.Context, r *protocol.GroupRevision) 
 		if img.Source == protocol.ImageFromHub {
 			continue // its files are kept: see [store.Store.HubFiles]
 		}
-		_, err := c.images.Resolve(ctx, img.Reference, arch) // which ends with its digest
+		_, err := c.cfg.Images.Resolve(ctx, img.Reference, arch) // which ends with its digest
 		if err != nil && images.Unresolved(err).Code == protocol.CondImageInvalid {
 			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the image of revision %d for %s is gone: %w", r.Spec.Number, arch, err).WithHint("push it again, or return to another revision")}
 		}
@@ -201,7 +201,7 @@ func changes(a, b *protocol.GroupRevision) (out []api.GroupChange) {
 
 // DiffGroup is how two revisions of a group differ; to is the current one where it is 0,
 // and from the one before to. The codes are not_found.
-func (c *Control) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
+func (c *Room) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
 	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, name)
 	if err != nil {
 		return api.GroupDiff{}, err
@@ -209,11 +209,11 @@ func (c *Control) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
 	if to == 0 {
 		to = g.Status.Revision
 	}
-	b := c.revisionOf(g, to)
+	b := c.RevisionOf(g, to)
 	if from == 0 && b != nil {
 		from = b.Spec.Parent
 	}
-	a := c.revisionOf(g, from)
+	a := c.RevisionOf(g, from)
 	for n, r := range map[int]*protocol.GroupRevision{from: a, to: b} {
 		if r == nil {
 			return api.GroupDiff{}, protocol.Errorf(protocol.CodeNotFound, "compare revisions", "group %q has no revision %d", name, n).WithHint("rackctl group history %s", name)

@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"testing"
@@ -30,7 +30,7 @@ func TestRolloutTables(t *testing.T) {
 	doctable.Of(t, "rolloutseat.go", "gaveUpRule").HoldOne(t, [][]string{yn, yn, yn}, func(in []string) string {
 		return yes(gaveUpRule(isYes(in[0]), isYes(in[1]), isYes(in[2])))
 	})
-	doctable.Of(t, "grouptake.go", "turnRule").HoldOne(t, [][]string{yn, yn, yn, yn}, func(in []string) string {
+	doctable.Of(t, "take.go", "turnRule").HoldOne(t, [][]string{yn, yn, yn, yn}, func(in []string) string {
 		return yes(turnRule(isYes(in[0]), isYes(in[1]), isYes(in[2]), isYes(in[3])))
 	})
 	phases := doctable.Words(protocol.RolloutPhases()...)

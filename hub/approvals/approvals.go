@@ -1,4 +1,4 @@
-package control
+package approvals
 
 import (
 	"bytes"
@@ -34,8 +34,8 @@ const (
 	maxApprovalBytes = 12 << 10
 )
 
-// approvals makes the wishes that are needed.
-func (c *Control) approvals(ctx context.Context, f plan.Fleet) error {
+// Turn makes the wishes that are needed.
+func (c *Room) Turn(ctx context.Context, f plan.Fleet) error {
 	var errs []error
 	for _, r := range f.Racks {
 		if r.Status.Agent != "" {
@@ -45,8 +45,8 @@ func (c *Control) approvals(ctx context.Context, f plan.Fleet) error {
 	return errors.Join(errs...)
 }
 
-// sweepApprovals ends and forgets, and plans the turn that ends the next one.
-func (c *Control) sweepApprovals(ctx context.Context) error {
+// Sweep ends and forgets, and plans the turn that ends the next one.
+func (c *Room) Sweep(ctx context.Context) error {
 	now, next := c.cfg.Clock(), time.Time{}
 	var errs []error
 	for _, r := range c.cfg.Store.Approvals() {
@@ -78,25 +78,25 @@ func (c *Control) sweepApprovals(ctx context.Context) error {
 	if !next.IsZero() {
 		at = next.UnixNano()
 	}
-	c.approvalEnds.Store(at)
+	c.ends.Store(at)
 	return errors.Join(errs...)
 }
 
-// approvalsDue takes a turn when a wish is over.
-func (c *Control) approvalsDue(now time.Time) {
-	if at := c.approvalEnds.Load(); at != 0 && now.UnixNano() >= at {
-		c.wake.Site()
+// Due takes a turn when a wish is over.
+func (c *Room) Due(now time.Time) {
+	if at := c.ends.Load(); at != 0 && now.UnixNano() >= at {
+		c.cfg.Wake.Site()
 	}
 }
 
 // endApproval writes how a wish ended. A release that nobody approved is taken back
 // first: the agent was not sent it, and the hold stays.
-func (c *Control) endApproval(ctx context.Context, r store.StoredApproval, state protocol.ApprovalState, why string) error {
+func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state protocol.ApprovalState, why string) error {
 	if r.Class == protocol.ApproveReprovision && state != protocol.ApprovalEnded {
 		if err := c.withdrawInstalls(ctx, r.Targets); err != nil {
 			return err
 		}
-		if err := c.pauseRollout(ctx, r, why); err != nil {
+		if err := c.cfg.Groups.PauseRollout(ctx, r, why); err != nil {
 			return err
 		}
 	}
@@ -122,25 +122,24 @@ func (c *Control) endApproval(ctx context.Context, r store.StoredApproval, state
 }
 
 // tellApproval files what became of a wish.
-func (c *Control) tellApproval(ctx context.Context, r store.StoredApproval, what string) {
-	c.log.Info("approval", "approval", r.ID, "class", r.Class, "rack", r.Rack, "state", r.State, "targets", len(r.Targets), "detail", what)
-	c.Events.Own(ctx, "", protocol.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
+func (c *Room) tellApproval(ctx context.Context, r store.StoredApproval, what string) {
+	c.cfg.Logger.Info("approval", "approval", r.ID, "class", r.Class, "rack", r.Rack, "state", r.State, "targets", len(r.Targets), "detail", what)
+	c.cfg.Events.Own(ctx, "", protocol.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
 }
 
-func (c *Control) holdsGone(ids []string) bool {
+func (c *Room) holdsGone(ids []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool {
 		_, err := store.Peek[*protocol.Hold](c.cfg.Store, id)
 		return err == nil
 	})
 }
 
-// needApprovals makes the wishes of one rack, of one at a time: all of them have one bound.
-func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protocol.Rack) error {
-	c.approving.Lock()
-	defer c.approving.Unlock()
-	stance := c.stance(rack)
+// needApprovals makes the wishes of one rack. All racks have one bound, which they may pass by as many
+// as have their turns at once.
+func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *protocol.Rack) error {
+	stance := c.Stance(rack)
 	var errs []error
-	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.rolloutNeeds(f, rack)...), c.wipeNeeds(f, rack, stance)} {
+	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.cfg.Groups.RolloutNeeds(f, rack)...), c.wipeNeeds(f, rack, stance)} {
 		if len(needs) == 0 {
 			continue
 		}
@@ -159,7 +158,7 @@ func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protoco
 		}
 		fresh := func(n approval.Need) (r protocol.ApprovalRequest, ok bool) {
 			if open >= maxApprovals || ofRack >= protocol.MaxApprovals {
-				c.log.Warn("no room for another approval", "rack", n.Rack, "class", n.Class, "open", open)
+				c.cfg.Logger.Warn("no room for another approval", "rack", n.Rack, "class", n.Class, "open", open)
 				return r, false
 			}
 			open, ofRack = open+1, ofRack+1
@@ -174,13 +173,13 @@ func (c *Control) needApprovals(ctx context.Context, f plan.Fleet, rack *protoco
 			}
 			c.cfg.Crash.At("hub.approval.asked")
 			c.tellApproval(ctx, was, fmt.Sprintf("asked, version %d, by %s", r.Version, strings.Join(r.Asked, ", ")))
-			c.wake.Site() // which plans its end
+			c.cfg.Wake.Site() // which plans its end
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (c *Control) freshApproval(n approval.Need, rack *protocol.Rack, stance protocol.ApprovalStance) (r protocol.ApprovalRequest, ok bool) {
+func (c *Room) freshApproval(n approval.Need, rack *protocol.Rack, stance protocol.ApprovalStance) (r protocol.ApprovalRequest, ok bool) {
 	a, err := store.Peek[*protocol.Agent](c.cfg.Store, rack.Status.Agent)
 	if err != nil {
 		return r, false
@@ -188,12 +187,12 @@ func (c *Control) freshApproval(n approval.Need, rack *protocol.Rack, stance pro
 	now := c.cfg.Clock().UTC()
 	return protocol.ApprovalRequest{
 		Approval: protocol.Approval{ID: strings.ToLower(c.cfg.NewID()), Class: n.Class, Rack: n.Rack, AgentKey: a.Spec.Key, Reason: n.Reason},
-		State:    protocol.ApprovalPending, Subject: n.Subject, Approvers: c.cfg.Approvals.Approvers(n.Class), NeedsKey: len(stance.Keys) > 0, CreatedAt: now,
+		State:    protocol.ApprovalPending, Subject: n.Subject, Approvers: c.cfg.Policy.Approvers(n.Class), NeedsKey: len(stance.Keys) > 0, CreatedAt: now,
 	}, true
 }
 
-// stance is what the rack's agent wants approvals for.
-func (c *Control) stance(rack *protocol.Rack) protocol.ApprovalStance {
+// Stance is what the rack's agent wants approvals for.
+func (c *Room) Stance(rack *protocol.Rack) protocol.ApprovalStance {
 	l, err := c.cfg.Store.PeekLedger(rack.Status.Agent)
 	if err != nil || l.Peer.Approvals == nil || rack.Status.Agent == "" {
 		return protocol.ApprovalStance{}
@@ -202,13 +201,13 @@ func (c *Control) stance(rack *protocol.Rack) protocol.ApprovalStance {
 }
 
 // bulkNeeds are the servers whose stop waits at the agent.
-func (c *Control) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+func (c *Room) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
 	if len(stance.Keys) == 0 {
 		return nil
 	}
 	for _, s := range f.ServersIn(rack.Metadata.Name) {
 		name := s.Metadata.Name
-		r, _ := c.reports.Server(name)
+		r, _ := c.cfg.Reports.Server(name)
 		if r == nil ||
 			!slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == protocol.CondApprovalNeeded }) {
 			continue
@@ -228,9 +227,9 @@ func (c *Control) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.A
 }
 
 // overrideNeeds are the holds that somebody else released than their owners.
-func (c *Control) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+func (c *Room) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
 	for _, h := range f.HoldsIn(rack.Metadata.Name) {
-		if !c.overrideWaits(h, rack, stance) {
+		if !c.OverrideWaits(h, rack, stance) {
 			continue
 		}
 		reason := h.Status.ReleaseReason
@@ -245,12 +244,12 @@ func (c *Control) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protoc
 	return needs
 }
 
-// overrideWaits says whether the release of a hold waits for an approval. One that was
+// OverrideWaits says whether the release of a hold waits for an approval. One that was
 // sent is taken back only where the agent says that it did not follow it.
-func (c *Control) overrideWaits(h *protocol.Hold, rack *protocol.Rack, stance protocol.ApprovalStance) bool {
+func (c *Room) OverrideWaits(h *protocol.Hold, rack *protocol.Rack, stance protocol.ApprovalStance) bool {
 	by := h.Status.ReleasedBy
 	if h.Status.ReleasedAt == nil || by == h.Spec.Owner ||
-		!c.cfg.Approvals.Wants(protocol.ApproveHoldOverride, len(stance.Keys) > 0) {
+		!c.cfg.Policy.Wants(protocol.ApproveHoldOverride, len(stance.Keys) > 0) {
 		return false
 	}
 	now := c.cfg.Clock()
@@ -260,13 +259,13 @@ func (c *Control) overrideWaits(h *protocol.Hold, rack *protocol.Rack, stance pr
 		}
 	}
 	// What ended at the agent is off its disk, unless that was rolled back since.
-	ended := by == events.ByExpiry || strings.HasPrefix(by, localOwner)
-	_, sent := c.sentTo(rack.Status.Agent).of(h.Metadata.Name)
+	ended := by == events.ByExpiry || strings.HasPrefix(by, events.LocalOwner)
+	_, sent := c.cfg.Link.SentTo(rack.Status.Agent).Of(h.Metadata.Name)
 	return !ended && !sent || c.withheld(h)
 }
 
-// overrideOf is the approval that the release of a hold waits for; empty if none.
-func (c *Control) overrideOf(h *protocol.Hold) string {
+// OverrideOf is the approval that the release of a hold waits for; empty if none.
+func (c *Room) OverrideOf(h *protocol.Hold) string {
 	for _, r := range c.cfg.Store.OpenApprovalsFor(h.Metadata.Name) {
 		if r.State != protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride {
 			return r.ID
@@ -276,26 +275,26 @@ func (c *Control) overrideOf(h *protocol.Hold) string {
 }
 
 // withheld says whether the agent reports that it did not follow the release of a hold.
-func (c *Control) withheld(h *protocol.Hold) bool {
-	r, _ := c.reports.Server(h.Spec.Server)
+func (c *Room) withheld(h *protocol.Hold) bool {
+	r, _ := c.cfg.Reports.Server(h.Spec.Server)
 	return r != nil && slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Withheld })
 }
 
-// mayLie says whether the agent may still enforce a hold whose release is in its
+// MayLie says whether the agent may still enforce a hold whose release is in its
 // document: where it knows a destructive key, it may not have followed it.
-func (c *Control) mayLie(h *protocol.Hold, rack *protocol.Rack) bool {
-	if h.Status.ReleasedBy == h.Spec.Owner || len(c.stance(rack).Keys) == 0 {
+func (c *Room) MayLie(h *protocol.Hold, rack *protocol.Rack) bool {
+	if h.Status.ReleasedBy == h.Spec.Owner || len(c.Stance(rack).Keys) == 0 {
 		return false
 	}
-	r, _ := c.reports.Server(h.Spec.Server)
+	r, _ := c.cfg.Reports.Server(h.Spec.Server)
 	if r == nil {
-		return c.cfg.Clock().Sub(c.began) < 2*reports.DarkAfter
+		return c.cfg.Clock().Sub(c.cfg.Began) < 2*reports.DarkAfter
 	}
 	return slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Released == nil })
 }
 
-// signedApprovals are those that travel, by rack.
-func (c *Control) signedApprovals() map[string][][]byte {
+// Signed are those that travel, by rack.
+func (c *Room) Signed() map[string][][]byte {
 	var out map[string][][]byte
 	now := c.cfg.Clock()
 	for _, r := range c.cfg.Store.OpenApprovals() {

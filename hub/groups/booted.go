@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ type bootedPage struct {
 
 // booted are the servers of a group: those that its selector matches, and those of claims
 // that take its image.
-func (c *Control) booted(p *groupPass, g *protocol.ServerGroup, members []*protocol.Server) (out []booting) {
+func (c *Room) booted(p *groupPass, g *protocol.ServerGroup, members []*protocol.Server) (out []booting) {
 	names := map[string]bool{}
 	for _, s := range members {
 		names[s.Metadata.Name] = true
@@ -63,7 +63,7 @@ func sortedKeys[V any](m map[string]V) (out []string) {
 
 // bootedBy is what is known of one server: the agent's record of its configuration, or of
 // one before, where that was replaced and nothing booted since; or somebody's word.
-func (c *Control) bootedBy(f plan.Fleet, server string) booting {
+func (c *Room) bootedBy(f plan.Fleet, server string) booting {
 	b := booting{server: server, cfg: f.ConfigOf(f.ClaimOf(server))}
 	if b.cfg == nil {
 		return b
@@ -85,7 +85,7 @@ func (c *Control) bootedBy(f plan.Fleet, server string) booting {
 }
 
 // openedRecord opens a record that the agent of a server signed; each is opened once.
-func (c *Control) openedRecord(f plan.Fleet, server string, raw []byte) (protocol.Provisioned, bool) {
+func (c *Room) openedRecord(f plan.Fleet, server string, raw []byte) (protocol.Provisioned, bool) {
 	if page, ok := c.groups.booted[server]; ok && bytes.Equal(page.raw, raw) {
 		return page.record, page.record.Server == server
 	}
@@ -101,7 +101,7 @@ func (c *Control) openedRecord(f plan.Fleet, server string, raw []byte) (protoco
 
 // proved draws the conclusions from what was booted: an entry gets its stamp, and a
 // revision is verified. It answers with the group as it is then.
-func (c *Control) proved(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seen []booting) (*protocol.ServerGroup, error) {
+func (c *Room) proved(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seen []booting) (*protocol.ServerGroup, error) {
 	var errs []error
 	for i, r := range p.history[g.Metadata.UID] {
 		booted := 0
@@ -155,7 +155,7 @@ func stepped(phase protocol.RolloutPhase) bool {
 }
 
 // verified notes the newest revision that was.
-func (c *Control) verified(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
+func (c *Room) verified(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
 	newest := g.Status.Verified
 	for _, r := range p.history[g.Metadata.UID] {
 		if r.Status.Verified && r.Spec.Number <= g.Status.Revision {
@@ -189,7 +189,7 @@ func holdsImage(r *protocol.GroupRevision, digest string) bool {
 
 // stamp gives an entry its stamp where a server proved it under this version of the hub:
 // by a configuration that this version made.
-func (c *Control) stamp(ctx context.Context, r *protocol.GroupRevision, b booting) error {
+func (c *Room) stamp(ctx context.Context, r *protocol.GroupRevision, b booting) error {
 	entry, err := store.Peek[*protocol.BootImage](c.cfg.Store, r.Spec.BootImage)
 	made := b.cfg.Metadata.CreatedAt
 	if err != nil || !b.current || made == nil || made.Before(c.versionSince) || bootimages.StampValid(entry, c.cfg.Version) == bootimages.StampGood {
@@ -205,20 +205,20 @@ func (c *Control) stamp(ctx context.Context, r *protocol.GroupRevision, b bootin
 		return err
 	}
 	c.cfg.Crash.At("hub.group.stamped")
-	c.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindServerGroup, Name: r.Spec.Group}, b.server, protocol.EventGroup, fmt.Sprintf("%s proved %s, version %s: %s", r.Spec.Group, s.Image, s.Version, s.Evidence))
+	c.cfg.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindServerGroup, Name: r.Spec.Group}, b.server, protocol.EventGroup, fmt.Sprintf("%s proved %s, version %s: %s", r.Spec.Group, s.Image, s.Version, s.Evidence))
 	return nil
 }
 
 // stampOf is the stamp of an entry where it counts.
-func (c *Control) stampOf(entry *protocol.BootImage) *protocol.BootImageStamp {
+func (c *Room) stampOf(entry *protocol.BootImage) *protocol.BootImageStamp {
 	if entry == nil || bootimages.StampValid(entry, c.cfg.Version) != bootimages.StampGood {
 		return nil
 	}
 	return entry.Status.Stamp
 }
 
-// unstamped says why a revision is for canaries only; empty where it is not.
-func (c *Control) unstamped(r *protocol.GroupRevision) string {
+// Unstamped says why a revision is for canaries only; empty where it is not.
+func (c *Room) Unstamped(r *protocol.GroupRevision) string {
 	if r.Spec.BootImage == "" {
 		return "" // the owner's word is enough
 	}
@@ -264,7 +264,7 @@ func inUse(p *groupPass, g *protocol.ServerGroup, seen []booting, current *proto
 
 // failing are the servers that were given a group's current revision and do not come up
 // with it: what fell back runs, and not as the group says.
-func (c *Control) failing(p *groupPass, g *protocol.ServerGroup) (out []string) {
+func (c *Room) failing(p *groupPass, g *protocol.ServerGroup) (out []string) {
 	for _, b := range p.f.ConfigsOf(g.Metadata.Name) {
 		if b.Spec.Revision != g.Status.Revision || b.Spec.Owner.Kind.Or() != protocol.PurposeClaim {
 			continue
@@ -291,9 +291,9 @@ type versionMark struct {
 	Since   time.Time `json:"since"`
 }
 
-// takeVersion is since when the hub has its version; another one than was there begins
+// TakeVersion is since when the hub has its version; another one than was there begins
 // now.
-func (c *Control) takeVersion(ctx context.Context) (time.Time, error) {
+func (c *Room) takeVersion(ctx context.Context) (time.Time, error) {
 	raw, revision, err := c.cfg.Store.Meta(metaVersion)
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return time.Time{}, err

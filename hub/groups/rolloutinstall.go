@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -14,25 +14,25 @@ const maxRebootTries = 5
 // orderInstall gives a server a configuration of another revision, with a grant to install
 // over what it has: what was installed of it is lost with the next boot. The order is
 // recorded in the same write. The reboot is asked for when its agent has the files.
-func (c *Control) orderInstall(ctx context.Context, g *protocol.ServerGroup, o rollout.Order, s *seat, r *protocol.GroupRevision) (bool, error) {
+func (c *Room) orderInstall(ctx context.Context, g *protocol.ServerGroup, o rollout.Order, s *seat, r *protocol.GroupRevision) (bool, error) {
 	if s.cfg == nil || r == nil {
 		return false, nil
 	}
-	if cond := c.Inventory.Carried(s.server, s.claim.Spec.BootPolicy); cond != nil {
+	if cond := c.cfg.Inventory.Carried(s.server, s.claim.Spec.BootPolicy); cond != nil {
 		return false, nil // which the claim's own conditions say
 	}
-	t := taken{revision: r}
-	img, cond := c.takenImage(t, s.server, s.claim.Spec.BootPolicy, s.claim.Spec.KernelArgs)
+	t := Taken{revision: r}
+	img, cond := c.TakenImage(t, s.server, s.claim.Spec.BootPolicy, s.claim.Spec.KernelArgs)
 	if cond != nil {
 		return false, nil
 	}
-	data, cond := c.claimData(s.claim, t)
+	data, cond := c.ClaimData(s.claim, t)
 	if cond != nil {
 		return false, nil
 	}
-	own := c.ownedBy(s.claim, s.server, data, t, s.cfg)
-	own.order = &protocol.RolloutTask{Kind: string(o.Kind), At: o.At, Installs: true}
-	if err := c.configure(ctx, own, s.server, *img); err != nil {
+	own := c.cfg.Grants.ForClaim(s.claim, s.server, data, t.Group(), t.Number(), s.cfg)
+	own.Task = &protocol.RolloutTask{Kind: string(o.Kind), At: o.At, Installs: true}
+	if err := c.cfg.Grants.Make(ctx, own, s.server, *img); err != nil {
 		return false, err
 	}
 	c.cfg.Crash.At("hub.rollout.granted")
@@ -42,7 +42,7 @@ func (c *Control) orderInstall(ctx context.Context, g *protocol.ServerGroup, o r
 // installReboots asks for the reboots of the servers whose configuration was replaced for an
 // order: what was begun goes on, whatever becomes of the roll-out. A reboot that was not
 // begun in time is asked for again only while servers may be begun.
-func (c *Control) installReboots(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seats map[string]*seat, open bool) error {
+func (c *Room) installReboots(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seats map[string]*seat, open bool) error {
 	for _, name := range sortedKeys(seats) {
 		s := seats[name]
 		o := s.seen.Order

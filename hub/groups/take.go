@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"fmt"
@@ -10,32 +10,32 @@ import (
 	"rackboot/protocol"
 )
 
-// taken is the revision of a group that a server is given; the zero value is of no group.
-type taken struct {
+// Taken is the revision of a group that a server is given; the zero value is of no group.
+type Taken struct {
 	revision *protocol.GroupRevision
-	// turn is that no wave of a roll-out is to come first.
-	turn bool
+	// Turn is that no wave of a roll-out is to come first.
+	Turn bool
 	cond *protocol.ConditionState // why there is none
 }
 
-func (t taken) number() int {
+func (t Taken) Number() int {
 	if t.revision == nil {
 		return 0
 	}
 	return t.revision.Spec.Number
 }
 
-func (t taken) group() string {
+func (t Taken) Group() string {
 	if t.revision == nil {
 		return ""
 	}
 	return t.revision.Spec.Group
 }
 
-// takeForClaim is the revision for a claim; the zero value where it names no group.
-func (c *Control) takeForClaim(cl *protocol.Claim, srv *protocol.Server) taken {
+// TakeForClaim is the revision for a claim; the zero value where it names no group.
+func (c *Room) TakeForClaim(cl *protocol.Claim, srv *protocol.Server) Taken {
 	if cl.Spec.ImageFrom == nil || srv == nil {
-		return taken{}
+		return Taken{}
 	}
 	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, cl.Spec.ImageFrom.Group)
 	if err != nil {
@@ -43,18 +43,18 @@ func (c *Control) takeForClaim(cl *protocol.Claim, srv *protocol.Server) taken {
 	}
 	var given []string
 	ro := g.Status.Rollout
-	back := ro != nil && isReturnOf(c.revisionOf(g, g.Status.Revision), ro)
+	back := ro != nil && isReturnOf(c.RevisionOf(g, g.Status.Revision), ro)
 	if ro == nil || back {
 		given = c.givenOthers(g, cl, srv.Metadata.Name)
 	}
 	t := c.take(g, placed(g, srv.Metadata.Name, back) && bootimages.Canary(g, srv.Metadata.Name, srv.Metadata.Labels, given))
-	t.turn = turn(g, srv.Metadata.Name, back)
+	t.Turn = turn(g, srv.Metadata.Name, back)
 	return t
 }
 
 // givenOthers are the other servers that were given a group's current revision. It costs
 // what the group has of claims, and only a group without a roll-out of it has to know.
-func (c *Control) givenOthers(g *protocol.ServerGroup, cl *protocol.Claim, server string) (given []string) {
+func (c *Room) givenOthers(g *protocol.ServerGroup, cl *protocol.Claim, server string) (given []string) {
 	// Of claims without a configuration the first by name are the canaries, and not each
 	// of them at once. They are looked at before the configurations: one that gets its own
 	// meanwhile counts twice, and not never.
@@ -83,7 +83,7 @@ func placed(g *protocol.ServerGroup, server string, back bool) bool {
 	return ro.Revision == g.Status.Revision && member
 }
 
-// turn says whether a server that has a configuration may be given another one.
+// Turn says whether a server that has a configuration may be given another one.
 func turn(g *protocol.ServerGroup, server string, back bool) bool {
 	ro := g.Status.Rollout
 	if ro == nil {
@@ -115,34 +115,34 @@ func turnRule(current, back, next, begun bool) bool {
 }
 
 // take is the revision of a group for a server that is a canary, or is not.
-func (c *Control) take(g *protocol.ServerGroup, canary bool) taken {
-	current := c.revisionOf(g, g.Status.Revision)
+func (c *Room) take(g *protocol.ServerGroup, canary bool) Taken {
+	current := c.RevisionOf(g, g.Status.Revision)
 	in := bootimages.TakeIn{Verified: g.Status.Verified, Canary: canary}
 	why := ""
 	if current != nil {
-		in.Current, why = g.Status.Revision, c.unstamped(current)
+		in.Current, why = g.Status.Revision, c.Unstamped(current)
 		in.Stamped = why == ""
 	}
 	switch bootimages.Taken(in) {
 	case bootimages.TakeCurrent:
-		return taken{revision: current}
+		return Taken{revision: current}
 	case bootimages.TakeVerified:
-		if r := c.revisionOf(g, g.Status.Verified); r != nil {
-			return taken{revision: r}
+		if r := c.RevisionOf(g, g.Status.Verified); r != nil {
+			return Taken{revision: r}
 		}
 	case bootimages.TakeNothing:
 	}
 	if current == nil {
 		return noRevision(g.Metadata.Name)
 	}
-	return taken{cond: &protocol.ConditionState{Code: protocol.CondWaitingForStamp, Message: fmt.Sprintf("group %s, revision %d: %s", g.Metadata.Name, g.Status.Revision, why)}}
+	return Taken{cond: &protocol.ConditionState{Code: protocol.CondWaitingForStamp, Message: fmt.Sprintf("group %s, revision %d: %s", g.Metadata.Name, g.Status.Revision, why)}}
 }
 
-func noRevision(group string) taken {
-	return taken{cond: &protocol.ConditionState{Code: protocol.CondNoRevision, Message: "group " + group}}
+func noRevision(group string) Taken {
+	return Taken{cond: &protocol.ConditionState{Code: protocol.CondNoRevision, Message: "group " + group}}
 }
 
-func (c *Control) revisionOf(g *protocol.ServerGroup, number int) *protocol.GroupRevision {
+func (c *Room) RevisionOf(g *protocol.ServerGroup, number int) *protocol.GroupRevision {
 	r, err := store.Peek[*protocol.GroupRevision](c.cfg.Store, protocol.GroupRevisionName(g.Metadata.Name, number))
 	if err != nil || r.Spec.GroupUID != g.Metadata.UID {
 		return nil
@@ -150,8 +150,8 @@ func (c *Control) revisionOf(g *protocol.ServerGroup, number int) *protocol.Grou
 	return r
 }
 
-// takenImage is a revision's image for a server, with kernel arguments.
-func (c *Control) takenImage(t taken, srv *protocol.Server, policy protocol.BootPolicy, arguments string) (*protocol.Image, *protocol.ConditionState) {
+// TakenImage is a revision's image for a server, with kernel arguments.
+func (c *Room) TakenImage(t Taken, srv *protocol.Server, policy protocol.BootPolicy, arguments string) (*protocol.Image, *protocol.ConditionState) {
 	if t.revision == nil {
 		return nil, t.cond
 	}
@@ -159,7 +159,7 @@ func (c *Control) takenImage(t taken, srv *protocol.Server, policy protocol.Boot
 	if !ok {
 		return nil, &protocol.ConditionState{Code: protocol.CondImageInvalid, Message: fmt.Sprintf("%s has no image for %s", t.revision.Metadata.Name, srv.Spec.Architecture)}
 	}
-	if err := c.images.Require(img, policy.FirstBoot.Target()); err != nil {
+	if err := c.cfg.Images.Require(img, policy.FirstBoot.Target()); err != nil {
 		return nil, images.Unresolved(err)
 	}
 	full, err := plan.WithArguments(img, srv.Spec.KernelArgs, arguments)
@@ -169,32 +169,32 @@ func (c *Control) takenImage(t taken, srv *protocol.Server, policy protocol.Boot
 	return &full, nil
 }
 
-// claimData is the user data of a claim: its own, or else that of the revision.
-func (c *Control) claimData(cl *protocol.Claim, t taken) (*protocol.IgnitionRef, *protocol.ConditionState) {
+// ClaimData is the user data of a claim: its own, or else that of the revision.
+func (c *Room) ClaimData(cl *protocol.Claim, t Taken) (*protocol.IgnitionRef, *protocol.ConditionState) {
 	if cl.Spec.IgnitionSecretRef != nil || t.revision == nil {
-		return c.Env.UserData(cl.Spec.IgnitionSecretRef)
+		return c.cfg.Env.UserData(cl.Spec.IgnitionSecretRef)
 	}
 	return c.revisionData(t.revision)
 }
 
-func (c *Control) revisionData(r *protocol.GroupRevision) (*protocol.IgnitionRef, *protocol.ConditionState) {
+func (c *Room) revisionData(r *protocol.GroupRevision) (*protocol.IgnitionRef, *protocol.ConditionState) {
 	if r.Spec.Stub == nil {
 		return nil, nil
 	}
-	if _, err := c.Env.OpenIgnition(*r.Spec.Stub); err != nil {
+	if _, err := c.cfg.Env.OpenIgnition(*r.Spec.Stub); err != nil {
 		return nil, &protocol.ConditionState{Code: protocol.CondUserDataInvalid, Message: err.Error()}
 	}
 	return r.Spec.Stub, nil
 }
 
-// seenGroup is what is known of a group's image for a maintenance or a discovery, which
+// SeenBoot is what is known of a group's image for a maintenance or a discovery, which
 // are no canaries.
-func (c *Control) seenGroup(from *protocol.ImageFrom, srv *protocol.Server, policy protocol.BootPolicy, arguments string) plan.BootSeen {
+func (c *Room) SeenBoot(from *protocol.ImageFrom, srv *protocol.Server, policy protocol.BootPolicy, arguments string) plan.BootSeen {
 	t := noRevision(from.Group)
 	if g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, from.Group); err == nil {
 		t = c.take(g, false)
 	}
-	img, cond := c.takenImage(t, srv, policy, arguments)
+	img, cond := c.TakenImage(t, srv, policy, arguments)
 	if cond != nil {
 		state := plan.ImageFailing // it comes with the group
 		if cond.Code == protocol.CondImageInvalid {
@@ -209,8 +209,8 @@ func (c *Control) seenGroup(from *protocol.ImageFrom, srv *protocol.Server, poli
 	return plan.BootSeen{State: plan.ImageReady, Image: img, Ignition: data, From: t.revision}
 }
 
-// ofRevision names the revision that something is from; empty without one.
-func ofRevision(seen plan.BootSeen) (group string, revision int) {
+// OfRevision names the revision that something is from; empty without one.
+func OfRevision(seen plan.BootSeen) (group string, revision int) {
 	if seen.From == nil {
 		return "", 0
 	}

@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type seat struct {
 }
 
 // seats are the servers of a group's claims, by name, with what was seen of them stored.
-func (c *Control) seats(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (map[string]*seat, error) {
+func (c *Room) seats(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (map[string]*seat, error) {
 	out := map[string]*seat{}
 	var errs []error
 	for _, cl := range p.f.ClaimsTaking(g.Metadata.Name) {
@@ -36,7 +36,7 @@ func (c *Control) seats(ctx context.Context, p *groupPass, g *protocol.ServerGro
 			continue // it is gone since
 		}
 		s := &seat{claim: cl, server: srv, cfg: p.f.ConfigOf(cl)}
-		s.report, s.heard = c.reports.Server(name)
+		s.report, s.heard = c.cfg.Reports.Server(name)
 		if g.Status.Rollout != nil {
 			s.member = g.Status.Rollout.Members[name]
 		}
@@ -48,7 +48,7 @@ func (c *Control) seats(ctx context.Context, p *groupPass, g *protocol.ServerGro
 
 // observe notes what a report says of boots, and what became of an order. What is not
 // stored is not concluded from: its time is that of the note.
-func (c *Control) observe(ctx context.Context, p *groupPass, g *protocol.ServerGroup, s *seat) error {
+func (c *Room) observe(ctx context.Context, p *groupPass, g *protocol.ServerGroup, s *seat) error {
 	if s.cfg == nil || s.cfg.Spec.Group != g.Metadata.Name {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (c *Control) observe(ctx context.Context, p *groupPass, g *protocol.ServerG
 }
 
 // note stores what was seen of a server.
-func (c *Control) note(ctx context.Context, s *seat, next protocol.BootSeen) error {
+func (c *Room) note(ctx context.Context, s *seat, next protocol.BootSeen) error {
 	own := store.Copy(c.cfg.Store, s.cfg)
 	own.Status.Seen = &next
 	if err := c.cfg.Store.Put(ctx, own); err != nil {
@@ -95,7 +95,7 @@ func (s *seat) dataOf(ref *protocol.IgnitionRef) string {
 }
 
 // lastBoot is the boot that the last report proves, or somebody's word; nil without.
-func (c *Control) lastBoot(f plan.Fleet, s *seat) *protocol.SeenBoot {
+func (c *Room) lastBoot(f plan.Fleet, s *seat) *protocol.SeenBoot {
 	cfg, r := s.cfg, s.report
 	if r == nil || len(r.Provisioned) == 0 {
 		if w := cfg.Status.Adopted; w != nil && s.seen.Booted == nil {
@@ -186,18 +186,3 @@ func (s *seat) restarts() bool {
 }
 
 func (p *groupPass) second() time.Time { return p.now.UTC().Truncate(time.Second) }
-
-// seenOver is what goes over from the configuration that is replaced.
-func seenOver(o owned) *protocol.BootSeen {
-	var seen protocol.BootSeen
-	if o.instead != nil && o.instead.Status.Seen != nil {
-		seen = *o.instead.Status.Seen
-	}
-	if o.order != nil {
-		seen.Order = o.order
-	}
-	if seen == (protocol.BootSeen{}) {
-		return nil
-	}
-	return &seen
-}

@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"maps"
@@ -114,10 +114,10 @@ func (b *groupBook) forget(groups, servers map[string]bool) {
 	maps.DeleteFunc(b.booted, func(name string, _ bootedPage) bool { return !servers[name] })
 }
 
-// groupsDue makes a pass when a group is to be looked at again.
-func (c *Control) groupsDue(now time.Time) {
+// Due makes a pass when a group is to be looked at again.
+func (c *Room) Due(now time.Time) {
 	if at := c.groups.due.Load(); at != 0 && now.UnixNano() >= at {
 		c.groups.due.Store(0) // the pass plans the next one
-		c.wake.Site()
+		c.cfg.Wake.Site()
 	}
 }

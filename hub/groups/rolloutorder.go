@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func undone(o protocol.Outcome) bool {
 // orderNow is the order of a server as it is by now: one that was asked for and not noted is
 // noted, and one whose reboot was not begun is asked for again, or forgotten where nothing
 // was changed for it: then the roll-out gives another.
-func (c *Control) orderNow(s *seat, o *protocol.RolloutTask) *protocol.RolloutTask {
+func (c *Room) orderNow(s *seat, o *protocol.RolloutTask) *protocol.RolloutTask {
 	if at := s.member.BegunAt; at != nil && (o == nil || o.At.Before(*at)) {
 		for _, kind := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReturn} {
 			id := rebootID(s.server.Metadata.Name, string(kind), *at, 0)
@@ -53,7 +53,7 @@ func (c *Control) orderNow(s *seat, o *protocol.RolloutTask) *protocol.RolloutTa
 
 // orderReboot asks for the reboot of a server into the revision that it is to boot, once the
 // rack has all of its files. Until then nothing is recorded, and the order is given again.
-func (c *Control) orderReboot(ctx context.Context, p *groupPass, g *protocol.ServerGroup, o rollout.Order, s *seat, revision int) (bool, error) {
+func (c *Room) orderReboot(ctx context.Context, p *groupPass, g *protocol.ServerGroup, o rollout.Order, s *seat, revision int) (bool, error) {
 	if s.cfg == nil || s.cfg.Spec.Group != g.Metadata.Name || s.cfg.Spec.Revision != revision || !s.ready() {
 		return false, nil
 	}
@@ -74,7 +74,7 @@ func (c *Control) orderReboot(ctx context.Context, p *groupPass, g *protocol.Ser
 }
 
 // askReboot makes a request for a soft reboot, unless there is one of the name.
-func (c *Control) askReboot(ctx context.Context, p *groupPass, g *protocol.ServerGroup, s *seat, id string) error {
+func (c *Room) askReboot(ctx context.Context, p *groupPass, g *protocol.ServerGroup, s *seat, id string) error {
 	if _, err := c.cfg.Store.GetRequest(id); err == nil {
 		return nil
 	}

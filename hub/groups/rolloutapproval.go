@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func (i installs) asked(by *protocol.ApprovalSubject) bool {
 
 // approvedFor says which servers may be installed anew: those that an approval names which
 // was asked for by this roll-out, after the order before.
-func (c *Control) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[string]*seat) func(string) bool {
+func (c *Room) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[string]*seat) func(string) bool {
 	if g.Status.Rollout.Strategy != protocol.RolloutReprovision {
 		return nil
 	}
@@ -89,9 +89,9 @@ func (p *groupPass) wantApprovals(g *protocol.ServerGroup, out rollout.Result) {
 	}
 }
 
-// rolloutNeeds are the approvals of one rack that roll-outs wait for. What the groups waited for
+// RolloutNeeds are the approvals of one rack that roll-outs wait for. What the groups waited for
 // is of their last turn: whether they still do is read again.
-func (c *Control) rolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []approval.Need) {
+func (c *Room) RolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []approval.Need) {
 	waits := c.groups.waits()
 	for _, name := range sortedKeys(waits) {
 		cl := f.ClaimOf(name)
@@ -106,7 +106,7 @@ func (c *Control) rolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []appro
 }
 
 // stillWaits reports whether a roll-out goes on, and no approval of the server has come since.
-func (c *Control) stillWaits(asks installs, rack string, cl *protocol.Claim, cfg *protocol.BootConfiguration) bool {
+func (c *Room) stillWaits(asks installs, rack string, cl *protocol.Claim, cfg *protocol.BootConfiguration) bool {
 	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, asks.subject.Name)
 	if err != nil || g.Status.Rollout == nil || installsOf(g, g.Status.Rollout) != asks || g.Status.Rollout.Phase == protocol.RolloutPaused {
 		return false
@@ -120,9 +120,9 @@ func (c *Control) stillWaits(asks installs, rack string, cl *protocol.Claim, cfg
 	})
 }
 
-// pauseRollout pauses the roll-out that asked for an approval which was denied, or that
+// PauseRollout pauses the roll-out that asked for an approval which was denied, or that
 // nobody gave: it is not asked for again until somebody resumes.
-func (c *Control) pauseRollout(ctx context.Context, r store.StoredApproval, why string) error {
+func (c *Room) PauseRollout(ctx context.Context, r store.StoredApproval, why string) error {
 	if r.Subject == nil {
 		return nil
 	}

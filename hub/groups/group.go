@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"cmp"
@@ -41,9 +41,9 @@ func (p *groupPass) at(t time.Time) {
 	}
 }
 
-// manageGroups looks at every group: what its servers have booted, and what it is to boot.
+// Turn looks at every group: what its servers have booted, and what it is to boot.
 // What cannot be done for one stops no other.
-func (c *Control) manageGroups(ctx context.Context, f plan.Fleet) error {
+func (c *Room) Turn(ctx context.Context, f plan.Fleet) error {
 	if !c.groups.importing.TryLock() {
 		return nil // an import asks for a pass at its end
 	}
@@ -71,11 +71,11 @@ func (c *Control) manageGroups(ctx context.Context, f plan.Fleet) error {
 	for name, s := range states {
 		conds[name] = bootimages.Conditions(*s)
 	}
-	c.groupConds.Keep(wake.SiteUnit, conds, c.cfg.Clock())
+	c.conds.Keep(wake.SiteUnit, conds, c.cfg.Clock())
 	for _, server := range c.groups.keep(views, skew.Mode, p.installs) {
-		c.wake.Server(server)
+		c.cfg.Wake.Server(server)
 	}
-	c.images.Forget(func(asker string) bool { return strings.HasPrefix(asker, groupAskers) && !p.asked[asker] })
+	c.cfg.Images.Forget(func(asker string) bool { return strings.HasPrefix(asker, Askers) && !p.asked[asker] })
 	errs = append(errs, c.sweepRevisions(ctx, p))
 	due := int64(0)
 	if !p.due.IsZero() {
@@ -85,7 +85,7 @@ func (c *Control) manageGroups(ctx context.Context, f plan.Fleet) error {
 	return errors.Join(errs...)
 }
 
-func (c *Control) groupPass(f plan.Fleet) *groupPass {
+func (c *Room) groupPass(f plan.Fleet) *groupPass {
 	s := c.cfg.Store
 	p := &groupPass{
 		f: f, now: c.cfg.Clock().UTC(), groups: store.List[*protocol.ServerGroup](s), entries: store.List[*protocol.BootImage](s),
@@ -129,8 +129,8 @@ func (p *groupPass) revision(g *protocol.ServerGroup, number int) *protocol.Grou
 	return nil
 }
 
-// group moves one group along.
-func (c *Control) group(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (bootimages.State, groupView, []bootimages.InUse, error) {
+// Group moves one group along.
+func (c *Room) group(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (bootimages.State, groupView, []bootimages.InUse, error) {
 	var errs []error
 	g, err := c.finishRevision(ctx, p, g)
 	errs = append(errs, err)
@@ -176,14 +176,14 @@ func (c *Control) group(ctx context.Context, p *groupPass, g *protocol.ServerGro
 	current = p.revision(g, g.Status.Revision)
 	s.HotLoop, s.Rollout, s.Failing = g.Status.HotLoop, g.Status.Rollout, c.failing(p, g)
 	if current != nil && g.Status.Verified != g.Status.Revision {
-		s.Stamp = c.unstamped(current)
+		s.Stamp = c.Unstamped(current)
 	}
 	return s, groupView{enrolment: s.Enrolment, counts: counts(seen, current), rollout: g.Status.Rollout}, inUse(p, g, seen, current), errors.Join(errs...)
 }
 
 // wanted checks everything that a group's next revision needs, and makes it; nil where
 // something is missing, or nothing differs.
-func (c *Control) wanted(ctx context.Context, p *groupPass, g *protocol.ServerGroup, entry *protocol.BootImage, current *protocol.GroupRevision, archs, wrong []string) (bootimages.Checked, *protocol.GroupRevisionSpec) {
+func (c *Room) wanted(ctx context.Context, p *groupPass, g *protocol.ServerGroup, entry *protocol.BootImage, current *protocol.GroupRevision, archs, wrong []string) (bootimages.Checked, *protocol.GroupRevisionSpec) {
 	in := bootimages.CheckIn{Architectures: archs, Images: map[string]bootimages.ArchSeen{}, Conflicts: map[string][]string{}, Wrong: wrong}
 	for server, names := range p.conflicts {
 		if slices.Contains(names, g.Metadata.Name) {
@@ -215,7 +215,7 @@ func (c *Control) wanted(ctx context.Context, p *groupPass, g *protocol.ServerGr
 
 // sweepRevisions removes what is beyond the limits of the groups' histories, with all that
 // belongs to groups that are gone, and the user data that no revision names any more.
-func (c *Control) sweepRevisions(ctx context.Context, p *groupPass) error {
+func (c *Room) sweepRevisions(ctx context.Context, p *groupPass) error {
 	used := map[string]map[int]bool{}
 	for _, b := range p.f.Configs {
 		if b.Spec.Group != "" {

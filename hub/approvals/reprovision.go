@@ -1,4 +1,4 @@
-package control
+package approvals
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"rackboot/protocol"
 )
 
-// installWaits is what the installation over a system that may be there waits for; nil
+// InstallWaits is what the installation over a system that may be there waits for; nil
 // if for nothing. Where the class reprovision needs approvals, it needs one.
-func (c *Control) installWaits(f plan.Fleet, cl *protocol.Claim) *protocol.ConditionState {
-	if r := f.Rack(f.RackOf(cl.Status.Server)); r != nil && c.reprovisionWaits(r, c.stance(r), cl) {
+func (c *Room) InstallWaits(f plan.Fleet, cl *protocol.Claim) *protocol.ConditionState {
+	if r := f.Rack(f.RackOf(cl.Status.Server)); r != nil && c.reprovisionWaits(r, c.Stance(r), cl) {
 		return &protocol.ConditionState{Code: protocol.CondNeedsDecision, Message: "the installation over what there is waits for an approval: rackctl approve list"}
 	}
 	return nil
@@ -31,9 +31,9 @@ func reprovisionNeed(rack *protocol.Rack, cl *protocol.Claim) approval.Need {
 	return n
 }
 
-func (c *Control) reprovisionWaits(rack *protocol.Rack, stance protocol.ApprovalStance, cl *protocol.Claim) bool {
+func (c *Room) reprovisionWaits(rack *protocol.Rack, stance protocol.ApprovalStance, cl *protocol.Claim) bool {
 	d := cl.Status.Decision
-	if d == nil || d.Install == nil || !c.cfg.Approvals.Wants(protocol.ApproveReprovision, len(stance.Keys) > 0) {
+	if d == nil || d.Install == nil || !c.cfg.Policy.Wants(protocol.ApproveReprovision, len(stance.Keys) > 0) {
 		return false
 	}
 	now, n := c.cfg.Clock(), reprovisionNeed(rack, cl)
@@ -48,7 +48,7 @@ func (c *Control) reprovisionWaits(rack *protocol.Rack, stance protocol.Approval
 
 // reprovisionNeeds are the servers that somebody wants installed over what they have, and
 // those whose agent does not install them again without an approval.
-func (c *Control) reprovisionNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+func (c *Room) reprovisionNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
 	for _, cl := range f.ClaimsIn(rack.Metadata.Name) {
 		server := cl.Status.Server
 		if cl.Metadata.DeletedAt != nil {
@@ -63,7 +63,7 @@ func (c *Control) reprovisionNeeds(f plan.Fleet, rack *protocol.Rack, stance pro
 
 // withdrawInstalls takes back the word to install where its approval was denied or
 // expired.
-func (c *Control) withdrawInstalls(ctx context.Context, servers []string) error {
+func (c *Room) withdrawInstalls(ctx context.Context, servers []string) error {
 	for _, name := range servers {
 		shared := c.cfg.Store.ClaimOf(name)
 		if shared == nil || shared.Status.Decision == nil || shared.Status.Decision.Install == nil {

@@ -1,4 +1,4 @@
-package control
+package groups
 
 import "rackboot/protocol"
 

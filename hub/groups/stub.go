@@ -1,4 +1,4 @@
-package control
+package groups
 
 import (
 	"cmp"
@@ -35,12 +35,12 @@ func stubInputs(ref *protocol.IgnitionRef, spec *protocol.StubSpec, limit string
 // With spec.stub.manage it is opened to be translated, which is noted in the audit log;
 // without, only what any claim's user data is checked for is looked at: no more than that
 // was consented to. entry is nil for an image of the owner's own.
-func (c *Control) groupStub(ctx context.Context, g *protocol.ServerGroup, entry *protocol.BootImage, limit string) bootimages.StubSeen {
+func (c *Room) groupStub(ctx context.Context, g *protocol.ServerGroup, entry *protocol.BootImage, limit string) bootimages.StubSeen {
 	spec := g.Spec.Stub
 	if spec == nil {
 		return bootimages.StubSeen{}
 	}
-	ref := c.Env.IgnitionOf(&spec.SecretRef)
+	ref := c.cfg.Env.IgnitionOf(&spec.SecretRef)
 	if ref == nil {
 		return bootimages.StubSeen{Named: true, State: bootimages.SeenInvalid, Message: "Secret " + spec.SecretRef.Name + " does not exist"}
 	}
@@ -70,7 +70,7 @@ func (c *Control) groupStub(ctx context.Context, g *protocol.ServerGroup, entry 
 const stubCAWithin = 30 * 24 * time.Hour
 
 // stubToday is what was found, with what its certificate authorities are now.
-func (c *Control) stubToday(page stubPage, g *protocol.ServerGroup) bootimages.StubSeen {
+func (c *Room) stubToday(page stubPage, g *protocol.ServerGroup) bootimages.StubSeen {
 	out := page.seen
 	if !g.Spec.Stub.Manage || out.Refused != "" {
 		return out
@@ -87,11 +87,11 @@ func (c *Control) stubToday(page stubPage, g *protocol.ServerGroup) bootimages.S
 
 // readStub opens a group's user data and judges it. translated is nil where it stays as it
 // is.
-func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *protocol.IgnitionRef, limit string) (page stubPage, translated []byte, err error) {
+func (c *Room) readStub(ctx context.Context, g *protocol.ServerGroup, ref *protocol.IgnitionRef, limit string) (page stubPage, translated []byte, err error) {
 	spec := g.Spec.Stub
 	page.seen = bootimages.StubSeen{Named: true, State: bootimages.SeenReady, Original: ref, Stub: ref}
 	if !spec.Manage {
-		content, err := c.Env.OpenIgnition(*ref)
+		content, err := c.cfg.Env.OpenIgnition(*ref)
 		if err != nil {
 			return page, nil, err
 		}
@@ -105,11 +105,11 @@ func (c *Control) readStub(ctx context.Context, g *protocol.ServerGroup, ref *pr
 		}
 		return page, nil, nil
 	}
-	raw, err := c.Env.RawIgnition(*ref)
+	raw, err := c.cfg.Env.RawIgnition(*ref)
 	if err != nil {
 		return page, nil, err
 	}
-	if err := c.Events.Record(ctx, protocol.AuditEntry{Op: "open", Caller: events.HubName, Target: events.Target(protocol.KindSecret, ref.Secret), Detail: fmt.Sprintf("version %d, to translate it for group %s", ref.Version, g.Metadata.Name)}); err != nil {
+	if err := c.cfg.Events.Record(ctx, protocol.AuditEntry{Op: "open", Caller: events.HubName, Target: events.Target(protocol.KindSecret, ref.Secret), Detail: fmt.Sprintf("version %d, to translate it for group %s", ref.Version, g.Metadata.Name)}); err != nil {
 		return page, nil, err
 	}
 	t, err := ignition.Translate(raw, ignition.TranslateOptions{Max: limit, AcceptLoss: spec.AcceptLoss, ReplaceCA: spec.ReplaceCA})
@@ -146,7 +146,7 @@ func unreadable(version, limit string) string {
 // writeStub writes what was translated into the hub's own Secret, and answers with what a
 // revision names. Everything else was found good by then. Writing the same again changes
 // nothing.
-func (c *Control) writeStub(ctx context.Context, g *protocol.ServerGroup, seen bootimages.StubSeen, limit string) (bootimages.StubSeen, error) {
+func (c *Room) writeStub(ctx context.Context, g *protocol.ServerGroup, seen bootimages.StubSeen, limit string) (bootimages.StubSeen, error) {
 	page, ok := c.groups.stubs[g.Metadata.UID]
 	if !ok || !page.translated || page.written {
 		return seen, nil

@@ -1,24 +1,27 @@
-package control
+package groups
 
 import (
 	"rackboot/hub/conditions"
+	"rackboot/hub/plan/rollout"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/protocol"
 )
 
-// groupMetrics are computed from what the last pass found. Their series are bounded by the
+// metrics are computed from what the last pass found. Their series are bounded by the
 // groups that there are.
-type groupMetrics struct {
+type metrics struct {
 	skew, mode, skipped, servers, conditions, phase, members *prometheus.Desc
+
+	revisions, rollouts, orders *prometheus.CounterVec
 }
 
-func newGroupMetrics() groupMetrics {
+func newMetrics() metrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("rackboot_"+name, help, labels, nil)
 	}
-	return groupMetrics{
+	m := metrics{
 		skew:       desc("hub_group_boot_image_skew", "1 if a server group has a boot image in use that is older than allowed, or whose version cannot be compared.", "group"),
 		mode:       desc("hub_boot_image_skew_mode", "Always 1: how the age of boot images is judged.", "mode"),
 		skipped:    desc("hub_groups_skipped", "Server groups whose boot image is not managed, by reason.", "reason"),
@@ -26,16 +29,37 @@ func newGroupMetrics() groupMetrics {
 		conditions: desc("hub_group_conditions", "Server groups that have a condition, by its code.", "code"),
 		phase:      desc("hub_rollout_phase", "Always 1: how far the last roll-out of each server group has come.", "group", "phase"),
 		members:    desc("hub_rollout_servers", "Servers of the last roll-out of each server group, by state.", "group", "state"),
+		revisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_group_revisions_total", Help: "Revisions of server groups that were made, by cause.",
+		}, []string{"cause"}),
+		rollouts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_rollouts_ended_total", Help: "Roll-outs of server groups that have ended, by phase.",
+		}, []string{"phase"}),
+		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_hub_rollout_orders_total", Help: "Orders of roll-outs that were recorded, by kind.",
+		}, []string{"kind"}),
 	}
+	for _, cause := range protocol.RevisionCauses() {
+		m.revisions.WithLabelValues(string(cause))
+	}
+	for _, k := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReprovision, rollout.OrderReturn} {
+		m.orders.WithLabelValues(string(k))
+	}
+	for _, p := range protocol.RolloutPhases() {
+		if p.Over() && p != protocol.RolloutSuperseded && p != protocol.RolloutAborted {
+			m.rollouts.WithLabelValues(string(p))
+		}
+	}
+	return m
 }
 
-func (m groupMetrics) describe(ch chan<- *prometheus.Desc) {
+func (m metrics) describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{m.skew, m.mode, m.skipped, m.servers, m.conditions, m.phase, m.members} {
 		ch <- d
 	}
 }
 
-func (m groupMetrics) collect(b *groupBook, conds *conditions.Book, ch chan<- prometheus.Metric) {
+func (m metrics) collect(b *groupBook, conds *conditions.Book, ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
@@ -62,7 +86,7 @@ func (m groupMetrics) collect(b *groupBook, conds *conditions.Book, ch chan<- pr
 	}
 }
 
-func (m groupMetrics) rollout(gauge func(*prometheus.Desc, float64, ...string), group string, ro *protocol.RolloutStatus) {
+func (m metrics) rollout(gauge func(*prometheus.Desc, float64, ...string), group string, ro *protocol.RolloutStatus) {
 	if ro == nil {
 		return
 	}

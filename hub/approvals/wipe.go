@@ -1,4 +1,4 @@
-package control
+package approvals
 
 import (
 	"context"
@@ -32,13 +32,13 @@ func wipeNeed(rack *protocol.Rack, m *protocol.Maintenance) approval.Need {
 }
 
 // wipeWaits says whether a maintenance that wipes waits for its approval before it begins.
-func (c *Control) wipeWaits(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance, m *protocol.Maintenance) bool {
-	return m.Status.State != protocol.MaintenanceActive && wipes(f, m) && c.cfg.Approvals.Wants(protocol.ApproveWipe, len(stance.Keys) > 0) &&
+func (c *Room) wipeWaits(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance, m *protocol.Maintenance) bool {
+	return m.Status.State != protocol.MaintenanceActive && wipes(f, m) && c.cfg.Policy.Wants(protocol.ApproveWipe, len(stance.Keys) > 0) &&
 		!c.approved(wipeNeed(rack, m))
 }
 
 // approved says whether an approval that counts covers a need.
-func (c *Control) approved(n approval.Need) bool {
+func (c *Room) approved(n approval.Need) bool {
 	now := c.cfg.Clock()
 	for _, r := range c.cfg.Store.OpenApprovalsOf(n.Rack) {
 		if r.State == protocol.ApprovalApproved && r.Class == n.Class && now.Before(r.NotAfter) && approval.Covers(r.Approval, n) {
@@ -50,19 +50,19 @@ func (c *Control) approved(n approval.Need) bool {
 
 // waitsThere says whether the agent of a server reports that the boot for an owner waits
 // for an approval: what was approved ended before it came, or was used.
-func (c *Control) waitsThere(server, owner string, code protocol.ConditionCode) bool {
-	r, _ := c.reports.Server(server)
+func (c *Room) waitsThere(server, owner string, code protocol.ConditionCode) bool {
+	r, _ := c.cfg.Reports.Server(server)
 	return r != nil && r.OwnerUID == owner && slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
 }
 
-// wipeWaitsAt is wipeWaits at the rack of the maintenance's server.
-func (c *Control) wipeWaitsAt(f plan.Fleet, m *protocol.Maintenance) bool {
+// WipeWaitsAt is wipeWaits at the rack of the maintenance's server.
+func (c *Room) WipeWaitsAt(f plan.Fleet, m *protocol.Maintenance) bool {
 	r := f.Rack(f.RackOf(m.Spec.ServerRef.Name))
-	return r != nil && c.wipeWaits(f, r, c.stance(r), m)
+	return r != nil && c.wipeWaits(f, r, c.Stance(r), m)
 }
 
 // wipeNeeds are the servers whose disks a maintenance is to discard.
-func (c *Control) wipeNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+func (c *Room) wipeNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
 	for _, m := range f.MaintenancesIn(rack.Metadata.Name) {
 		refused := m.Status.Approval != nil && m.Status.Approval.Denied && m.Status.Approval.Generation == m.Metadata.Generation
 		if refused || !wipes(f, m) {
@@ -75,13 +75,13 @@ func (c *Control) wipeNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.A
 	return needs
 }
 
-func (c *Control) wipeWaitsThere(m *protocol.Maintenance) bool {
+func (c *Room) wipeWaitsThere(m *protocol.Maintenance) bool {
 	return m.Status.State == protocol.MaintenanceActive && c.waitsThere(m.Spec.ServerRef.Name, m.Metadata.UID, protocol.CondWipeNotApproved)
 }
 
 // refuseWipes denies the maintenances whose wipe nobody approved. A change of the spec
 // asks anew. One that has begun stays, and its server off: it is not asked for again.
-func (c *Control) refuseWipes(ctx context.Context, r store.StoredApproval, why string) error {
+func (c *Room) refuseWipes(ctx context.Context, r store.StoredApproval, why string) error {
 	var asked []*protocol.Maintenance
 	for _, server := range r.Targets {
 		asked = append(asked, store.Referring[*protocol.Maintenance](c.cfg.Store, protocol.KindServer, server)...)
