@@ -83,6 +83,7 @@ func read(e state.Entry) (cached, error) {
 			obj, err := decode(k, e)
 			if err == nil {
 				c.obj = obj
+				sameText(obj)
 				c.slim()
 			}
 			return c, err

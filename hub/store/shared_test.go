@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"unsafe"
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -246,5 +247,18 @@ func TestValuesAreLeftAway(t *testing.T) {
 	keys := s.Altered()
 	if slices.Sort(keys); !slices.Equal(keys, []string{"res.claims.c1", "res.racks.r1", "res.servers.n1"}) {
 		t.Errorf("altered: %v", keys)
+	}
+}
+
+// What many resources say in the same words is in memory once.
+func TestSameTextIsKeptOnce(t *testing.T) {
+	one, other := &protocol.BootConfiguration{}, &protocol.BootConfiguration{}
+	for _, b := range []*protocol.BootConfiguration{one, other} {
+		b.Spec.Image = protocol.Image{Digest: strings.Clone("sha256:1"), Artefacts: []protocol.Artefact{{MediaType: strings.Clone("m")}}}
+		sameText(b)
+	}
+	if unsafe.StringData(one.Spec.Image.Digest) != unsafe.StringData(other.Spec.Image.Digest) || one.Spec.Image.Digest != "sha256:1" ||
+		unsafe.StringData(one.Spec.Image.Artefacts[0].MediaType) != unsafe.StringData(other.Spec.Image.Artefacts[0].MediaType) {
+		t.Errorf("%+v and %+v", one.Spec.Image, other.Spec.Image)
 	}
 }

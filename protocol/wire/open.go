@@ -44,9 +44,12 @@ func Open(v *Verifier, topic string, data []byte, msg any) error {
 	}
 	payload := m.Payload
 	if packed {
-		if payload, err = v.unpack.DecodeAll(payload, nil); err != nil {
+		room := v.rooms.Get().(*[]byte)
+		defer v.rooms.Put(room) // nothing that was decoded refers to it
+		if payload, err = v.unpack.DecodeAll(payload, (*room)[:0]); err != nil {
 			return malformed(op, topic, err)
 		}
+		*room = payload
 		if len(payload) > MaxUnpacked {
 			return tooLarge(op, topic, "is", len(payload), MaxUnpacked)
 		}

@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"crypto/ed25519"
+	"errors"
+	"reflect"
 	"testing"
 
 	"rackboot/protocol"
@@ -32,6 +34,27 @@ func TestBeside(t *testing.T) {
 		if _, err := Seal(s, "t", hello()); protocol.CodeOf(err) != protocol.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What was opened stays as it is while others are opened.
+func TestOpenedStays(t *testing.T) {
+	s := NewSigner(testKey(0))
+	v := NewVerifier(s.Public())
+	var docs, before []*protocol.RackDoc
+	for shard := range 5 {
+		data, err := Seal(s, "t", rackDoc(shard, 50))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared, alone := &protocol.RackDoc{}, &protocol.RackDoc{}
+		if err := errors.Join(Open(v, "t", data, shared), Open(NewVerifier(s.Public()), "t", data, alone)); err != nil {
+			t.Fatal(err)
+		}
+		docs, before = append(docs, shared), append(before, alone)
+	}
+	if !reflect.DeepEqual(docs, before) {
+		t.Error("what was opened before is another thing now")
 	}
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"crypto/ed25519"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/veraison/go-cose"
@@ -13,13 +14,14 @@ type Verifier struct {
 	keys   map[string]cose.Verifier // by key id
 	codec  codec
 	unpack *zstd.Decoder
-	err    error // why it cannot verify; Open returns it
+	rooms  *sync.Pool // of *[]byte, for what is unpacked
+	err    error      // why it cannot verify; Open returns it
 }
 
 // NewVerifier makes a verifier for the keys. Without a usable key it refuses
 // everything.
 func NewVerifier(keys ...ed25519.PublicKey) *Verifier {
-	v := &Verifier{}
+	v := &Verifier{rooms: &sync.Pool{New: func() any { return new([]byte) }}}
 	if v.codec, v.err = newCodec(); v.err != nil {
 		return v
 	}
@@ -30,7 +32,7 @@ func NewVerifier(keys ...ed25519.PublicKey) *Verifier {
 // Beside makes a verifier for other keys that shares the decompressor of v, which has some 200 KiB
 // once it was used. It is for a process that hears thousands.
 func (v *Verifier) Beside(keys ...ed25519.PublicKey) *Verifier {
-	out := &Verifier{keys: map[string]cose.Verifier{}, codec: v.codec, unpack: v.unpack, err: v.err}
+	out := &Verifier{keys: map[string]cose.Verifier{}, codec: v.codec, unpack: v.unpack, rooms: v.rooms, err: v.err}
 	for _, k := range keys {
 		if len(k) != ed25519.PublicKeySize {
 			continue
