@@ -154,14 +154,14 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 
 func TestWaitersHeedTheirDeadline(t *testing.T) {
 	s := open(t, storetest.NewMemory())
-	unlock, err := s.holdLock.acquire(t.Context(), "test")
+	leave, err := s.sets.enter(t.Context(), "test", true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unlock()
+	defer leave()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	_, err = s.CreateHold(ctx, storetest.Hold("admin", "k", "n1"))
+	_, err = s.Apply(ctx, storetest.Site(), ApplyOptions{})
 	wantCode(t, err, protocol.CodeTimeout)
 }
 

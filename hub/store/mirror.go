@@ -33,6 +33,8 @@ type mirror struct {
 type cached struct {
 	state.Entry
 	obj protocol.Object // nil for what is no resource, or cannot be read
+	// closed is the revision that a resource was closed over; see closedMark.
+	closed uint64
 }
 
 func newMirror() *mirror {

@@ -26,11 +26,7 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 	if s.vault == nil {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "this hub has no vault").WithHint("configure secrets in the hub's file")
 	}
-	unlock, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return err
-	}
-	defer unlock()
+	var err error
 	obj := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretBMC}}
 	if w.Revision == 0 {
 		obj.Metadata.Name = w.Name

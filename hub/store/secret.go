@@ -81,11 +81,6 @@ func (s *Store) Secrets() (out []StoredSecret) {
 // The codes are not_found, conflict, unavailable and timeout.
 func (s *Store) Rewrap(ctx context.Context, v StoredSecret) error {
 	const op = "rewrap secret"
-	unlock, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	if v.kept != "" {
 		return s.rewrapKept(ctx, v)
 	}
