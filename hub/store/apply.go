@@ -90,12 +90,11 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 	// Values of a new Param, which nobody had to check, must not come at the same time.
 	describe := slices.ContainsFunc(objs, func(o protocol.Object) bool { return protocol.KindOfType(o) == protocol.KindParam })
 	for try, written := 1, 0; ; try++ {
-		leave, err := s.sets.enter(ctx, op, try > 1 || describe)
-		if err != nil {
-			return nil, err
-		}
-		items, err := s.applyOnce(ctx, objs, opts, done, shut, try > 1)
-		leave()
+		var items []applyItem
+		err := s.sets.pass(ctx, op, try > 1 || describe, func() (err error) {
+			items, err = s.applyOnce(ctx, objs, opts, done, shut, try > 1)
+			return err
+		})
 		switch {
 		case err == nil:
 			return results(items, done), nil

@@ -41,12 +41,11 @@ func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string, gua
 // opened again. A crash between the steps leaves it closed, which whoever needs it takes back.
 func (s *Store) erase(ctx context.Context, op string, kind protocol.Kind, name string, guards ...Guard) (protocol.Object, error) {
 	for try := 1; ; try++ {
-		leave, err := s.sets.enter(ctx, op, try > 1)
-		if err != nil {
-			return nil, err
-		}
-		obj, err := s.eraseOnce(ctx, op, kind, name, try > 1, guards)
-		leave()
+		var obj protocol.Object
+		err := s.sets.pass(ctx, op, try > 1, func() (err error) {
+			obj, err = s.eraseOnce(ctx, op, kind, name, try > 1, guards)
+			return err
+		})
 		switch {
 		case err == nil:
 			s.logger.Info("resource deletion accepted", "kind", kind, "name", name)

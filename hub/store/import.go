@@ -56,12 +56,9 @@ func (s *Store) Import(ctx context.Context, objs []protocol.Object, opts ImportO
 	}
 	done := map[int]uint64{} // what was written, at which revision
 	for try, written := 1, 0; ; try++ {
-		leave, err := s.sets.enter(ctx, op, try > 1)
-		if err != nil {
-			return out, err
-		}
-		err = s.importOnce(ctx, objs, out, done, try > 1, opts.By)
-		leave()
+		err := s.sets.pass(ctx, op, try > 1, func() error {
+			return s.importOnce(ctx, objs, out, done, try > 1, opts.By)
+		})
 		for i, revision := range done {
 			out[i] = Imported{Outcome: Created}
 			objs[i].Head().Metadata.Revision = revision

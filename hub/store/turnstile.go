@@ -42,17 +42,18 @@ type turnstile struct{ places *semaphore.Weighted }
 
 func newTurnstile() *turnstile { return &turnstile{semaphore.NewWeighted(everybody)} }
 
-// enter returns the function that leaves; timeout if ctx ends first.
-func (t *turnstile) enter(ctx context.Context, op string, alone bool) (leave func(), err error) {
+// pass does something when it has a place; timeout if ctx ends before.
+func (t *turnstile) pass(ctx context.Context, op string, alone bool, do func() error) error {
 	places := int64(1)
 	if alone {
 		places = everybody
 	}
 	if err := t.places.Acquire(ctx, places); err != nil {
-		return nil, protocol.Errorf(protocol.CodeTimeout, op, "the store was busy with other writes: %w", err).
+		return protocol.Errorf(protocol.CodeTimeout, op, "the store was busy with other writes: %w", err).
 			WithHint("nothing was changed; try again")
 	}
-	return func() { t.places.Release(places) }, nil
+	defer t.places.Release(places)
+	return do()
 }
 
 // underway counts what this process is writing, so that what has a bound is held against that
