@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/state"
 )
 
 // Outcome is what Apply did to one object.
@@ -110,7 +111,7 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 // applyOnce is one try: what it wrote is in done.
 func (s *Store) applyOnce(ctx context.Context, objs []protocol.Object, opts ApplyOptions, done map[int]Outcome, shut map[string]uint64, again bool) ([]applyItem, error) {
 	const op = "apply"
-	for {
+	for range writeTries {
 		items, closed, err := s.prepare(objs, opts, shut)
 		if err != nil || opts.DryRun {
 			return items, err
@@ -141,6 +142,7 @@ func (s *Store) applyOnce(ctx context.Context, objs []protocol.Object, opts Appl
 		}
 		return items, nil
 	}
+	return nil, stateError(op, state.ErrConflict)
 }
 
 // shut closes what is changed such that it matters who refers to it, and was not closed yet; true if
