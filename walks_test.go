@@ -32,7 +32,7 @@ func walks() []walk {
 			"hub/control.Control.imageStates", "hub/iso.metrics.Collect", "hub/secret.metrics.Collect",
 		}},
 		{"once when the hub starts, or for an Import as a whole", []string{
-			"hub/control.Control.CutRevoked", "hub/control.loadEvents", "hub/secret.Vault.Start", "hub/store.Store.judgeEach",
+			"hub/control.Control.CutRevoked", "hub/control.loadEvents", "hub/secret.Vault.Start", "hub/store.Store.judgeEach", "hub/store.Store.mend",
 		}},
 		{"once for each connection of the hub, to count agents", []string{"hub/control.Control.Announce"}},
 		{"every Secret gets another key", []string{"hub/secret.Vault.Rekey"}},

@@ -104,9 +104,9 @@ func TestDeletionDies(t *testing.T) {
 // A deletion that finds a reference which it had not heard of takes its mark back.
 func TestDeletionHearsLate(t *testing.T) {
 	mem := storetest.NewMemory()
-	one, two := open(t, mem), open(t, mem)
-	apply(t, one, storetest.Site()[:4]...) // without servers; two has heard of nothing
-	two = open(t, mem)
+	one := open(t, mem)
+	apply(t, one, storetest.Site()[:4]...)
+	two := open(t, mem) // which does not follow
 	apply(t, one, storetest.Site()[4])
 	_, err := two.Delete(t.Context(), protocol.KindBMC, "b1")
 	wantCode(t, err, protocol.CodeConflict)

@@ -227,8 +227,7 @@ func (s *Store) stamp(meta *protocol.Metadata) {
 func (s *Store) Remove(ctx context.Context, obj protocol.Object) error {
 	h := obj.Head()
 	op := "remove " + string(h.Kind)
-	switch h.Kind {
-	case protocol.KindBMC, protocol.KindSecret:
+	if h.Kind == protocol.KindBMC || h.Kind == protocol.KindSecret {
 		_, err := s.erase(ctx, op, h.Kind, h.Metadata.Name, AtRevision(h.Metadata.Revision))
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return stateError(op, state.ErrConflict)
