@@ -25,7 +25,7 @@ func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	if err := s.healthy(); err != nil {
 		return nil, err
 	}
-	revisions, err := s.kv.Commit(ctx, ops)
+	revisions, err := s.joint.commit(ctx, ops)
 	if errors.Is(err, state.ErrConflict) {
 		lost := state.Conflicting(err)
 		if len(lost) == 0 { // it is not known which

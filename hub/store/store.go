@@ -64,6 +64,8 @@ type Store struct {
 
 	// sets has who has lost go alone, of those who write sets of resources.
 	sets *turnstile
+	// joint joins small commits.
+	joint joint
 	// underway is what is being written of what a rack has room for.
 	underway underway
 }
@@ -87,7 +89,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		kv:      cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, vault: cfg.Vault,
 		mirror: newMirror(), ledgers: newDecoded(), inventories: newInventories(),
 		checkIgnition: cfg.CheckIgnition, envRules: cfg.EnvRules,
-		sets: newTurnstile(),
+		sets: newTurnstile(), joint: joint{kv: cfg.KV},
 	}
 	s.sealed, s.envs, s.requests = s.sealedBook(), s.envBook(), s.requestBook()
 	s.ignitions, s.formerIgnitions = s.ignitionBook(ignitionBucket), s.ignitionBook(formerBucket)
