@@ -88,11 +88,9 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 			s.reopen(ctx, key, at) // unless it was written
 		}
 	}()
-	// Values of a new Param, which nobody had to check, must not come at the same time.
-	describe := slices.ContainsFunc(objs, func(o protocol.Object) bool { return protocol.KindOfType(o) == protocol.KindParam })
 	for try, written := 1, 0; ; try++ {
 		var items []applyItem
-		err := s.sets.pass(ctx, op, try > 1 || describe, func() (err error) {
+		err := s.sets.pass(ctx, op, try > 1 || describes(objs), func() (err error) {
 			items, err = s.applyOnce(ctx, objs, opts, done, shut, try > 1)
 			return err
 		})
@@ -106,6 +104,12 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 			return nil, err
 		}
 	}
+}
+
+// describes reports whether a set has Params: values of a new one, which nobody had to check, must not come
+// at the same time.
+func describes(objs []protocol.Object) bool {
+	return slices.ContainsFunc(objs, func(o protocol.Object) bool { return protocol.KindOfType(o) == protocol.KindParam })
 }
 
 // applyOnce is one try: what it wrote is in done.

@@ -62,7 +62,7 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.put(ctx, keyOf(protocol.KindSecret, w.Name), value, w.Revision); err != nil {
+	if _, err := s.transact(ctx, []change{changeOf(obj, obj, w.Revision, value)}, nil, false); err != nil {
 		return stateError(op, err)
 	}
 	return nil

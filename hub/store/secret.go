@@ -92,7 +92,7 @@ func (s *Store) Rewrap(ctx context.Context, v StoredSecret) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.put(ctx, keyOf(protocol.KindSecret, v.Name), value, v.Revision); err != nil {
+	if _, err := s.transact(ctx, []change{changeOf(obj, obj, v.Revision, value)}, nil, false); err != nil {
 		return stateError(op, err)
 	}
 	return nil
