@@ -90,7 +90,7 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 	}()
 	for try, written := 1, 0; ; try++ {
 		var items []applyItem
-		err := s.sets.pass(ctx, op, try > 1 || describes(objs), func() (err error) {
+		err := s.sets.pass(ctx, op, try > 1 || hasParams(objs), func() (err error) {
 			items, err = s.applyOnce(ctx, objs, opts, done, shut, try > 1)
 			return err
 		})
@@ -106,9 +106,9 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 	}
 }
 
-// describes reports whether a set has Params: values of a new one, which nobody had to check, must not come
+// hasParams reports whether a set has Params: values of a new one, which nobody had to check, must not come
 // at the same time.
-func describes(objs []protocol.Object) bool {
+func hasParams(objs []protocol.Object) bool {
 	return slices.ContainsFunc(objs, func(o protocol.Object) bool { return protocol.KindOfType(o) == protocol.KindParam })
 }
 

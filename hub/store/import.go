@@ -56,7 +56,7 @@ func (s *Store) Import(ctx context.Context, objs []protocol.Object, opts ImportO
 	}
 	done := map[int]uint64{} // what was written, at which revision
 	for try, written := 1, 0; ; try++ {
-		err := s.sets.pass(ctx, op, try > 1 || describes(objs), func() error {
+		err := s.sets.pass(ctx, op, try > 1 || hasParams(objs), func() error {
 			return s.importOnce(ctx, objs, out, done, try > 1, opts.By)
 		})
 		for i, revision := range done {
