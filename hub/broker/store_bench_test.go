@@ -14,35 +14,42 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/state"
 	"rackboot/state/jetstream"
 )
 
-// hubStore is the hub's store on the server within the hub, with its watch.
-func hubStore(b *testing.B) *store.Store {
-	b.Helper()
-	keys, err := pki.Open(filepath.Join(b.TempDir(), "pki"), []string{ownHost})
+// hubKV is the hub's store on the server within the hub.
+func hubKV(t testing.TB) state.KV {
+	t.Helper()
+	keys, err := pki.Open(filepath.Join(t.TempDir(), "pki"), []string{ownHost})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	s := &site{t: b, keys: keys, store: filepath.Join(b.TempDir(), "store")}
+	s := &site{t: t, keys: keys, store: filepath.Join(t.TempDir(), "store")}
 	s.open()
-	b.Cleanup(s.broker.Close)
-	conn, err := s.broker.Conn(b.Context())
+	t.Cleanup(s.broker.Close)
+	conn, err := s.broker.Conn(t.Context())
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	kv, err := jetstream.OpenKV(b.Context(), jetstream.Config{Conn: conn, Name: "KV"})
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: conn, Name: "KV"})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	st, err := store.Open(b.Context(), store.Config{KV: kv, Log: storetest.NewMemory(), Clock: time.Now, NewID: rand.Text})
+	return kv
+}
+
+// following is a hub's store with its watch.
+func following(t testing.TB, kv state.KV) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Config{KV: kv, Log: storetest.NewMemory(), Clock: time.Now, NewID: rand.Text})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(b.Context())
+	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = st.Run(ctx) }) // it returns nil
-	b.Cleanup(func() { stop(); running.Wait() })
+	t.Cleanup(func() { stop(); running.Wait() })
 	return st
 }
 
@@ -71,7 +78,7 @@ func BenchmarkHoldAccepted(b *testing.B) {
 	for _, callers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			const servers = 1000
-			st := hubStore(b)
+			st := following(b, hubKV(b))
 			if _, err := st.Apply(b.Context(), racks("n", servers), store.ApplyOptions{}); err != nil {
 				b.Fatal(err)
 			}
@@ -106,7 +113,7 @@ func BenchmarkHoldAccepted(b *testing.B) {
 
 // BenchmarkApplyRacks applies 1,000 servers with their BMCs, which are new.
 func BenchmarkApplyRacks(b *testing.B) {
-	st := hubStore(b)
+	st := following(b, hubKV(b))
 	var took []time.Duration
 	for i := range b.N {
 		set := racks(string(rune('a'+i)), 1000)
