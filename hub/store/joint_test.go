@@ -47,7 +47,7 @@ func pairOf(n int, check string, revision uint64) []state.Op {
 // its own keys; the others are not concerned. What is large, or has somebody else's key, goes by itself.
 func TestJointCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kv := &slowCommits{Memory: storetest.NewMemory()}
+		kv := &slowCommits{Memory: storetest.NewMemory(), key: "meta.a21", fail: errors.New("the disk is gone")}
 		checked, err := kv.Create(t.Context(), "meta.checked", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +94,6 @@ func TestJointCommits(t *testing.T) {
 		if protocol.CodeOf(err) != protocol.CodeTimeout {
 			t.Errorf("%v", err)
 		}
-		kv.key, kv.fail = "meta.a21", errors.New("the disk is gone")
 		commit(pairOf(21, "meta.checked", checked), kv.fail)
 		callers.Wait()
 		if _, err := kv.Get(t.Context(), "meta.a20"); err != nil {
