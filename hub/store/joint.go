@@ -28,6 +28,9 @@ type joint struct {
 	mu      sync.Mutex
 	runs    int
 	waiting []*part
+	// checked counts the joined commits under way that check a key: in a cluster the server refuses another
+	// one that does, as it refuses one that writes it.
+	checked map[string]int
 }
 
 // part is the commit of one caller.
@@ -73,18 +76,39 @@ func (j *joint) run(ctx context.Context) {
 	for {
 		j.mu.Lock()
 		parts := j.take()
+		j.checks(parts, 1)
 		if len(parts) == 0 {
 			j.runs--
 			j.mu.Unlock()
 			return
 		}
 		j.mu.Unlock()
-		j.write(ctx, parts)
+		j.write(ctx, slices.Clone(parts))
+		j.mu.Lock()
+		j.checks(parts, -1)
+		j.mu.Unlock()
+	}
+}
+
+// checks counts the checks of parts n times more. It needs j.mu.
+func (j *joint) checks(parts []*part, n int) {
+	if j.checked == nil {
+		j.checked = map[string]int{}
+	}
+	for _, p := range parts {
+		for _, o := range p.ops {
+			if o.Kind != state.OpCheck {
+				continue
+			}
+			if j.checked[o.Key] += n; j.checked[o.Key] == 0 {
+				delete(j.checked, o.Key)
+			}
+		}
 	}
 }
 
 // take is what can be joined of those who wait: no key is in two of them but to be checked at
-// one revision. It needs j.mu.
+// one revision, and none is checked by what is under way. It needs j.mu.
 func (j *joint) take() (parts []*part) {
 	keys := map[string]state.Op{}
 	var left []*part
@@ -92,6 +116,7 @@ func (j *joint) take() (parts []*part) {
 		apart := len(keys)+len(p.ops) > jointOps && len(parts) > 0
 		for _, o := range p.ops {
 			other, twice := keys[o.Key]
+			apart = apart || o.Kind == state.OpCheck && j.checked[o.Key] > 0
 			apart = apart || twice && (o.Kind != state.OpCheck || other.Kind != state.OpCheck || o.Revision != other.Revision)
 		}
 		if apart {

@@ -22,7 +22,7 @@ func (s *Store) again(ctx context.Context, err error, try int) bool {
 	if try == 1 {
 		return true
 	}
-	pause := time.NewTimer(rand.N(time.Millisecond << try))
+	pause := time.NewTimer(rand.N(time.Millisecond << min(try, 8)))
 	defer pause.Stop()
 	select {
 	case <-pause.C:
