@@ -142,7 +142,7 @@ func (s *Store) applyOnce(ctx context.Context, objs []protocol.Object, opts Appl
 				"generation", h.Metadata.Generation, "by", opts.By)
 		}}
 		if err := b.write(ctx); err != nil {
-			return nil, stateError(op, err)
+			return nil, err
 		}
 		return items, nil
 	}

@@ -38,14 +38,34 @@ func (b *batch) write(ctx context.Context) error {
 		b.index[keyOf(it.next.Head().Kind, it.next.Head().Metadata.Name)] = i
 	}
 	b.clear()
+	var all [][]int
 	for _, kind := range b.kinds {
-		for _, together := range b.together(kind) {
-			if err := b.add(ctx, together); err != nil {
-				return err
-			}
+		all = append(all, b.together(kind)...)
+	}
+	for _, together := range all { // before anything is written
+		if err := b.fits(together); err != nil {
+			return err
+		}
+	}
+	for _, together := range all {
+		if err := b.add(ctx, together); err != nil {
+			return err
 		}
 	}
 	return b.flush(ctx)
+}
+
+// fits says why items that are written in one commit cannot be.
+func (b *batch) fits(together []int) error {
+	list := make([]change, len(together))
+	for n, i := range together {
+		list[n] = changeOf(b.items[i].old, b.items[i].next, b.items[i].at, nil)
+	}
+	if ops, _ := b.cost(together, list); len(together) > 1 && ops > state.MaxOps {
+		return protocol.Errorf(protocol.CodeInvalid, "apply", "%d %s exchange what only one may have, which takes %d keys, and %d is the most that is written at once", len(together), list[0].Kind.Plural(), ops, state.MaxOps).
+			WithHint("nothing was changed; let some give up first what others are to get, in a set of their own")
+	}
+	return nil
 }
 
 func (b *batch) clear() {
@@ -109,10 +129,6 @@ func (b *batch) add(ctx context.Context, together []int) error {
 		}
 		ops, size = b.cost(together, list)
 	}
-	if ops > state.MaxOps || size > state.MaxCommitBytes {
-		return protocol.Errorf(protocol.CodeInvalid, "apply", "%d %s exchange what only one may have, which takes %d keys, and %d is the most that is written at once", len(together), list[0].Kind.Plural(), ops, state.MaxOps).
-			WithHint("none of them was changed; let some give up first what others are to get, in a set of their own")
-	}
 	b.ops, b.size = b.ops+ops, b.size+size
 	b.part, b.list = append(b.part, together...), append(b.list, list...)
 	for _, c := range list {
@@ -133,12 +149,14 @@ func (b *batch) add(ctx context.Context, together []int) error {
 
 // cost is how many keys and bytes items add to the present part.
 func (b *batch) cost(together []int, list []change) (ops, size int) {
+	counted := map[string]bool{}
 	for n, i := range together {
 		rules := len(list[n].leaves()) + len(list[n].comes())
 		ops += 1 + rules
 		size += len(list[n].key) + len(list[n].value) + rules*ruleSize
 		for key := range b.items[i].judged {
-			if _, judged := b.judge[key]; !judged && !b.there[key] {
+			if _, judged := b.judge[key]; !judged && !b.there[key] && !counted[key] {
+				counted[key] = true
 				ops++
 			}
 		}
@@ -155,7 +173,7 @@ func (b *batch) flush(ctx context.Context) error {
 	}
 	revisions, err := b.store.transact(ctx, b.list, b.judge, b.again)
 	if err != nil {
-		return err
+		return stateError("write a set", err)
 	}
 	for n, i := range b.part {
 		b.items[i].at = revisions[n]

@@ -97,7 +97,7 @@ func (s *Store) importOnce(ctx context.Context, objs []protocol.Object, out []Im
 		s.logger.Info("resource imported", "kind", h.Kind, "name", h.Metadata.Name, "by", by)
 	}}
 	if err := b.write(ctx); err != nil {
-		return stateError(op, err)
+		return err
 	}
 	s.crash.At("hub.import.written")
 	return nil
