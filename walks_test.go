@@ -32,7 +32,7 @@ func walks() []walk {
 			"hub/images.Room.States", "hub/link.Room.Collect", "hub/members.Room.Collect", "hub/iso.metrics.Collect", "hub/secret.metrics.Collect",
 		}},
 		{"once when the hub starts, or for an Import as a whole", []string{
-			"hub/members.Room.CutRevoked", "hub/events.Open", "hub/secret.Vault.Start", "hub/store.Store.judgeEach",
+			"hub/members.Room.CutRevoked", "hub/events.Open", "hub/secret.Vault.Start", "hub/store.Store.judgeEach", "hub/store.Store.mend",
 		}},
 		{"once for each connection of the hub, to count agents", []string{"hub/link.Room.Announce"}},
 		{"every Secret gets another key", []string{"hub/secret.Vault.Rekey"}},

@@ -34,7 +34,12 @@ func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.Serve
 		}
 		h := adopted(s.Server, hr, name)
 		h.Status.Rack = a.Spec.RackRef.Name
-		if err := c.cfg.Store.Put(ctx, h); err != nil {
+		err = c.cfg.Store.Put(ctx, h)
+		if protocol.CodeOf(err) == protocol.CodeConflict { // its owner has placed it here again since
+			h.Spec.Key = adoptedKey(hr.ID)
+			err = c.cfg.Store.Put(ctx, h)
+		}
+		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -79,10 +84,13 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 	return c.removeHold(ctx, h, name)
 }
 
+// adoptedKey is the key of an adopted hold that cannot have its own.
+func adoptedKey(id string) string { return "adopted-" + id }
+
 // adopted is the hold that a report names, with its particulars where they are given.
 func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold {
 	h := &protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: events.HubName, HoldTerms: protocol.HoldTerms{
-		Key: "adopted-" + hr.ID, Mode: protocol.StopHard, Reason: "agent " + agent + " enforces it, and this hub did not know it",
+		Key: adoptedKey(hr.ID), Mode: protocol.StopHard, Reason: "agent " + agent + " enforces it, and this hub did not know it",
 	}}}
 	h.Metadata.Name = hr.ID
 	h.Metadata.Annotations = map[string]string{events.AnnotationAdopted: agent}

@@ -97,6 +97,7 @@ func TestAdoptParticulars(t *testing.T) {
 		{ID: "named", Word: protocol.HoldEnforced, State: protocol.StateEnforced},
 		{ID: "lost", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "lost", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"}}}},
 		{ID: "odd", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "odd", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "a b", Mode: "melt"}}}},
+		{ID: "twice", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "twice", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}},
 		{ID: "mixed", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "mixed", HoldSpec: protocol.HoldSpec{Server: "n2", HoldTerms: protocol.HoldTerms{Key: "k"}}}},
 	}
 	r.Conditions = append(r.Conditions, protocol.ConditionState{Code: protocol.CondHoldMissing, Message: "hold lost"})
@@ -107,6 +108,7 @@ func TestAdoptParticulars(t *testing.T) {
 	for id, want := range map[string]protocol.HoldSpec{
 		"lost":  {Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"}},
 		"odd":   {Owner: "hub", HoldTerms: protocol.HoldTerms{Key: "adopted-odd", Mode: protocol.StopHard}},
+		"twice": {Owner: "o", HoldTerms: protocol.HoldTerms{Key: "adopted-twice", Mode: protocol.StopHard}}, // no two have one owner and key
 		"mixed": {Owner: "hub", HoldTerms: protocol.HoldTerms{Key: "adopted-mixed", Mode: protocol.StopHard}},
 	} {
 		h, err := store.Get[*protocol.Hold](b.store, id)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -28,13 +27,13 @@ type ApplyOptions struct {
 	// Managed says that the hub itself writes what it made: a translated stub.
 	Managed bool
 	// Guard, if there is one, judges each change before anything else is said of the
-	// set, under the lock that keeps other sets out. old is nil for a new resource; next
+	// set, and again whenever somebody has changed one of them meanwhile. old is nil for a new resource; next
 	// is what would be stored. An error ends the Apply.
 	Guard func(old, next protocol.Object) error
 }
 
-// Guard judges a resource as it is stored, under the lock of the operation that ends
-// it. An error ends the operation.
+// Guard judges a resource as it is stored, before the operation that ends it; what is ended is at the
+// revision that was judged. An error ends the operation.
 type Guard func(protocol.Object) error
 
 // AtRevision is a Guard that wants the resource unchanged: another revision is a
@@ -82,41 +81,94 @@ type ApplyResult struct {
 // unavailable and timeout. After the last two, repeat the Apply.
 func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOptions) ([]ApplyResult, error) {
 	const op = "apply"
-	unlock, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	done, locked := map[int]Outcome{}, false
-	for try := 1; ; try++ {
-		items, err := s.prepare(objs, opts)
-		if err != nil {
-			return nil, err
+	done := map[int]Outcome{}
+	shut := map[string]uint64{} // what this Apply has closed, and at which revision
+	defer func() {
+		for key, at := range shut {
+			s.reopen(ctx, key, at) // unless it was written
 		}
-		if !locked && slices.ContainsFunc(items, exchanged) {
-			// From here on no hold comes to a server whose BMC is exchanged: it was
-			// checked that none is there, so check once more. All other sets, however
-			// large, keep no hold waiting.
-			unlock, err := s.holdLock.acquire(ctx, op)
-			if err != nil {
-				return nil, err
-			}
-			defer unlock()
-			locked = true
-			if items, err = s.prepare(objs, opts); err != nil {
-				return nil, err
-			}
-		}
-		if !opts.DryRun {
-			err = s.store(ctx, items, done, opts.By)
-		}
+	}()
+	for try, written := 1, 0; ; try++ {
+		var items []applyItem
+		err := s.sets.pass(ctx, op, try > 1 || hasParams(objs), func() (err error) {
+			items, err = s.applyOnce(ctx, objs, opts, done, shut, try > 1)
+			return err
+		})
 		switch {
 		case err == nil:
 			return results(items, done), nil
-		case !errors.Is(err, state.ErrConflict) || try == writeTries:
-			return nil, stateError(op, err)
+		case len(done) > written: // a part was written: it goes on
+			try, written = 1, len(done)
+		}
+		if !s.again(ctx, err, try) {
+			return nil, err
 		}
 	}
+}
+
+// hasParams reports whether a set has Params: values of a new one, which nobody had to check, must not come
+// at the same time.
+func hasParams(objs []protocol.Object) bool {
+	return slices.ContainsFunc(objs, func(o protocol.Object) bool { return protocol.KindOfType(o) == protocol.KindParam })
+}
+
+// applyOnce is one try: what it wrote is in done.
+func (s *Store) applyOnce(ctx context.Context, objs []protocol.Object, opts ApplyOptions, done map[int]Outcome, shut map[string]uint64, again bool) ([]applyItem, error) {
+	const op = "apply"
+	for range writeTries {
+		items, closed, err := s.prepare(objs, opts, shut)
+		if err != nil || opts.DryRun {
+			return items, err
+		}
+		switch shuts, err := s.shut(ctx, items, shut); {
+		case err != nil:
+			return nil, stateError(op, err)
+		case shuts:
+			continue
+		}
+		if len(closed) > 0 { // somebody judges, and may delete it
+			for _, key := range closed {
+				if _, _, err := s.opened(ctx, key); err != nil {
+					return nil, stateError(op, err)
+				}
+			}
+			continue
+		}
+		b := batch{store: s, items: items, kinds: protocol.Kinds(), again: again, written: func(i int) {
+			it := items[i]
+			h := it.next.Head()
+			done[i] = it.outcome
+			s.logger.Info("resource applied", "kind", h.Kind, "name", h.Metadata.Name, "outcome", it.outcome,
+				"generation", h.Metadata.Generation, "by", opts.By)
+		}}
+		if err := b.write(ctx); err != nil {
+			return nil, err
+		}
+		return items, nil
+	}
+	return nil, stateError(op, state.ErrConflict)
+}
+
+// shut closes what is changed such that it matters who refers to it, and was not closed yet; true if
+// there was any: then everything is judged once more.
+func (s *Store) shut(ctx context.Context, items []applyItem, shut map[string]uint64) (bool, error) {
+	any := false
+	for _, it := range items {
+		if !it.closes() {
+			continue
+		}
+		key := keyOf(it.next.Head().Kind, it.next.Head().Metadata.Name)
+		e, there := s.mirror.get(key)
+		if !there || e.Revision == shut[key] {
+			continue
+		}
+		at, err := s.close(ctx, e)
+		if err != nil {
+			return false, err
+		}
+		shut[key], any = at, true
+	}
+	return any, nil
 }
 
 func results(items []applyItem, done map[int]Outcome) []ApplyResult {
@@ -132,61 +184,36 @@ func results(items []applyItem, done map[int]Outcome) []ApplyResult {
 	return out
 }
 
-// store writes the items at once, up to the bounds of a commit. What is more is written in parts,
-// in the order of protocol.Kinds, so that a crash between them leaves no reference without
-// its target.
-func (s *Store) store(ctx context.Context, items []applyItem, done map[int]Outcome, by string) error {
-	var part []int // of items
-	var ops []state.Op
-	size := 0
-	flush := func() error {
-		if len(ops) == 0 {
-			return nil
-		}
-		revisions, err := s.commit(ctx, ops)
-		if err != nil {
-			return err
-		}
-		for n, i := range part {
-			it := items[i]
-			h := it.next.Head()
-			h.Metadata.Revision = revisions[n]
-			done[i] = it.outcome
-			s.logger.Info("resource applied", "kind", h.Kind, "name", h.Metadata.Name, "outcome", it.outcome,
-				"generation", h.Metadata.Generation, "by", by)
-		}
-		part, ops, size = nil, nil, 0
-		return nil
-	}
-	for _, kind := range protocol.Kinds() {
-		for i, it := range items {
-			h := it.next.Head()
-			if h.Kind != kind || it.outcome == Unchanged {
-				continue
-			}
-			value, err := encodeItem(it)
-			if err != nil {
-				return err
-			}
-			o := write(keyOf(kind, h.Metadata.Name), value, h.Metadata.Revision)
-			if size += len(o.Key) + len(o.Value); len(ops) == state.MaxOps || size > state.MaxCommitBytes {
-				if err := flush(); err != nil {
-					return err
-				}
-				size = len(o.Key) + len(o.Value)
-			}
-			part, ops = append(part, i), append(ops, o)
-		}
-	}
-	return flush()
-}
-
 // applyItem is one object of an Apply: old as stored (nil if it is new), next
 // as it shall be stored, with the revision that it replaces.
 type applyItem struct {
 	old, next protocol.Object
 	outcome   Outcome
-	envelope  []byte // of a Secret
+	envelope  []byte            // of a Secret
+	at        uint64            // revision of what is stored; 0 where nothing is
+	judged    map[string]uint64 // revisions of what it was judged by
+}
+
+// closes reports whether a change has to know everybody who refers to the resource: a server that gets
+// another BMC, and whatever may become what somebody cannot go on naming.
+func (it applyItem) closes() bool {
+	if it.old == nil || it.outcome == Unchanged {
+		return false
+	}
+	switch next := it.next.(type) {
+	case *protocol.Server:
+		return exchanged(it)
+	case *protocol.Segment:
+		return next.Spec.Role != it.old.(*protocol.Segment).Spec.Role
+	case *protocol.Secret:
+		return next.Spec.Type != it.old.(*protocol.Secret).Spec.Type
+	case *protocol.BootEnv:
+		old := it.old.(*protocol.BootEnv).Spec
+		return next.Spec.OnlyUnknown != old.OnlyUnknown || next.Spec.Destructive != old.Destructive
+	case *protocol.Param:
+		return next.Metadata.Generation != it.old.Head().Metadata.Generation
+	}
+	return false
 }
 
 // exchanged says whether a stored server gets another BMC, or another of its systems:
@@ -200,15 +227,16 @@ func exchanged(it applyItem) bool {
 	return old.Spec.BMCRef != next.Spec.BMCRef || old.Spec.SystemURI != next.Spec.SystemURI
 }
 
-// prepare checks the whole set and works out what to write.
-func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions) ([]applyItem, error) {
+// prepare checks the whole set and works out what to write. closed is what somebody else has closed;
+// what is in shut is closed by this Apply.
+func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions, shut map[string]uint64) (items []applyItem, closed []string, err error) {
 	c := newChecker(s, len(objs))
-	items := make([]applyItem, len(objs))
+	items = make([]applyItem, len(objs))
 	seen := map[string]int{}
 	for i, in := range objs {
 		next, err := clone(in)
 		if err != nil {
-			return nil, protocol.Errorf(protocol.CodeInvalid, "apply", "object %d: %w", i, err)
+			return nil, nil, protocol.Errorf(protocol.CodeInvalid, "apply", "object %d: %w", i, err)
 		}
 		clearStatus(next)
 		if secret, ok := in.(*protocol.Secret); ok {
@@ -233,20 +261,26 @@ func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions) ([]applyItem,
 		old, err := s.GetObject(h.Kind, h.Metadata.Name)
 		switch {
 		case err == nil:
-			items[i].old = old
+			items[i].old, items[i].at = old, old.Head().Metadata.Revision
+			if e, there := s.mirror.get(keyOf(h.Kind, h.Metadata.Name)); there && e.closed != 0 && e.Revision == items[i].at {
+				old.Head().Metadata.Revision = e.closed // as whoever applies has read it
+				if e.Revision != shut[e.Key] {
+					closed = append(closed, e.Key)
+				}
+			}
 			c.identity(i, &in.Head().Metadata, &old.Head().Metadata)
 			if opts.Create {
 				c.addConflict(i, "metadata.name", "it exists already")
 			}
 			if items[i].outcome, err = merge(next, old); err != nil {
-				return nil, protocol.Errorf(protocol.CodeInternal, "apply", "%w", err)
+				return nil, nil, protocol.Errorf(protocol.CodeInternal, "apply", "%w", err)
 			}
 		case protocol.CodeOf(err) == protocol.CodeNotFound:
 			c.identity(i, &in.Head().Metadata, nil)
 			h.Metadata = protocol.Metadata{Name: h.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
 			s.stamp(&h.Metadata)
 		default:
-			return nil, err
+			return nil, nil, err
 		}
 		switch next := next.(type) {
 		case *protocol.BMC:
@@ -261,17 +295,22 @@ func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions) ([]applyItem,
 				continue
 			}
 			if err := s.encrypt(c, i, &items[i], data); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if opts.Guard != nil {
 			if err := opts.Guard(items[i].old, next); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	c.set(items)
-	return items, c.err()
+	for _, key := range c.closed {
+		if _, ours := shut[key]; !ours {
+			closed = append(closed, key)
+		}
+	}
+	return items, closed, c.err()
 }
 
 // merge gives next the metadata and status that the hub owns, and says what

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"rackboot/protocol"
 	"rackboot/state"
@@ -11,7 +12,10 @@ import (
 
 // Keys that are aside are read and written by who needs them alone: they are not in the mirror,
 // so that a write to one wakes nobody and makes no view of the fleet old.
-func aside(key string) bool { return key == probeKey || key == auditKey }
+// The keys of rules are many, and read by whoever changes who has them.
+func aside(key string) bool {
+	return key == probeKey || key == auditKey || strings.HasPrefix(key, ruleBucket+".")
+}
 
 // auditKey has the last entry of the audit log that is known to be in its file.
 const auditKey = "audit.head"

@@ -73,6 +73,30 @@ func BenchmarkApplyOneServer(b *testing.B) {
 	}
 }
 
+// BenchmarkOpen opens a store of 10,000 servers in memory.
+func BenchmarkOpen(b *testing.B) {
+	s := fleetStore(b, 10_000)
+	mem := s.kv.(*storetest.Memory)
+	for b.Loop() {
+		if _, err := Open(b.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: rand.Text}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	entries, _, err := mem.List(b.Context(), "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	rules, size := 0, 0
+	for _, e := range entries {
+		if aside(e.Key) {
+			rules, size = rules+1, size+len(e.Key)+len(e.Value)
+		}
+	}
+	b.ReportMetric(float64(rules), "rules")
+	b.ReportMetric(float64(size)/1e6, "MB-of-rules")
+	b.ReportMetric(float64(len(entries)-rules), "others")
+}
+
 // BenchmarkImport imports a fleet of which each server has a BMC, a claim and its
 // configuration, into an empty store in memory.
 func BenchmarkImport(b *testing.B) {

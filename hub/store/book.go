@@ -102,10 +102,14 @@ func (b *book[V]) remove(ctx context.Context, name string, revision uint64) erro
 	if err := b.store.remove(ctx, b.key(name), revision); err != nil {
 		return stateError("remove "+b.what, err)
 	}
+	b.forget(name)
+	return nil
+}
+
+func (b *book[V]) forget(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.by, name)
-	return nil
 }
 
 // sweep removes what is needed no more. The codes are those of remove.

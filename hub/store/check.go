@@ -16,6 +16,8 @@ type checker struct {
 	errs     []ApplyError // one per object, empty FieldErrors where all is well
 	conflict bool
 	invalid  bool
+	judging  map[string]uint64 // of the object that is judged: what it is judged by
+	closed   []string          // what was looked up and is closed
 }
 
 func newChecker(s *Store, n int) *checker { return &checker{store: s, errs: make([]ApplyError, n)} }
@@ -78,12 +80,14 @@ func (c *checker) set(items []applyItem) {
 	}
 	lookup := func(kind protocol.Kind, name string) protocol.Object {
 		if o, ok := inSet[keyOf(kind, name)]; ok {
+			c.judging[keyOf(kind, name)] = 0 // it is known when it is written
 			return o
 		}
-		return c.store.shared(kind, name)
+		return c.stored(kind, name)
 	}
 	servers, bmcs, images := false, false, false
 	for i, it := range items {
+		c.judge(&items[i])
 		if r, ok := it.next.(protocol.Referrer); ok {
 			for _, ref := range r.References() {
 				if ref.Name != "" && lookup(ref.Kind, ref.Name) == nil {
@@ -137,6 +141,27 @@ func (c *checker) set(items []applyItem) {
 		c.versions(items)
 	}
 	c.environments(items, lookup)
+}
+
+// judge begins with an item: what is looked up from now on is what it is judged by.
+func (c *checker) judge(it *applyItem) {
+	if it.judged == nil {
+		it.judged = map[string]uint64{}
+	}
+	c.judging = it.judged
+}
+
+// stored looks up what is in the store, and notes at which revision.
+func (c *checker) stored(kind protocol.Kind, name string) protocol.Object {
+	e, there := c.store.mirror.get(keyOf(kind, name))
+	if !there {
+		return nil
+	}
+	c.judging[e.Key] = e.Revision
+	if e.closed != 0 {
+		c.closed = append(c.closed, e.Key)
+	}
+	return e.obj
 }
 
 func rackOf(srv *protocol.Server, lookup func(protocol.Kind, string) protocol.Object) (viaBMC, viaSegment string) {

@@ -25,7 +25,7 @@ func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	if err := s.healthy(); err != nil {
 		return nil, err
 	}
-	revisions, err := s.kv.Commit(ctx, ops)
+	revisions, err := s.joint.commit(ctx, ops)
 	if errors.Is(err, state.ErrConflict) {
 		lost := state.Conflicting(err)
 		if len(lost) == 0 { // it is not known which
@@ -40,6 +40,9 @@ func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	}
 	change := make([]cached, 0, len(ops))
 	for i, o := range ops {
+		if aside(o.Key) {
+			continue
+		}
 		switch o.Kind {
 		case state.OpCheck:
 		case state.OpDelete:
@@ -62,6 +65,10 @@ func (s *Store) refresh(ctx context.Context, keys ...string) {
 		e, err := s.kv.Get(ctx, key)
 		old, had := s.mirror.get(key)
 		switch {
+		case err == nil && aside(key):
+			if !s.awaits(wait, func() bool { return s.mirror.position() >= e.Revision }) {
+				s.refreshTakers(ctx, e)
+			}
 		case err == nil:
 			if !s.awaits(wait, func() bool { return s.mirror.has(key, e.Revision) || s.mirror.position() >= e.Revision }) {
 				s.mirror.apply(s.readLogged(e))
@@ -72,6 +79,17 @@ func (s *Store) refresh(ctx context.Context, keys ...string) {
 				s.mirror.bury(key, old.Revision)
 			}
 		}
+	}
+}
+
+// refreshTakers brings those up to date who have what a rule is about.
+func (s *Store) refreshTakers(ctx context.Context, e state.Entry) {
+	list, err := readTakers(e)
+	if err != nil {
+		s.logger.Error("stored rule cannot be read", "key", e.Key, "err", err)
+	}
+	for _, t := range list {
+		s.refresh(ctx, t.stored())
 	}
 }
 

@@ -1,11 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"rackboot/protocol"
-	"rackboot/state"
 )
 
 // Delete is what people ask for. For a Claim it is DeleteClaim without a release. A
@@ -34,37 +33,71 @@ func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string, gua
 			WithHint("the hub removes what is beyond spec.historyLimit; rackctl group revert GROUP NUMBER returns to another revision")
 	default:
 	}
-	unlockSet, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer unlockSet()
-	unlockHolds, err := s.holdLock.acquire(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer unlockHolds()
+	return s.erase(ctx, op, kind, name, guards...)
+}
+
+// erase deletes a resource to which nothing refers, in two steps: it is closed, so that nothing new
+// refers to it; then, when everything that was written before is known here, it is deleted, or
+// opened again. A crash between the steps leaves it closed, which whoever needs it takes back.
+func (s *Store) erase(ctx context.Context, op string, kind protocol.Kind, name string, guards ...Guard) (protocol.Object, error) {
 	for try := 1; ; try++ {
-		obj, err := s.GetObject(kind, name)
-		if err != nil {
-			return nil, err
-		}
-		if err := guarded(obj, guards); err != nil {
-			return nil, err
-		}
-		if who := s.referrers(kind, name); len(who) > 0 {
-			return nil, protocol.Errorf(protocol.CodeConflict, op, "%q is still in use by %s", name, joined(who)).
-				WithHint("delete or release those first")
-		}
-		h := obj.Head()
-		if err = s.remove(ctx, keyOf(h.Kind, name), h.Metadata.Revision); err == nil {
+		var obj protocol.Object
+		err := s.sets.pass(ctx, op, try > 1, func() (err error) {
+			obj, err = s.eraseOnce(ctx, op, kind, name, try > 1, guards)
+			return err
+		})
+		switch {
+		case err == nil:
 			s.logger.Info("resource deletion accepted", "kind", kind, "name", name)
 			return obj, nil
-		}
-		if !errors.Is(err, state.ErrConflict) || try == writeTries {
-			return nil, stateError(op, err)
+		case !s.again(ctx, err, try):
+			return nil, err
 		}
 	}
+}
+
+func (s *Store) eraseOnce(ctx context.Context, op string, kind protocol.Kind, name string, again bool, guards []Guard) (obj protocol.Object, err error) {
+	e, there := s.mirror.get(keyOf(kind, name))
+	if !there {
+		return nil, notFound(op, kind, name)
+	}
+	if obj, err = e.copied(kind); err != nil {
+		return nil, err
+	}
+	obj.Head().Metadata.Revision = cmp.Or(e.closed, e.Revision) // as whoever asks has read it
+	closed := e
+	defer func() {
+		if err != nil && closed.closed != 0 {
+			s.reopen(ctx, e.Key, closed.Revision)
+		}
+	}()
+	free := func() error {
+		who := s.referrers(kind, name)
+		if len(who) == 0 {
+			return nil
+		}
+		return protocol.Errorf(protocol.CodeConflict, op, "%q is still in use by %s", name, joined(who)).
+			WithHint("delete or release those first")
+	}
+	if err := guarded(obj, guards); err != nil {
+		return nil, err
+	}
+	if err := free(); err != nil {
+		return nil, err
+	}
+	at, err := s.close(ctx, e)
+	if err != nil {
+		return nil, stateError(op, err)
+	}
+	closed.closed, closed.Revision = cmp.Or(e.closed, e.Revision), at
+	if err := free(); err != nil {
+		return nil, err
+	}
+	if _, err := s.transact(ctx, []change{changeOf(obj, nil, at, nil)}, nil, again); err != nil {
+		return nil, stateError(op, err)
+	}
+	s.crash.At("hub.store.erased")
+	return obj, nil
 }
 
 // referrers names what keeps a resource from being deleted.

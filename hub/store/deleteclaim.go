@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"rackboot/protocol"
-	"rackboot/state"
 )
 
 // HoldRelease says who releases the holds on the server of a claim that is deleted,
@@ -33,7 +31,8 @@ type HoldRelease struct {
 //	*          | yes       | yes    | no      | *     | it goes, all are released
 //	*          | yes       | yes    | yes     | yes   | it goes, all are released
 //
-// A hold that comes while the claim goes stays. The other codes are invalid,
+// A hold that comes while the claim goes stays, also one that another hub has taken a moment
+// before and this one has not heard of: the claim that goes keeps the server off as well. The other codes are invalid,
 // not_found, unavailable and timeout, and those of the guards.
 func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, guards ...Guard) (*protocol.Claim, error) {
 	const op = "delete Claim"
@@ -41,16 +40,6 @@ func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, gua
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason).
 			WithHint("say it shorter")
 	}
-	unlockSet, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer unlockSet()
-	unlockHolds, err := s.holdLock.acquire(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer unlockHolds()
 	for try := 1; ; try++ {
 		claim, err := Get[*protocol.Claim](s, name)
 		if err != nil {
@@ -78,7 +67,7 @@ func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, gua
 		if err = s.endClaim(ctx, claim, holds, r); err == nil {
 			return claim, nil
 		}
-		if !errors.Is(err, state.ErrConflict) || try == writeTries {
+		if !s.again(ctx, err, try) {
 			return nil, stateError(op, err)
 		}
 	}
@@ -121,16 +110,15 @@ func (s *Store) endClaim(ctx context.Context, claim *protocol.Claim, holds []*pr
 			changed = append(changed, h)
 		}
 	}
-	ops := make([]state.Op, len(changed))
+	list := make([]change, len(changed))
 	for i, obj := range changed {
 		value, err := encode(obj)
 		if err != nil {
 			return err
 		}
-		h := obj.Head()
-		ops[i] = write(keyOf(h.Kind, h.Metadata.Name), value, h.Metadata.Revision)
+		list[i] = changeOf(obj, obj, obj.Head().Metadata.Revision, value) // no rule is about what changes
 	}
-	revisions, err := s.commit(ctx, ops)
+	revisions, err := s.transact(ctx, list, nil, false)
 	if err != nil {
 		return err
 	}

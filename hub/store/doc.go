@@ -17,6 +17,8 @@
 //	iso.<sha256 of name>  an ISO as JSON: an uploaded file by the hash of its name
 //	meta.<name>           bytes of the caller's, such as epochs and keys
 //
+//	rule.<what>.<of>      who has what one alone may have, as a JSON list; see rulesOf
+//
 // Reads come from a mirror in memory that [Store.Run] feeds from the watch. Each
 // revision is decoded once. [List] and [Peek] share what was decoded with everybody
 // else, so that nobody may change it; [Get], [Copies] and [Copy] make copies.
@@ -24,6 +26,19 @@
 // looks for some resources does not list a kind.
 // A write is a compare-and-set; when it has succeeded the mirror has it before
 // the call returns, so that a caller reads its own writes.
+//
+// # Rules over several resources
+//
+// Several hubs may write one store, so nothing rests on a lock of a process. Who writes reads the
+// mirror, judges, and commits with the revisions of what was judged; who has lost
+// judges again.
+//
+//   - What only one may have is a key of its own (rule.go), in the commit that writes the resource.
+//     All writes of resources and requests go through transact, which makes these keys' ops.
+//   - What refers to something new checks its revision in the same commit (reference.go).
+//   - Who must know everybody who refers to a resource, to delete it or to give a server another
+//     BMC, closes it first (closed.go).
+//   - Bounds, such as the holds that a rack's document has room for, are exact within one hub.
 //
 // # Crashes
 //
@@ -33,22 +48,21 @@
 //   - Apply checks the whole set before it writes, and is one commit. A set that is larger
 //     than a commit may be is several, in the order of protocol.Kinds, in which a
 //     resource comes after those that it refers to. After a crash some of them are stored, in
-//     which every reference holds; the same Apply again finds those unchanged and writes the rest.
-//   - CreateHold, ReleaseHold, ConfirmDown, CreateRequest, Put, PutRequest, PutApproval, PutLedger, PutSealed, PutEnv,
-//     PutISO, KeepStub, Rewrap and PutMeta write one key. CreateHold finds a hold that a crash left unanswered by its owner,
+//     which every reference and every rule holds; the same Apply again finds those unchanged and
+//     writes the rest. Import is the same, in the order of [ImportKinds].
+//   - CreateHold is one commit, of the hold and its rule. It finds a hold that a crash left unanswered by its owner,
 //     key and server, and answers with it.
-//   - Import judges the whole set before it writes, one key for each object, holds before
-//     what starts their servers and configurations before their claims. After a crash
-//     the same Import finds what is written unchanged, and writes the rest.
+//   - ReleaseHold, ConfirmDown, PutApproval, PutLedger, PutSealed, PutEnv,
+//     PutISO, KeepStub, Rewrap and PutMeta write one key, and so does Put where what a resource has and
+//     refers to stays.
+//   - Delete closes the resource and then deletes it. A crash between leaves it closed, which is taken
+//     back by whomever it keeps waiting, and changes nothing for anybody else.
 //   - BeginAnswer and EndAnswer write one key each. What a crash cut off between them
 //     stays begun, and is answered as unknown.
 //   - DeleteClaim writes metadata.deletedAt and releases holds, where it is asked to, in
 //     one commit. The deletion is finished with Remove by whoever proves that
 //     the server is Off.
 //
-// # One hub
-//
-// The rules over several resources (references, unique MAC addresses and
-// systems) are checked under a lock of this process against the mirror. They
-// hold while one hub writes; a second writer is noticed per key only.
+// When the store is opened, the keys of rules are held against the resources, and written where
+// they differ.
 package store

@@ -27,6 +27,7 @@ type lookup func(protocol.Kind, string) protocol.Object
 func (c *checker) environments(items []applyItem, find lookup) {
 	described := c.described(items)
 	for i, it := range items {
+		c.judge(&items[i])
 		switch next := it.next.(type) {
 		case *protocol.Param:
 			c.param(i, next, items)
@@ -63,21 +64,24 @@ func (c *checker) environments(items []applyItem, find lookup) {
 type describes func(name string) (protocol.ParamSpec, bool)
 
 func (c *checker) described(items []applyItem) describes {
-	inSet, replaced := map[string]protocol.ParamSpec{}, map[string]bool{}
+	inSet, replaced := map[string]*protocol.Param{}, map[string]bool{}
 	for _, it := range items {
 		if p, ok := it.next.(*protocol.Param); ok {
-			inSet[p.Spec.Name], replaced[p.Metadata.Name] = p.Spec, true
+			inSet[p.Spec.Name], replaced[p.Metadata.Name] = p, true
 		}
 	}
 	return func(name string) (protocol.ParamSpec, bool) {
 		if p, ok := inSet[name]; ok {
-			return p, true
+			c.judging[keyOf(protocol.KindParam, p.Metadata.Name)] = 0 // it is known when it is written
+			return p.Spec, true
 		}
 		for _, p := range Find(c.store, ParamsByName, name) {
 			if !replaced[p.Metadata.Name] {
+				c.stored(protocol.KindParam, p.Metadata.Name)
 				return p.Spec, true
 			}
 		}
+		c.judging[ruleBucket+".param."+digest(name)] = 0 // nobody describes it
 		return protocol.ParamSpec{}, false
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // writeTries bounds how often an operation is tried again after it lost a
 // compare-and-set to another writer.
-const writeTries = 8
+const writeTries = 16
 
 // stateError gives an error of the key-value store or log its code.
 func stateError(op string, err error) error {

@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/state"
 )
 
 // CreateHold accepts a hold: when it returns, the hold is durable. It is
@@ -20,11 +18,6 @@ import (
 // The other codes are invalid, not_found (the server), unavailable and timeout.
 func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hold, error) {
 	const op = "hold"
-	unlock, err := s.holdLock.acquire(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
 	obj, err := clone(h)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
@@ -38,8 +31,32 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 	if f := hold.Validate(); len(f) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", f).WithHint("nothing was held; correct the fields that are named")
 	}
-	rack, err := s.RackOf(hold.Spec.Server)
+	hold.Status = protocol.HoldStatus{}
+	hold.Metadata = protocol.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
+	s.stamp(&hold.Metadata)
+	for try := 1; ; try++ {
+		old, err := s.createHold(ctx, op, hold, named, try > 1)
+		switch {
+		case err == nil && old != nil:
+			return old, nil
+		case err == nil:
+			s.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
+			return hold, nil
+		case !s.again(ctx, err, try):
+			return nil, err
+		}
+	}
+}
+
+// createHold is one try. It returns the hold that is there already, or what has
+// refused it; a state.ErrConflict is somebody who was faster.
+func (s *Store) createHold(ctx context.Context, op string, hold *protocol.Hold, named, again bool) (*protocol.Hold, error) {
+	key := keyOf(protocol.KindHold, hold.Metadata.Name)
+	checks, err := s.newReferences(ctx, nil, hold)
 	if err != nil {
+		return nil, err
+	}
+	if hold.Status.Rack, err = s.RackOf(hold.Spec.Server); err != nil {
 		return nil, err
 	}
 	for _, old := range Referring[*protocol.Hold](s, protocol.KindServer, hold.Spec.Server) {
@@ -47,26 +64,25 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 			return sameHold(Copy(s, old), hold, named)
 		}
 	}
-	if err := s.roomForHold(op, rack, hold); err != nil {
+	if _, there := s.mirror.get(key); there {
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "hold %q exists with another owner, key or server", hold.Metadata.Name).
+			WithHint("leave the name out to get a new id")
+	}
+	others, done := s.underway.add("holds of "+hold.Status.Rack, holdSize(hold))
+	defer done()
+	if err := s.roomForHold(op, hold, others); err != nil {
 		return nil, err
 	}
-	hold.Status = protocol.HoldStatus{Rack: rack}
-	hold.Metadata = protocol.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
-	s.stamp(&hold.Metadata)
 	value, err := encode(hold)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	hold.Metadata.Revision, err = s.put(ctx, keyOf(protocol.KindHold, hold.Metadata.Name), value, 0)
-	if errors.Is(err, state.ErrConflict) {
-		return nil, protocol.Errorf(protocol.CodeConflict, op, "hold %q exists with another owner, key or server", hold.Metadata.Name).
-			WithHint("leave the name out to get a new id")
-	}
+	revisions, err := s.transact(ctx, []change{changeOf(nil, hold, 0, value)}, checks, again)
 	if err != nil {
 		return nil, stateError(op, err)
 	}
-	s.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
-	return hold, nil
+	hold.Metadata.Revision = revisions[0]
+	return nil, nil
 }
 
 func sameHold(old, asked *protocol.Hold, named bool) (*protocol.Hold, error) {
@@ -155,16 +171,12 @@ func (s *Store) changeHold(ctx context.Context, op, id string, change func(*prot
 		if changed, err := change(hold); err != nil || !changed {
 			return hold, err
 		}
-		value, err := encode(hold)
-		if err != nil {
-			return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-		}
-		hold.Metadata.Revision, err = s.put(ctx, keyOf(protocol.KindHold, id), value, hold.Metadata.Revision)
-		switch {
-		case err == nil:
+		err = s.Put(ctx, hold)
+		if err == nil {
 			return hold, nil
-		case !errors.Is(err, state.ErrConflict) || try == writeTries:
-			return nil, stateError(op, err)
+		}
+		if !s.again(ctx, err, try) {
+			return nil, err
 		}
 	}
 }

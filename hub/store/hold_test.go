@@ -154,14 +154,12 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 
 func TestWaitersHeedTheirDeadline(t *testing.T) {
 	s := open(t, storetest.NewMemory())
-	unlock, err := s.holdLock.acquire(t.Context(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	_, err = s.CreateHold(ctx, storetest.Hold("admin", "k", "n1"))
+	err := s.sets.pass(t.Context(), "test", true, func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err := s.Apply(ctx, storetest.Site(), ApplyOptions{})
+		return err
+	})
 	wantCode(t, err, protocol.CodeTimeout)
 }
 

@@ -3,13 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"rackboot/protocol"
-	"rackboot/state"
 )
 
 // maxUID bounds an imported UID in bytes; those that hubs make are ULIDs.
@@ -40,81 +38,90 @@ func ImportKinds() []protocol.Kind {
 	}
 }
 
-// Import stores resources of another hub with the UIDs that they have there, each whole or
-// not at all; what the caller left of their status is kept. One that is there already, of
+// Import stores resources of another hub with the UIDs that they have there, those that are
+// taken at once, as far as the bounds of a commit go, and else in parts, in the order of [ImportKinds];
+// what the caller left of their status is kept. One that is there already, of
 // the same UID and spec, is unchanged; anything else of its name is a conflict. One that
 // refers to a resource which is neither stored nor imported is invalid. The results are
 // in input order.
 //
-// It can be repeated: what a crash left out is written then. The error is unavailable or
-// timeout, and says that the rest was not written. A large import keeps Apply and Delete
-// waiting, and no hold.
+// It can be repeated: what a crash left out is written then. The error is unavailable, timeout, or a
+// conflict after other writers won [writeTries] times, and says that the rest was not written.
 func (s *Store) Import(ctx context.Context, objs []protocol.Object, opts ImportOptions) ([]Imported, error) {
 	const op = "import"
-	unlock, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
 	out := make([]Imported, len(objs))
-	s.judgeEach(objs, out)
-	s.judgeSet(objs, out)
 	if opts.DryRun {
+		s.judgeImport(objs, out)
 		return out, nil
 	}
-	for _, kind := range ImportKinds() {
-		for i, obj := range objs {
-			if out[i].Err != nil || out[i].Outcome != Created || obj.Head().Kind != kind {
-				continue
-			}
-			if err := s.importOne(ctx, obj, &out[i]); err != nil {
-				return out, err
-			}
-			if out[i].Err == nil {
-				s.logger.Info("resource imported", "kind", kind, "name", obj.Head().Metadata.Name, "by", opts.By)
-				s.crash.At("hub.import.object")
-			}
+	done := map[int]uint64{} // what was written, at which revision
+	for try, written := 1, 0; ; try++ {
+		err := s.sets.pass(ctx, op, try > 1 || hasParams(objs), func() error {
+			return s.importOnce(ctx, objs, out, done, try > 1, opts.By)
+		})
+		for i, revision := range done {
+			out[i] = Imported{Outcome: Created}
+			objs[i].Head().Metadata.Revision = revision
 		}
+		if len(done) > written { // a part was written: it goes on
+			try, written = 1, len(done)
+		}
+		if err == nil || !s.again(ctx, err, try) {
+			return out, err
+		}
+		clear(out)
 	}
-	return out, nil
 }
 
-func (s *Store) importOne(ctx context.Context, obj protocol.Object, out *Imported) error {
-	meta := &obj.Head().Metadata
-	if h, ok := obj.(*protocol.Hold); ok {
-		unlock, err := s.holdLock.acquire(ctx, "import")
-		if err != nil {
-			return err
-		}
-		defer unlock()
-		if out.Err = s.mayLie(h); out.Err != nil {
-			return nil
+// importOnce is one try: what it wrote is in done.
+func (s *Store) importOnce(ctx context.Context, objs []protocol.Object, out []Imported, done map[int]uint64, again bool, by string) error {
+	const op = "import"
+	items, at, closed := s.judgeImport(objs, out)
+	for _, key := range closed {
+		if _, _, err := s.opened(ctx, key); err != nil {
+			return stateError(op, err)
 		}
 	}
-	value, err := encode(obj)
-	if err != nil {
-		out.Err = protocol.Errorf(protocol.CodeInvalid, "import", "%w", err)
-		return nil
+	if len(closed) > 0 { // somebody has judged, and may have deleted it
+		clear(out)
+		items, at, _ = s.judgeImport(objs, out)
 	}
-	meta.Revision, err = s.put(ctx, keyOf(obj.Head().Kind, meta.Name), value, 0)
-	switch {
-	case errors.Is(err, state.ErrConflict):
-		out.Err = protocol.Errorf(protocol.CodeConflict, "import", "somebody else created it meanwhile")
-	case err != nil:
-		return stateError("import", err)
+	parts := 0
+	b := batch{store: s, items: items, kinds: ImportKinds(), again: again, begun: func() {
+		if parts++; parts > 1 {
+			s.crash.At("hub.import.part")
+		}
+	}, written: func(n int) {
+		h := items[n].next.Head()
+		done[at[n]] = h.Metadata.Revision
+		s.logger.Info("resource imported", "kind", h.Kind, "name", h.Metadata.Name, "by", by)
+	}}
+	if err := b.write(ctx); err != nil {
+		return err
 	}
+	s.crash.At("hub.import.written")
 	return nil
 }
 
-// mayLie says why a hold cannot be written, of what may have come since it was judged.
-// The caller has holdLock.
-func (s *Store) mayLie(h *protocol.Hold) error {
-	for _, old := range s.HoldsOn(h.Spec.Server) {
-		if old.Spec.Owner == h.Spec.Owner && old.Spec.Key == h.Spec.Key {
-			return protocol.Errorf(protocol.CodeConflict, "import", "hold %s of the same owner and key lies on the server", old.Metadata.Name)
+// judgeImport judges all objects, and returns those that are written, with their places among objs, and
+// what of that which they rest on is closed.
+func (s *Store) judgeImport(objs []protocol.Object, out []Imported) (items []applyItem, at []int, closed []string) {
+	s.judgeEach(objs, out)
+	items, at, closed = s.judgeSet(objs, out)
+	more := map[string]int{} // size of the set's holds, by rack
+	n := 0
+	for k, it := range items {
+		if h, ok := it.next.(*protocol.Hold); ok {
+			if err := s.roomForHold("import", h, more[h.Status.Rack]); err != nil {
+				out[at[k]].Err = err
+				continue
+			}
+			more[h.Status.Rack] += holdSize(h)
 		}
+		items[n], at[n] = it, at[k]
+		n++
 	}
-	return s.roomForHold("import", h.Status.Rack, h)
+	return items[:n], at[:n], closed
 }
 
 // judgeEach judges each object by itself and against what has its name.
@@ -190,10 +197,9 @@ func (s *Store) against(obj protocol.Object) (Outcome, error) {
 
 // judgeSet judges the objects against each other and the store, until no more fall out:
 // what refers to one that is not taken is not taken either.
-func (s *Store) judgeSet(objs []protocol.Object, out []Imported) {
+func (s *Store) judgeSet(objs []protocol.Object, out []Imported) (items []applyItem, at []int, closed []string) {
 	for {
-		var items []applyItem
-		var at []int
+		items, at = nil, nil
 		for i, obj := range objs {
 			if out[i].Err == nil && out[i].Outcome == Created {
 				items, at = append(items, applyItem{next: obj, outcome: Created}), append(at, i)
@@ -211,7 +217,7 @@ func (s *Store) judgeSet(objs []protocol.Object, out []Imported) {
 			}
 		}
 		if !found {
-			return
+			return items, at, c.closed
 		}
 	}
 }
@@ -281,13 +287,14 @@ func (c *checker) bound(items []applyItem) {
 		}
 	}
 	for i, it := range items {
+		c.judge(&items[i])
 		switch o := it.next.(type) {
 		case *protocol.Claim:
 			server := o.Status.Server
 			if server == "" {
 				continue
 			}
-			if _, isNew := racks[server]; !isNew && c.store.shared(protocol.KindServer, server) == nil {
+			if _, isNew := racks[server]; !isNew && c.stored(protocol.KindServer, server) == nil {
 				c.add(i, "status.server", "Server %q does not exist, neither in the hub nor in what is imported", server)
 			}
 			if ref := o.Spec.ServerRef; ref != nil && ref.Name != server {
@@ -300,7 +307,7 @@ func (c *checker) bound(items []applyItem) {
 		case *protocol.BootConfiguration:
 			cl := claims[o.Metadata.Name]
 			if cl == nil {
-				cl, _ = c.store.shared(protocol.KindClaim, o.Metadata.Name).(*protocol.Claim)
+				cl, _ = c.stored(protocol.KindClaim, o.Metadata.Name).(*protocol.Claim)
 			}
 			if cl == nil || cl.Metadata.UID != o.Spec.Owner.UID || cl.Status.Server != o.Spec.Server || o.Spec.Owner.Name != o.Metadata.Name {
 				c.add(i, "spec.claimUID", "is not of a claim that is here or imported and has that server")

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"crypto/rand"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -184,4 +187,85 @@ func exportedAgain(t *testing.T, set map[string]protocol.Object) map[string]prot
 		out[k] = c
 	}
 	return out
+}
+
+// An import that is larger than a commit is cut off in each of its parts: whatever is stored then refers
+// to nothing that is not, each server that is claimed has its holds, and the same import brings the rest.
+func TestImportOfALargeSetAfterACrash(t *testing.T) {
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	const servers = 400
+	fleet := func() (objs []protocol.Object) {
+		add := func(o protocol.Object, name string) {
+			m := &o.Head().Metadata
+			m.Name, m.UID, m.Generation, m.CreatedAt = name, "u-"+name, 1, &now
+			objs = append(objs, o)
+		}
+		for i := range servers {
+			name := fmt.Sprintf("n%d", i)
+			c := storetest.Claim(name, name)
+			c.Status.Server = name
+			add(c, name)
+			add(storetest.Server(name, "b-"+name, "boot", fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8, i&255)), name)
+			add(storetest.BMC("b-"+name, "r1"), "b-"+name)
+			if i < 20 {
+				add(storetest.Hold("admin", "k", name), "h-"+name)
+			}
+		}
+		add(storetest.Segment("boot", "r1"), "boot")
+		add(storetest.Rack("r1"), "r1")
+		return objs
+	}
+	for part := 1; ; part++ {
+		mem := storetest.NewMemory()
+		parts := 1
+		s, err := Open(t.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: rand.Text, Crash: func(point string) {
+			if point == "hub.import.part" {
+				if parts++; parts > part {
+					panic(point)
+				}
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		died := func() (died bool) {
+			defer func() { died = recover() != nil }()
+			_, err := s.Import(t.Context(), fleet(), ImportOptions{})
+			return err != nil
+		}()
+		entries, _, err := mem.List(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := broken(entries); len(wrong) > 0 {
+			t.Fatalf("after part %d: %v", part, wrong)
+		}
+		s = open(t, mem)
+		if claims := len(List[*protocol.Claim](s)); claims > 0 && len(List[*protocol.Hold](s)) != 20 {
+			t.Errorf("after part %d there are %d claims and no holds", part, claims)
+		}
+		before := len(List[*protocol.Server](s))
+		res, err := s.Import(t.Context(), fleet(), ImportOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		created := 0
+		for i, r := range res {
+			if r.Err != nil {
+				t.Fatalf("after part %d: object %d: %v", part, i, r.Err)
+			}
+			if r.Outcome == Created {
+				created++
+			}
+		}
+		if n := len(List[*protocol.Server](s)); n != servers || died == (created == 0) {
+			t.Errorf("after part %d there were %d servers, and then %d; %d objects were created", part, before, n, created)
+		}
+		if !died {
+			if part < 4 {
+				t.Errorf("it is in %d parts", part)
+			}
+			return
+		}
+	}
 }

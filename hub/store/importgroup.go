@@ -24,11 +24,12 @@ func (c *checker) histories(items []applyItem) {
 		}
 	}
 	for i, it := range items {
+		c.judge(&items[i])
 		switch o := it.next.(type) {
 		case *protocol.GroupRevision:
 			g := groups[o.Spec.Group]
 			if g == nil {
-				g, _ = c.store.shared(protocol.KindServerGroup, o.Spec.Group).(*protocol.ServerGroup)
+				g, _ = c.stored(protocol.KindServerGroup, o.Spec.Group).(*protocol.ServerGroup)
 			}
 			switch {
 			case o.Spec.Number < 1 || o.Metadata.Name != protocol.GroupRevisionName(o.Spec.Group, o.Spec.Number):

@@ -236,7 +236,7 @@ func referenceKeys(e cached) (keys []string) {
 // requestKeys are of a request that has not ended.
 func requestKeys(e cached) []string {
 	var r StoredRequest
-	if json.Unmarshal(e.Value, &r) != nil || r.ID == "" || r.Report.Outcome != "" && r.Report.Outcome != protocol.OutcomePending {
+	if json.Unmarshal(e.Value, &r) != nil || r.ID == "" || r.ended() {
 		return nil
 	}
 	return []string{anyOpen, reference(protocol.KindServer, r.Server), reference(protocol.KindRack, r.Rack), claimed(r.Precondition.OwnerUID)}

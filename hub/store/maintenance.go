@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"rackboot/protocol"
-	"rackboot/state"
 )
 
 // JudgeMaintenance keeps somebody's word on a maintenance that has not begun. The same
@@ -36,7 +34,7 @@ func (s *Store) JudgeMaintenance(ctx context.Context, name string, word protocol
 		if err == nil {
 			return m, nil
 		}
-		if protocol.CodeOf(err) != protocol.CodeConflict || try == writeTries {
+		if !s.again(ctx, err, try) {
 			return nil, err
 		}
 	}
@@ -44,12 +42,6 @@ func (s *Store) JudgeMaintenance(ctx context.Context, name string, word protocol
 
 // deleteMaintenance removes a maintenance, or marks one that has the server.
 func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Guard) (protocol.Object, error) {
-	const op = "delete Maintenance"
-	unlock, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
 	for try := 1; ; try++ {
 		m, err := Get[*protocol.Maintenance](s, name)
 		if err != nil {
@@ -64,19 +56,16 @@ func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Gu
 		case m.Status.State == protocol.MaintenanceActive:
 			now := s.clock().UTC()
 			m.Metadata.DeletedAt = &now
-			var value []byte
-			if value, err = encode(m); err == nil {
-				m.Metadata.Revision, err = s.put(ctx, keyOf(protocol.KindMaintenance, name), value, m.Metadata.Revision)
-			}
+			err = s.Put(ctx, m)
 		default:
-			err = s.remove(ctx, keyOf(protocol.KindMaintenance, name), m.Metadata.Revision)
+			err = s.Remove(ctx, m)
 		}
 		if err == nil {
 			s.logger.Info("resource deletion accepted", "kind", protocol.KindMaintenance, "name", name)
 			return m, nil
 		}
-		if !errors.Is(err, state.ErrConflict) || try == writeTries {
-			return nil, stateError(op, err)
+		if !s.again(ctx, err, try) {
+			return nil, err
 		}
 	}
 }

@@ -35,6 +35,8 @@ type cached struct {
 	state.Entry
 	obj protocol.Object // nil for what is no resource, or cannot be read
 	sum uint32          // of the Value that was left away
+	// closed is the revision that a resource was closed over; see closedMark.
+	closed uint64
 }
 
 func newMirror() *mirror {

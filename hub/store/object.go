@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 
 	"rackboot/protocol"
@@ -82,7 +83,7 @@ func read(e state.Entry) (cached, error) {
 		if !e.Deleted && bucketOf(k) == bucket {
 			obj, err := decode(k, e)
 			if err == nil {
-				c.obj = obj
+				c.obj, c.closed = obj, closedOver(e.Value)
 				sameText(obj)
 				c.slim()
 			}
@@ -203,12 +204,39 @@ func (s *Store) Put(ctx context.Context, obj protocol.Object) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	revision, err := s.put(ctx, keyOf(obj.Head().Kind, meta.Name), value, meta.Revision)
-	if err != nil {
-		return stateError(op, err)
+	key := keyOf(obj.Head().Kind, meta.Name)
+	for try := 1; ; try++ {
+		old, err := s.at(key, meta.Revision)
+		if err != nil {
+			return stateError(op, err)
+		}
+		checks, err := s.newReferences(ctx, old, obj)
+		if err != nil {
+			return err
+		}
+		revisions, err := s.transact(ctx, []change{changeOf(old, obj, meta.Revision, value)}, checks, try > 1)
+		if err == nil {
+			meta.Revision = revisions[0]
+			return nil
+		}
+		if _, taken := errors.AsType[*takenError](err); taken {
+			return stateError(op, err)
+		}
+		// What it rests on may have changed, and the resource itself not.
+		if _, changed := s.at(key, meta.Revision); changed != nil || !s.again(ctx, err, try) {
+			return stateError(op, err)
+		}
 	}
-	meta.Revision = revision
-	return nil
+}
+
+// at is the resource that is stored under a key at a revision, nil at 0, where there shall be
+// none. Another revision is a state.ErrConflict. One that cannot be read is nil too: it has no rules.
+func (s *Store) at(key string, revision uint64) (protocol.Object, error) {
+	e, there := s.mirror.get(key)
+	if there && e.Revision != revision || !there && revision != 0 {
+		return nil, state.ErrConflict
+	}
+	return e.obj, nil
 }
 
 // stamp fills what a resource gets at creation.
@@ -225,12 +253,32 @@ func (s *Store) stamp(meta *protocol.Metadata) {
 	}
 }
 
-// Remove deletes the resource at its revision. The codes are conflict,
+// Remove deletes the resource at its revision. A BMC or Secret that something refers to stays:
+// that is a conflict. The codes are conflict,
 // unavailable and timeout; one that is gone already is a conflict.
 func (s *Store) Remove(ctx context.Context, obj protocol.Object) error {
 	h := obj.Head()
-	if err := s.remove(ctx, keyOf(h.Kind, h.Metadata.Name), h.Metadata.Revision); err != nil {
-		return stateError("remove "+string(h.Kind), err)
+	op := "remove " + string(h.Kind)
+	if h.Kind == protocol.KindBMC || h.Kind == protocol.KindSecret {
+		_, err := s.erase(ctx, op, h.Kind, h.Metadata.Name, AtRevision(h.Metadata.Revision))
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			return stateError(op, state.ErrConflict)
+		}
+		return err
 	}
-	return nil
+	for try := 1; ; try++ {
+		old, err := s.at(keyOf(h.Kind, h.Metadata.Name), h.Metadata.Revision)
+		if err != nil || old == nil && h.Metadata.Revision == 0 {
+			return stateError(op, state.ErrConflict)
+		}
+		if old == nil {
+			old = obj // which cannot be read, and is the caller's all the same
+		}
+		if _, err = s.transact(ctx, []change{changeOf(old, nil, h.Metadata.Revision, nil)}, nil, try > 1); err == nil {
+			return nil
+		}
+		if !s.again(ctx, err, try) {
+			return stateError(op, err)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/state"
 )
 
 const requestBucket = "request"
@@ -19,8 +20,16 @@ type StoredRequest struct {
 	Revision  uint64                 `json:"-"` // for compare-and-set; 0 creates
 }
 
+// requestKind names requests in the keys of rules. They are no resources.
+const requestKind protocol.Kind = "Request"
+
+// ended reports whether the agent's last word is final.
+func (r *StoredRequest) ended() bool {
+	return r.Report.Outcome != "" && r.Report.Outcome != protocol.OutcomePending
+}
+
 // maxOpen bounds the requests of one server that have not ended: those behind a hold
-// wait for as long as it lies.
+// wait for as long as it lies. Two hubs that write at once may pass it by what each has under way.
 const maxOpen = 32
 
 // CreateRequest accepts a request under its id, which is new. One with a Ref is the
@@ -29,16 +38,23 @@ const maxOpen = 32
 // unavailable and timeout.
 func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredRequest, error) {
 	const op = "request"
-	unlock, err := s.holdLock.acquire(ctx, op)
-	if err != nil {
-		return StoredRequest{}, err
-	}
-	defer unlock()
 	if len(r.Ref) > maxReason {
 		return StoredRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the ref is longer than %d bytes", maxReason).
 			WithHint("give a shorter one")
 	}
-	open := 0
+	r.Revision = 0
+	for try := 1; ; try++ {
+		created, err := s.createRequest(ctx, op, r, try > 1)
+		if err == nil || !s.again(ctx, err, try) {
+			return created, err
+		}
+	}
+}
+
+// createRequest is one try.
+func (s *Store) createRequest(ctx context.Context, op string, r StoredRequest, again bool) (StoredRequest, error) {
+	open, before := s.underway.add("requests for "+r.Server, 1)
+	defer before()
 	for _, old := range s.openRequests(reference(protocol.KindServer, r.Server)) {
 		open++
 		if r.Ref != "" && old.Ref == r.Ref && old.By == r.By && old.Action == r.Action {
@@ -49,20 +65,43 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 		return StoredRequest{}, protocol.Errorf(protocol.CodeConflict, op, "%d requests for server %q have not ended", open, r.Server).
 			WithHint("one reboot serves all that wait; see rackctl describe server %s, and give a --ref so that the same again is the same", r.Server)
 	}
-	if err := s.roomForRequest(op, r); err != nil {
+	others, done := s.underway.add("requests of "+r.Rack, requestSize(r.Request))
+	defer done()
+	if err := s.roomForRequest(op, r, others); err != nil {
 		return StoredRequest{}, err
 	}
-	r.Revision = 0
-	return r, s.PutRequest(ctx, r)
+	return r, s.putRequest(ctx, r, again)
 }
 
 // PutRequest writes a request: compare-and-set on its revision. The codes are
 // invalid, conflict, unavailable and timeout.
 func (s *Store) PutRequest(ctx context.Context, r StoredRequest) error {
-	if r.NotAfter.IsZero() {
-		return protocol.Errorf(protocol.CodeInvalid, "put request", "request %s has no notAfter", r.ID)
+	return s.putRequest(ctx, r, false)
+}
+
+func (s *Store) putRequest(ctx context.Context, r StoredRequest, again bool) error {
+	const op = "put request"
+	switch {
+	case r.NotAfter.IsZero():
+		return protocol.Errorf(protocol.CodeInvalid, op, "request %s has no notAfter", r.ID)
+	case !validToken(r.ID):
+		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not a name", r.ID)
 	}
-	return s.requests.put(ctx, r.ID, &r)
+	value, err := toJSON(&r)
+	if err != nil {
+		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+	}
+	c := change{taker: taker{Kind: requestKind, Name: r.ID}, key: s.requests.key(r.ID), at: r.Revision, value: value, has: requestRules(&r)}
+	if old := s.requests.peek(r.ID); old != nil && old.Revision == r.Revision {
+		c.had = requestRules(old)
+	} else if r.Revision != 0 {
+		s.refresh(ctx, c.key)
+		return stateError(op, state.ErrConflict)
+	}
+	if _, err := s.transact(ctx, []change{c}, nil, again); err != nil {
+		return stateError(op, err)
+	}
+	return nil
 }
 
 // Requests lists all requests in the order of their ids, which is that of their
@@ -124,7 +163,13 @@ func (s *Store) RemoveRequest(ctx context.Context, id string) error {
 	if r == nil {
 		return nil
 	}
-	return s.requests.remove(ctx, id, r.Revision)
+	const op = "remove request"
+	c := change{taker: taker{Kind: requestKind, Name: id}, key: s.requests.key(id), at: r.Revision, had: requestRules(r)}
+	if _, err := s.transact(ctx, []change{c}, nil, false); err != nil {
+		return stateError(op, err)
+	}
+	s.requests.forget(id)
+	return nil
 }
 
 // requestBook's requests are without pointers: a copy of one is its reader's own.

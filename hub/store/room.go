@@ -15,9 +15,11 @@ const (
 )
 
 // roomForHold refuses a hold that does not fit any more into the hold document of its
-// rack. The caller has the lock of holds.
-func (s *Store) roomForHold(op, rack string, hold *protocol.Hold) error {
-	used := holdSize(hold)
+// rack, beside what else is under way. Two hubs that write at once may pass the bound by what each has under way: the
+// document has room for dozens more.
+func (s *Store) roomForHold(op string, hold *protocol.Hold, others int) error {
+	rack := hold.Status.Rack
+	used := holdSize(hold) + others
 	for _, h := range Find(s, HoldsByRack, rack) {
 		used += holdSize(h)
 	}
@@ -29,8 +31,8 @@ func (s *Store) roomForHold(op, rack string, hold *protocol.Hold) error {
 }
 
 // roomForRequest is roomForHold of a request.
-func (s *Store) roomForRequest(op string, r StoredRequest) error {
-	used := requestSize(r.Request)
+func (s *Store) roomForRequest(op string, r StoredRequest, others int) error {
+	used := requestSize(r.Request) + others
 	for _, q := range s.OpenRequestsOf(r.Rack) {
 		used += requestSize(q.Request)
 	}

@@ -26,11 +26,7 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 	if s.vault == nil {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "this hub has no vault").WithHint("configure secrets in the hub's file")
 	}
-	unlock, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return err
-	}
-	defer unlock()
+	var err error
 	obj := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretBMC}}
 	if w.Revision == 0 {
 		obj.Metadata.Name = w.Name
@@ -66,7 +62,7 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.put(ctx, keyOf(protocol.KindSecret, w.Name), value, w.Revision); err != nil {
+	if _, err := s.transact(ctx, []change{changeOf(obj, obj, w.Revision, value)}, nil, false); err != nil {
 		return stateError(op, err)
 	}
 	return nil

@@ -81,11 +81,6 @@ func (s *Store) Secrets() (out []StoredSecret) {
 // The codes are not_found, conflict, unavailable and timeout.
 func (s *Store) Rewrap(ctx context.Context, v StoredSecret) error {
 	const op = "rewrap secret"
-	unlock, err := s.setLock.acquire(ctx, op)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	if v.kept != "" {
 		return s.rewrapKept(ctx, v)
 	}
@@ -97,7 +92,7 @@ func (s *Store) Rewrap(ctx context.Context, v StoredSecret) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.put(ctx, keyOf(protocol.KindSecret, v.Name), value, v.Revision); err != nil {
+	if _, err := s.transact(ctx, []change{changeOf(obj, obj, v.Revision, value)}, nil, false); err != nil {
 		return stateError(op, err)
 	}
 	return nil

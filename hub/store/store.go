@@ -62,11 +62,12 @@ type Store struct {
 	envs            *book[SealedEnv]
 	requests        *book[StoredRequest]
 
-	// setLock serialises Apply and Delete, holdLock serialises what creates holds or
-	// must not miss one: no server that a hold names is deleted, and none gets another
-	// BMC or system. setLock is taken before holdLock.
-	setLock  lock
-	holdLock lock
+	// sets has who has lost go alone, of those who write sets of resources.
+	sets *turnstile
+	// joint joins small commits.
+	joint joint
+	// underway is what is being written of what a rack has room for.
+	underway underway
 }
 
 // Open loads the mirror. It fails with invalid for an incomplete Config, with
@@ -88,26 +89,44 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		kv:      cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, vault: cfg.Vault,
 		mirror: newMirror(), ledgers: newDecoded(), inventories: newInventories(),
 		checkIgnition: cfg.CheckIgnition, envRules: cfg.EnvRules,
-		setLock: newLock(), holdLock: newLock(),
+		sets: newTurnstile(), joint: joint{kv: cfg.KV},
 	}
 	s.sealed, s.envs, s.requests = s.sealedBook(), s.envBook(), s.requestBook()
 	s.ignitions, s.formerIgnitions = s.ignitionBook(ignitionBucket), s.ignitionBook(formerBucket)
-	entries, revision, err := cfg.KV.List(ctx, "")
-	if err != nil {
-		return nil, stateError(op, err)
+	for try := 1; ; try++ {
+		err := s.load(ctx)
+		switch {
+		case err == nil:
+			return s, nil
+		case !s.again(ctx, err, try):
+			return nil, err
+		}
 	}
+}
+
+// load fills the mirror, and sees to it that each rule has its keys.
+func (s *Store) load(ctx context.Context) error {
+	const op = "open store"
+	entries, revision, err := s.kv.List(ctx, "")
+	if err != nil {
+		return stateError(op, err)
+	}
+	there := make([]cached, 0, len(entries))
 	for _, e := range entries {
 		if aside(e.Key) {
 			continue
 		}
 		c, err := read(e)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		s.mirror.apply(c)
+		there = append(there, c)
 	}
-	s.mirror.seen(revision)
-	return s, nil
+	s.mirror.replace(there, revision)
+	if err := s.mend(ctx, entries); err != nil {
+		return stateError(op, err)
+	}
+	return nil
 }
 
 // Run applies the watch to the mirror until ctx ends, and returns nil then. A
@@ -165,13 +184,7 @@ func (s *Store) catchUp(ctx context.Context, conflict error) (<-chan []state.Ent
 		return nil, conflict
 	}
 	s.logger.Warn("the store was listed again: the watch may have missed deletions", "revision", revision)
-	var there []cached
-	for _, e := range entries {
-		if !aside(e.Key) {
-			there = append(there, s.readLogged(e))
-		}
-	}
-	s.mirror.replace(there, revision)
+	s.mirror.replace(s.readAll(entries), revision)
 	return s.kv.Watch(ctx, "", revision)
 }
 

@@ -69,6 +69,7 @@ func TestOpenRefusesWhatItCannotRead(t *testing.T) {
 
 func TestReadsItsOwnWritesWithoutTheWatch(t *testing.T) {
 	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Rack("r1"))
 	agent := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "r1"}, Key: make([]byte, 32)}}
 	agent.Metadata.Name = "a1"
 	if err := s.Put(t.Context(), agent); err != nil {

@@ -7,8 +7,8 @@ import (
 	"rackboot/protocol"
 )
 
-// holder is which server has a unique value, and where.
-type holder struct {
+// place is which server has a unique value, and where.
+type place struct {
 	server, path string
 }
 
@@ -16,7 +16,7 @@ type holder struct {
 // addresses and UUIDs are unique over all servers, systems over the servers of
 // a BMC. What collides is reported at the object of the set.
 func (c *checker) unique(items []applyItem, inSet map[string]protocol.Object) {
-	taken := map[string]holder{}               // in the set
+	taken := map[string]place{}                // in the set
 	systems := map[string][]*protocol.Server{} // in the set, by BMC
 	for i, it := range items {
 		srv, ok := it.next.(*protocol.Server)
@@ -29,14 +29,14 @@ func (c *checker) unique(items []applyItem, inSet map[string]protocol.Object) {
 			}
 			first, clash := taken[value]
 			for _, other := range staying(Find(c.store, stored, value), inSet) {
-				first, clash = holder{other.Metadata.Name, pathOf(other, value)}, true
+				first, clash = place{other.Metadata.Name, pathOf(other, value)}, true
 				break
 			}
 			if clash {
 				c.add(i, path, "%s %s is already %s of server %q", what, value, first.path, first.server)
 				return
 			}
-			taken[value] = holder{srv.Metadata.Name, path}
+			taken[value] = place{srv.Metadata.Name, path}
 		}
 		claim("MAC address", ServersByMAC, srv.Spec.BootMAC, "spec.bootMAC")
 		for n, m := range srv.Spec.MACs {

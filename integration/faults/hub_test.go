@@ -64,7 +64,7 @@ func (h *hub) start() {
 	disk := h.disk.Load()
 	h.process = newProcess(s.ctx, func() { h.disk.Store(disk.Copy()) })
 	var err error
-	h.store, err = store.Open(s.ctx, store.Config{KV: disk, Log: disk, Clock: h.clock, NewID: s.newID, Logger: s.log})
+	h.store, err = store.Open(s.ctx, store.Config{KV: disk, Log: disk, Clock: h.clock, NewID: s.newID, Logger: s.log, Crash: h.crash})
 	if err != nil {
 		s.t.Fatal(err)
 	}

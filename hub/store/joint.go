@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+const (
+	// jointPart bounds the ops of a commit that is joined with others: a large one keeps nobody waiting.
+	jointPart = 32
+	// jointOps bounds what is joined.
+	jointOps = 512
+	// jointRuns is how many joined commits are under way at once: one that hangs keeps nobody else waiting.
+	jointRuns = 2
+)
+
+// joint makes one commit of all that callers commit while others are under way, since a
+// commit costs what it costs for few keys and for many: the server syncs a folder for each.
+// Each caller's part is written whole or not at all as if it was alone: one that conflicts is taken out.
+type joint struct {
+	kv state.KV
+
+	mu      sync.Mutex
+	runs    int
+	waiting []*part
+	// checked counts the joined commits under way that check a key: in a cluster the server refuses another
+	// one that does, as it refuses one that writes it.
+	checked map[string]int
+}
+
+// part is the commit of one caller.
+type part struct {
+	ops       []state.Op
+	done      chan struct{}
+	revisions []uint64
+	err       error
+}
+
+func (p *part) end(revisions []uint64, err error) {
+	p.revisions, p.err = revisions, err
+	close(p.done)
+}
+
+// commit is [state.KV].Commit.
+func (j *joint) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
+	if len(ops) == 1 || len(ops) > jointPart {
+		return j.kv.Commit(ctx, ops)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := &part{ops: ops, done: make(chan struct{})}
+	j.mu.Lock()
+	j.waiting = append(j.waiting, p)
+	if j.runs < jointRuns {
+		j.runs++
+		go j.run(context.WithoutCancel(ctx)) // each commit has the deadline of the store
+	}
+	j.mu.Unlock()
+	select {
+	case <-p.done:
+		return p.revisions, p.err
+	case <-ctx.Done():
+		return nil, protocol.Errorf(protocol.CodeTimeout, "commit", "the store did not answer in time: %w", ctx.Err()).
+			WithHint("whether it was written is unknown; read it back before trying again")
+	}
+}
+
+// run commits until nobody waits.
+func (j *joint) run(ctx context.Context) {
+	for {
+		j.mu.Lock()
+		parts := j.take()
+		j.checks(parts, 1)
+		if len(parts) == 0 {
+			j.runs--
+			j.mu.Unlock()
+			return
+		}
+		j.mu.Unlock()
+		j.write(ctx, slices.Clone(parts))
+		j.mu.Lock()
+		j.checks(parts, -1)
+		j.mu.Unlock()
+	}
+}
+
+// checks counts the checks of parts n times more. It needs j.mu.
+func (j *joint) checks(parts []*part, n int) {
+	if j.checked == nil {
+		j.checked = map[string]int{}
+	}
+	for _, p := range parts {
+		for _, o := range p.ops {
+			if o.Kind != state.OpCheck {
+				continue
+			}
+			if j.checked[o.Key] += n; j.checked[o.Key] == 0 {
+				delete(j.checked, o.Key)
+			}
+		}
+	}
+}
+
+// take is what can be joined of those who wait: no key is in two of them but to be checked at
+// one revision, and none is checked by what is under way. It needs j.mu.
+func (j *joint) take() (parts []*part) {
+	keys := map[string]state.Op{}
+	var left []*part
+	for _, p := range j.waiting {
+		apart := len(keys)+len(p.ops) > jointOps && len(parts) > 0
+		for _, o := range p.ops {
+			other, twice := keys[o.Key]
+			apart = apart || o.Kind == state.OpCheck && j.checked[o.Key] > 0
+			apart = apart || twice && (o.Kind != state.OpCheck || other.Kind != state.OpCheck || o.Revision != other.Revision)
+		}
+		if apart {
+			left = append(left, p)
+			continue
+		}
+		for _, o := range p.ops {
+			keys[o.Key] = o
+		}
+		parts = append(parts, p)
+	}
+	j.waiting = left
+	return parts
+}
+
+// write commits parts at once. Those that conflict are told so, and the others are committed
+// without them.
+func (j *joint) write(ctx context.Context, parts []*part) {
+	for len(parts) > 0 {
+		var ops []state.Op
+		at := map[string]int{} // key -> its op
+		for _, p := range parts {
+			for _, o := range p.ops {
+				if _, there := at[o.Key]; !there {
+					at[o.Key] = len(ops)
+					ops = append(ops, o)
+				}
+			}
+		}
+		revisions, err := j.kv.Commit(ctx, ops)
+		stale := state.Conflicting(err)
+		switch {
+		case err == nil:
+			for _, p := range parts {
+				own := make([]uint64, len(p.ops))
+				for i, o := range p.ops {
+					own[i] = revisions[at[o.Key]]
+				}
+				p.end(own, nil)
+			}
+			return
+		case len(parts) == 1, !errors.Is(err, state.ErrConflict) && protocol.CodeOf(err) != protocol.CodeInvalid:
+			for _, p := range parts {
+				p.end(nil, err)
+			}
+			return
+		case len(stale) == 0: // it is not known whose fault it is
+			for _, p := range parts {
+				p.end(j.kv.Commit(ctx, p.ops))
+			}
+			return
+		}
+		parts = slices.DeleteFunc(parts, func(p *part) bool {
+			var own []string
+			for _, o := range p.ops {
+				if slices.Contains(stale, o.Key) {
+					own = append(own, o.Key)
+				}
+			}
+			if len(own) > 0 {
+				p.end(nil, protocol.Errorf(protocol.CodeConflict, "commit", "%w", &state.ConflictError{Keys: own}))
+			}
+			return len(own) > 0
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/state"
+)
+
+// slowCommits takes a second for each commit, and notes how many ops each has.
+type slowCommits struct {
+	*storetest.Memory
+	mu    sync.Mutex
+	sizes []int
+	fail  error // of commits that have a key
+	key   string
+}
+
+func (k *slowCommits) Commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
+	time.Sleep(time.Second)
+	k.mu.Lock()
+	k.sizes = append(k.sizes, len(ops))
+	k.mu.Unlock()
+	if slices.ContainsFunc(ops, func(o state.Op) bool { return o.Key == k.key }) {
+		return nil, k.fail
+	}
+	return k.Memory.Commit(ctx, ops)
+}
+
+// pairOf creates two keys and checks a third.
+func pairOf(n int, check string, revision uint64) []state.Op {
+	return []state.Op{
+		write(fmt.Sprintf("meta.a%d", n), []byte("x"), 0), write(fmt.Sprintf("meta.b%d", n), []byte("x"), 0),
+		{Kind: state.OpCheck, Key: check, Revision: revision},
+	}
+}
+
+// What comes while a commit is under way is committed at once. Who conflicts is told of that, and of
+// its own keys; the others are not concerned. What is large, or has somebody else's key, goes by itself.
+func TestJointCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := &slowCommits{Memory: storetest.NewMemory(), key: "meta.a21", fail: errors.New("the disk is gone")}
+		checked, err := kv.Create(t.Context(), "meta.checked", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := &joint{kv: kv}
+		var callers sync.WaitGroup
+		commit := func(ops []state.Op, want error, keys ...string) {
+			callers.Go(func() {
+				revisions, err := j.commit(t.Context(), ops)
+				if !errors.Is(err, want) || !slices.Equal(state.Conflicting(err), keys) {
+					t.Errorf("%s: %v, want %v of %q", ops[0].Key, err, want, keys)
+				}
+				for i, o := range ops {
+					e, getErr := kv.Get(t.Context(), o.Key)
+					if err == nil && o.Kind != state.OpCheck && (getErr != nil || e.Revision != revisions[i]) {
+						t.Errorf("%s is at revision %d, %v; it was told %d", o.Key, e.Revision, getErr, revisions[i])
+					}
+				}
+			})
+			synctest.Wait()
+		}
+		for n := range 8 {
+			commit(pairOf(n, "meta.checked", checked), nil)
+		}
+		commit(pairOf(8, "meta.other", 7), state.ErrConflict, "meta.other")
+		commit(pairOf(9, "meta.checked", checked+1), state.ErrConflict, "meta.checked")                                                                                     // at another revision: it goes alone
+		commit([]state.Op{write("meta.a0", nil, 0), write("meta.c1", nil, 0), {Kind: state.OpCheck, Key: "meta.checked", Revision: checked}}, state.ErrConflict, "meta.a0") // of somebody who is before
+		callers.Wait()
+		for _, key := range []string{"meta.a8", "meta.a9", "meta.c1"} {
+			if _, err := kv.Get(t.Context(), key); err == nil {
+				t.Errorf("%s was refused, and is there", key)
+			}
+		}
+		// One alone, and one who does not check the same; 7 pairs with their check, and one who conflicts; those
+		// without that one; one who wants the check at another revision.
+		slices.Sort(kv.sizes)
+		if want := []int{3, 3, 3, 15, 17}; !slices.Equal(kv.sizes, want) {
+			t.Errorf("commits of %d ops, want %d", kv.sizes, want)
+		}
+		// Who does not wait any longer does not know; the others have their answer.
+		ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
+		defer stop()
+		_, err = j.commit(ctx, pairOf(20, "meta.checked", checked))
+		if protocol.CodeOf(err) != protocol.CodeTimeout {
+			t.Errorf("%v", err)
+		}
+		commit(pairOf(21, "meta.checked", checked), kv.fail)
+		callers.Wait()
+		if _, err := kv.Get(t.Context(), "meta.a20"); err != nil {
+			t.Errorf("what nobody waited for was not written: %v", err)
+		}
+	})
+}
