@@ -18,15 +18,6 @@ type ApprovedBoot struct {
 	Image string `json:"image,omitempty"`
 }
 
-// Permits says whether a boot is the one that was approved.
-func (t ApprovedBoot) Permits(server string, b *BootIntent) bool {
-	env := ""
-	if b.Env != nil {
-		env = b.Env.Name
-	}
-	return t.Server == server && t.Owner != "" && t.Owner == b.Owner.UID && (t.BootEnv == "" || t.BootEnv == env) && (t.Image == "" || t.Image == b.Image.Digest)
-}
-
 // OfBoots says whether approvals of the class name the boots that they allow.
 func (c ApprovalClass) OfBoots() bool { return c == ApproveWipe || c == ApproveReprovision }
 

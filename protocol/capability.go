@@ -128,8 +128,8 @@ func (b BootIntent) Needs() (need []Capability) {
 	return need
 }
 
-// Needs are the capabilities without which an agent must not be sent the request.
-func (r Request) Needs() []Capability {
+// RequestNeeds are the capabilities without which an agent must not be sent the request.
+func RequestNeeds(r Request) []Capability {
 	need := []Capability{Capability("request." + string(r.Action))}
 	if r.AnyPhase {
 		need = append(need, CapAnyPhase)

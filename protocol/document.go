@@ -67,6 +67,14 @@ type SafeStopIntent struct {
 	BelieveAfter  time.Duration `json:"believeAfter,omitempty"`
 }
 
+// SafeStopOf is a rack's spec as it travels; nil of nil.
+func SafeStopOf(s *SafeStopSpec) *SafeStopIntent {
+	if s == nil {
+		return nil
+	}
+	return &SafeStopIntent{NetworkFirst: s.NetworkFirst, PowerOffAfter: s.PowerOffAfter.D(), BelieveAfter: s.BelieveAfter.D()}
+}
+
 // ServerIntent is what one server shall be.
 type ServerIntent struct {
 	Server       string    `json:"server"`
@@ -182,6 +190,15 @@ func (b *BootIntent) All() []*BootIntent {
 		return []*BootIntent{b}
 	}
 	return []*BootIntent{b, b.Former()}
+}
+
+// ApprovedBy says whether the boot, of a server, is the one that was approved.
+func (b *BootIntent) ApprovedBy(a ApprovedBoot, server string) bool {
+	env := ""
+	if b.Env != nil {
+		env = b.Env.Name
+	}
+	return a.Server == server && a.Owner != "" && a.Owner == b.Owner.UID && (a.BootEnv == "" || a.BootEnv == env) && (a.Image == "" || a.Image == b.Image.Digest)
 }
 
 // CheckFallback says what of a fallback cannot be; the error is invalid.

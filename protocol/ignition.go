@@ -43,8 +43,8 @@ type IgnitionIntent struct {
 // Ref is the version of the Secret.
 func (i IgnitionIntent) Ref() IgnitionRef { return IgnitionRef{i.Secret, i.UID, i.Version, i.Digest} }
 
-// Intent is user data of which nothing was sealed yet.
-func (r IgnitionRef) Intent() *IgnitionIntent {
+// IgnitionOf is user data of which nothing was sealed yet.
+func IgnitionOf(r IgnitionRef) *IgnitionIntent {
 	return &IgnitionIntent{Secret: r.Secret, UID: r.UID, Version: r.Version, Digest: r.Digest}
 }
 

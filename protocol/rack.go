@@ -54,14 +54,6 @@ type SafeStopSpec struct {
 	BelieveAfter Duration `json:"believeAfter,omitempty"`
 }
 
-// Intent is the spec as it travels.
-func (s *SafeStopSpec) Intent() *SafeStopIntent {
-	if s == nil {
-		return nil
-	}
-	return &SafeStopIntent{NetworkFirst: s.NetworkFirst, PowerOffAfter: s.PowerOffAfter.D(), BelieveAfter: s.BelieveAfter.D()}
-}
-
 // RackStatus is what the hub knows of the rack's agent.
 type RackStatus struct {
 	Agent string `json:"agent,omitempty"` // the active agent's id

@@ -221,19 +221,8 @@ func (f *FieldErrors) add(path, format string, args ...any) {
 	*f = append(*f, FieldError{path, fmt.Sprintf(format, args...)})
 }
 
-// Names are one level of an MQTT topic and of a store key, and DNS labels.
-func validName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0 || i == len(s)-1) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 63
-}
-
 func (f *FieldErrors) name(path, s string) {
-	if !validName(s) {
+	if !ValidName(s) {
 		f.add(path, "%q is not a name: use 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit", s)
 	}
 }

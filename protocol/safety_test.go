@@ -50,8 +50,18 @@ func TestSafeStopOfRack(t *testing.T) {
 		if (row.wrong == "") != (len(f) == 0) || row.wrong != "" && f[0].Path != row.wrong {
 			t.Errorf("%s: %v", name, f)
 		}
-		if in := r.Spec.SafeStop.Intent(); (in == nil) != (row.spec == nil) || in != nil && row.wrong == "" && (in.NetworkFirst == "" || in.BelieveAfter == 0) {
-			t.Errorf("%s: travels as %+v", name, in)
+		if s := r.Spec.SafeStop; s != nil && row.wrong == "" && (s.NetworkFirst == "" || s.BelieveAfter == 0) {
+			t.Errorf("%s: without its defaults: %+v", name, s)
 		}
+	}
+}
+
+func TestSafeStopTravels(t *testing.T) {
+	if in := SafeStopOf(nil); in != nil {
+		t.Errorf("none travels as %+v", in)
+	}
+	spec := SafeStopSpec{NetworkFirst: NetworkFirstStopImage, PowerOffAfter: Duration(time.Minute), BelieveAfter: Duration(time.Hour)}
+	if in := SafeStopOf(&spec); *in != (SafeStopIntent{NetworkFirstStopImage, time.Minute, time.Hour}) {
+		t.Errorf("%+v", in)
 	}
 }

@@ -163,7 +163,7 @@ const (
 // SecretOf is the Secret that a credentialsRef names; empty for local:NAME.
 func SecretOf(ref string) string {
 	name, ok := strings.CutPrefix(ref, secretScheme)
-	if !ok || !validName(name) {
+	if !ok || !ValidName(name) {
 		return ""
 	}
 	return name
@@ -172,7 +172,7 @@ func SecretOf(ref string) string {
 // LocalOf is the file that a credentialsRef names; empty for secret:NAME.
 func LocalOf(ref string) string {
 	name, ok := strings.CutPrefix(ref, localScheme)
-	if !ok || !validName(name) {
+	if !ok || !ValidName(name) {
 		return ""
 	}
 	return name

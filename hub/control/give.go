@@ -59,7 +59,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		if !ok || q.Incarnation != "" {
 			continue
 		}
-		if lacking := protocol.Lacking(peer.Capabilities, q.Needs()); len(lacking) > 0 {
+		if lacking := protocol.Lacking(peer.Capabilities, protocol.RequestNeeds(q.Request)); len(lacking) > 0 {
 			reason := fmt.Sprintf("the agent is too old: it lacks %s; upgrade it and ask again", list(lacking))
 			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, reason))
 			continue
@@ -88,7 +88,7 @@ func needs(b *protocol.BootConfiguration) []protocol.Capability {
 		in.Env = &protocol.EnvIntent{Name: b.Spec.BootEnv}
 	}
 	if b.Spec.Ignition != nil {
-		in.Ignition = b.Spec.Ignition.Intent()
+		in.Ignition = protocol.IgnitionOf(*b.Spec.Ignition)
 	}
 	return in.Needs()
 }

@@ -159,7 +159,7 @@ func (c *Room) sealUserData(b *protocol.BootConfiguration, ref protocol.Ignition
 	if err != nil {
 		return nil, err
 	}
-	intent := ref.Intent()
+	intent := protocol.IgnitionOf(ref)
 	intent.Sealed, intent.Size = sealbox.Digest(body), int64(len(body))
 	return &store.SealedIgnition{
 		Config: b.Metadata.Name, OwnerUID: b.Spec.Owner.UID, Server: b.Spec.Server, Agent: a.Metadata.Name, Key: sealbox.ID(a.Spec.SealKey),

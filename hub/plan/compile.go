@@ -108,7 +108,7 @@ func BMCIntent(b *protocol.BMC) (protocol.BMCIntent, bool) {
 
 func rackIntent(f Fleet, r *protocol.Rack, peer Peer) *protocol.RackIntent {
 	in := &protocol.RackIntent{
-		SafeStop: r.Spec.SafeStop.Intent(),
+		SafeStop: protocol.SafeStopOf(r.Spec.SafeStop),
 		Name:     r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
 	}
@@ -179,7 +179,7 @@ func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 	}
 	for _, q := range f.index.asked[r.Metadata.Name] {
 		// One that was given to another disk may have been done there (P9).
-		if peer.Incarnation != "" && q.Incarnation == peer.Incarnation && len(protocol.Lacking(peer.Capabilities, q.Needs())) == 0 {
+		if peer.Incarnation != "" && q.Incarnation == peer.Incarnation && len(protocol.Lacking(peer.Capabilities, protocol.RequestNeeds(q.Request))) == 0 {
 			d.Requests = append(d.Requests, q.Request)
 		}
 	}

@@ -36,7 +36,7 @@ func (f Fleet) fallback(cfg *protocol.BootConfiguration) *protocol.BootFallback 
 		GrantedBoot: o.GrantedBoot,
 	}
 	if o.Ignition != nil {
-		out.Ignition = o.Ignition.Intent()
+		out.Ignition = protocol.IgnitionOf(*o.Ignition)
 		if in, ok := f.FormerIgnitions[cfg.Metadata.Name]; ok && in.Ref() == *o.Ignition {
 			out.Ignition = &in
 		}

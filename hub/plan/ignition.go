@@ -11,7 +11,7 @@ func (f Fleet) ignition(cfg *protocol.BootConfiguration) *protocol.IgnitionInten
 	if in, ok := f.Ignitions[cfg.Metadata.Name]; ok && in.Ref() == *cfg.Spec.Ignition {
 		return &in
 	}
-	return cfg.Spec.Ignition.Intent()
+	return protocol.IgnitionOf(*cfg.Spec.Ignition)
 }
 
 // IgnitionFits says how a claim's user data stands against what its configuration fixed:

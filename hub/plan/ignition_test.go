@@ -33,7 +33,7 @@ func TestIgnitionTravels(t *testing.T) {
 	fixed := &protocol.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "d"}
 	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Ignition: fixed}}
 	cfg.Metadata.Name = "c"
-	old, good := *fixed.Intent(), *fixed.Intent()
+	old, good := *protocol.IgnitionOf(*fixed), *protocol.IgnitionOf(*fixed)
 	old.Version, old.Sealed, good.Sealed = 1, "sha256:old", "sha256:good"
 	for _, row := range []struct {
 		name   string

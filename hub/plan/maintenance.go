@@ -201,7 +201,7 @@ func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
 		b.Image, b.Env = *seen.Image, envOf(*seen.Image)
 	}
 	if seen.Ignition != nil {
-		b.Ignition = seen.Ignition.Intent()
+		b.Ignition = protocol.IgnitionOf(*seen.Ignition)
 	}
 	need := b.Needs()
 	if m.Spec.ServerPower == protocol.WantOff {

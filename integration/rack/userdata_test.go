@@ -80,7 +80,7 @@ func (b *bench) sealData(i int, change func(*sealbox.IgnitionBinding)) *protocol
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	in := dataRef(1).Intent()
+	in := protocol.IgnitionOf(dataRef(1))
 	in.Sealed, in.Size = sealbox.Digest(body), int64(len(body))
 	b.data.put(in.Sealed, body)
 	return in
@@ -248,7 +248,7 @@ func TestUserDataAttacks(t *testing.T) {
 		name string
 		in   func() *protocol.IgnitionIntent
 	}{
-		{"nothing sealed", func() *protocol.IgnitionIntent { return dataRef(1).Intent() }},
+		{"nothing sealed", func() *protocol.IgnitionIntent { return protocol.IgnitionOf(dataRef(1)) }},
 		{"another agent's", func() *protocol.IgnitionIntent {
 			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.Agent = "rack-b-1" })
 		}},

@@ -95,7 +95,7 @@ func (p *step) approve(use *GrantUse) bool {
 // permits says whether an approval permits a boot.
 func permits(a protocol.Approval, server string, b *protocol.BootIntent) bool {
 	for _, t := range a.Boots {
-		if t.Permits(server, b) {
+		if b.ApprovedBy(t, server) {
 			return true
 		}
 	}
