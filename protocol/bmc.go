@@ -160,6 +160,7 @@ func (f *FieldErrors) mac(path, m string) {
 	}
 }
 
+// validFingerprint says whether s is sha256:<64 hex digits>, in any case.
 func validFingerprint(s string) bool {
 	digits, ok := strings.CutPrefix(s, "sha256:")
 	raw, err := hex.DecodeString(digits)

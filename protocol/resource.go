@@ -217,6 +217,7 @@ func (f FieldErrors) Error() string {
 	return strings.Join(parts, "; ")
 }
 
+// add takes a wrong field down.
 func (f *FieldErrors) add(path, format string, args ...any) {
 	*f = append(*f, FieldError{path, fmt.Sprintf(format, args...)})
 }
