@@ -14,7 +14,7 @@ const hidden = "hidden-3b7e-value"
 
 // Credentials that are printed, logged or encoded by others than Encode are passed over.
 func TestCredentialsAreNotPrinted(t *testing.T) {
-	c := BMCCredentials{BMCAccount: BMCAccount{"admin", hidden}, Next: &BMCAccount{"admin", hidden}}
+	c := BMCCredentials{BMCAccount: BMCAccount{Username: "admin", Password: hidden}, Next: &BMCAccount{Username: "admin", Password: hidden}}
 	for name, v := range map[string]any{"credentials": c, "their pointer": &c, "next": c.Next} {
 		var out bytes.Buffer
 		for _, h := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
@@ -37,8 +37,8 @@ func TestCredentialsAreNotPrinted(t *testing.T) {
 // What is sealed is read back whole by the agent, and an error tells nothing of it.
 func TestCredentialsEncode(t *testing.T) {
 	for _, c := range []BMCCredentials{
-		{BMCAccount: BMCAccount{"admin", hidden}},
-		{BMCAccount: BMCAccount{"admin", `"<&>`}, Next: &BMCAccount{"own", "x"}},
+		{BMCAccount: BMCAccount{Username: "admin", Password: hidden}},
+		{BMCAccount: BMCAccount{Username: "admin", Password: `"<&>`}, Next: &BMCAccount{Username: "own", Password: "x"}},
 	} {
 		raw, err := c.Encode()
 		if err != nil || len(raw)%credentialsPad != 0 {

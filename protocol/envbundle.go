@@ -31,15 +31,6 @@ type EnvISO struct {
 	Uploaded string `json:"uploaded,omitempty"`
 }
 
-// EnvISOOf is an uploaded file as environments name it.
-func EnvISOOf(f ISOFile) EnvISO {
-	out := EnvISO{File: f.File, Digest: f.Digest, Size: f.Size}
-	if f.Uploaded != f.Digest {
-		out.Uploaded = f.Uploaded
-	}
-	return out
-}
-
 // Sum is the digest that the checksum of an environment is of.
 func (i EnvISO) Sum() string {
 	if i.Uploaded != "" {

@@ -41,7 +41,9 @@ type IgnitionIntent struct {
 }
 
 // Ref is the version of the Secret.
-func (i IgnitionIntent) Ref() IgnitionRef { return IgnitionRef{i.Secret, i.UID, i.Version, i.Digest} }
+func (i IgnitionIntent) Ref() IgnitionRef {
+	return IgnitionRef{Secret: i.Secret, UID: i.UID, Version: i.Version, Digest: i.Digest}
+}
 
 // IgnitionOf is user data of which nothing was sealed yet.
 func IgnitionOf(r IgnitionRef) *IgnitionIntent {

@@ -65,6 +65,15 @@ const (
 	KeyringCaller KeyringOwner = "caller" // one that came with the upload
 )
 
+// Env is the file as environments name it.
+func (f ISOFile) Env() EnvISO {
+	out := EnvISO{File: f.File, Digest: f.Digest, Size: f.Size}
+	if f.Uploaded != f.Digest {
+		out.Uploaded = f.Uploaded
+	}
+	return out
+}
+
 // ValidISOFile says whether s may be the name of an uploaded file: one path element of
 // at most 255 bytes of printable UTF-8, which neither begins with a dot nor with or ends
 // with a space. It may have capitals and dots, and so is not the name of a resource.

@@ -36,14 +36,14 @@ func TestBootPolicy(t *testing.T) {
 // What an agent needs for a boot, by policy and purpose.
 func TestBootNeeds(t *testing.T) {
 	for want, in := range map[string]BootIntent{
-		"boot.hdd":                                         {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBootPxe, BootHdd, ""}}}},
-		"boot.hdd boot.uefi-http":                          {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBootUefiHTTP, BootHdd, OSRebootSafeStop}}}},
-		"boot.hdd boot.virtual-media":                      {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBootVirtualMedia, BootHdd, ""}}}, Owner: Owner{Kind: PurposeClaim}},
-		"boot.hdd boot.uefi-http boot.uri":                 {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBootUefiHTTP, BootHdd, ""}}}, Reach: ReachURI},
-		"boot.network":                                     {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBootPxe, BootNetwork, ""}}}},
-		"boot.hdd boot.os-reboot":                          {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBootPxe, BootHdd, OSRebootRearm}}}},
-		"boot.hdd boot.purposes":                           {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBootPxe, BootHdd, ""}}}, Owner: Owner{Kind: PurposeMaintenance}},
-		"boot.hdd boot.purposes boot.discovery boot.chain": {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBootPxe, BootHdd, ""}, Image: Image{Artefacts: []Artefact{{Kind: ArtefactKernel}}}}}, Owner: Owner{Kind: PurposeDiscovery}},
+		"boot.hdd":                                         {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBoot: FirstBootPxe, Boot: BootHdd}}}},
+		"boot.hdd boot.uefi-http":                          {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBoot: FirstBootUefiHTTP, Boot: BootHdd, OSReboot: OSRebootSafeStop}}}},
+		"boot.hdd boot.virtual-media":                      {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBoot: FirstBootVirtualMedia, Boot: BootHdd}}}, Owner: Owner{Kind: PurposeClaim}},
+		"boot.hdd boot.uefi-http boot.uri":                 {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBoot: FirstBootUefiHTTP, Boot: BootHdd}}}, Reach: ReachURI},
+		"boot.network":                                     {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBoot: FirstBootPxe, Boot: BootNetwork}}}},
+		"boot.hdd boot.os-reboot":                          {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBoot: FirstBootPxe, Boot: BootHdd, OSReboot: OSRebootRearm}}}},
+		"boot.hdd boot.purposes":                           {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBoot: FirstBootPxe, Boot: BootHdd}}}, Owner: Owner{Kind: PurposeMaintenance}},
+		"boot.hdd boot.purposes boot.discovery boot.chain": {GrantedBoot: GrantedBoot{BootSpec: BootSpec{BootPolicy: BootPolicy{FirstBoot: FirstBootPxe, Boot: BootHdd}, Image: Image{Artefacts: []Artefact{{Kind: ArtefactKernel}}}}}, Owner: Owner{Kind: PurposeDiscovery}},
 	} {
 		var got []string
 		for _, c := range in.Needs() {

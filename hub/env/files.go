@@ -13,7 +13,7 @@ import (
 func (c *Room) isos() map[string]protocol.EnvISO {
 	out := map[string]protocol.EnvISO{}
 	for _, f := range c.cfg.Store.ISOs() {
-		out[f.File] = protocol.EnvISOOf(f.ISOFile)
+		out[f.File] = f.Env()
 	}
 	return out
 }

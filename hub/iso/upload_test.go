@@ -190,7 +190,7 @@ func TestRepacked(t *testing.T) {
 	if f.Uploaded != digestOf(packed) || f.UploadedSize != int64(len(packed)) || f.Digest == f.Uploaded || f.Size <= f.UploadedSize {
 		t.Errorf("%+v", f)
 	}
-	if e := protocol.EnvISOOf(f); e.Digest != f.Digest || e.Sum() != digestOf(packed) {
+	if e := f.Env(); e.Digest != f.Digest || e.Sum() != digestOf(packed) {
 		t.Errorf("environments see %+v", e)
 	}
 	if !bytes.Contains(s.content("A.tar.gz"), []byte("kernel kernel")) {
